@@ -1,0 +1,192 @@
+"""The project's commands: ``nox -l`` lists them, CONTRIBUTING.md says when to use which."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import nox
+from nox.command import CommandFailed
+
+nox.needs_version = ">=2026.7.11"
+nox.options.default_venv_backend = "virtualenv"
+nox.options.reuse_existing_virtualenvs = True
+nox.options.sessions = ["conformance"]
+
+ROOT = Path(__file__).parent
+PYPROJECT: dict[str, Any] = nox.project.load_toml(ROOT / "pyproject.toml")
+EXTRAS: dict[str, list[str]] = PYPROJECT["project"]["optional-dependencies"]
+FOLDERS: dict[str, str] = PYPROJECT["tool"]["setuptools"]["package-dir"]
+DEFAULT_TARGET = "numpy"
+EXPECTED = Path("reports", "expected")
+
+
+def install(session: nox.Session, *groups: str, extras: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> None:
+    """Install the checkout, editable, with extras and dependency groups, in the versions of constraints.txt."""
+    project = f".[{','.join(extras)}]" if extras else "."
+    dependencies = nox.project.dependency_groups(PYPROJECT, *groups)
+    session.install("--constraint", "constraints.txt", *options, "--editable", project, *dependencies)
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """Judge targets: ``nox -s conformance -- [TARGET]... [option of optimetry check]...``.
+
+    Targets come first, options after them; without a target our own is judged. A target that is a framework with an
+    extra in pyproject.toml is installed. ``--out DIR`` is the folder that gets one folder for each target. Verdicts
+    listed in ``reports/expected/TARGET.txt`` are expected, unless ``--expect`` names another ledger.
+
+    Every target is judged before the session ends. It fails if one could not be judged (status 2), or has a verdict
+    that neither conforms nor is expected (status 1).
+    """
+    targets, options, out = split_arguments(session.posargs)
+    install(session, extras=tuple(target for target in targets if target in EXTRAS))
+    statuses = {target: check(session, target, options, out / folder_name(target)) for target in targets}
+
+    unexpected = [target for target, status in statuses.items() if status == 1]
+    broken = [f"{target} (status {status})" for target, status in statuses.items() if status not in (0, 1)]
+    if unexpected:
+        session.warn(
+            f"{', '.join(unexpected)}: some verdicts neither conform nor are expected. This is what was measured; to "
+            f"accept it, list it in {EXPECTED}/TARGET.txt as `optimizer dtype verdict reason`."
+        )
+    if broken:
+        session.error(f"not judged: {', '.join(broken)}")
+    if unexpected:
+        session.error(f"unexpected verdicts: {', '.join(unexpected)}")
+
+
+def split_arguments(posargs: list[str]) -> tuple[list[str], list[str], Path]:
+    """Split what follows ``--`` into targets, the options of ``optimetry check``, and the folder for results."""
+    first_option = next((i for i, word in enumerate(posargs) if word.startswith("-")), len(posargs))
+    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    known, options = parser.parse_known_args(posargs[first_option:])
+    return posargs[:first_option] or [DEFAULT_TARGET], options, known.out
+
+
+def folder_name(target: str) -> str:
+    """Name a target's folder: ``mypackage.adapter:Target`` is no name for one on every system."""
+    return re.sub(r"[^\w.-]", "-", target)
+
+
+def check(session: nox.Session, target: str, options: list[str], out: Path) -> int:
+    """Run ``optimetry check`` on one target and return its exit status."""
+    ledger = EXPECTED / f"{folder_name(target)}.txt"
+    has_ledger = any(option.partition("=")[0] == "--expect" for option in options)
+    expect = ["--expect", str(ledger)] if ledger.is_file() and not has_ledger else []
+    return status_of(session, ["optimetry", "check", target, "--out", str(out), *expect, *options])
+
+
+def status_of(session: nox.Session, command: list[str]) -> int:
+    """Run a command and return its exit status, instead of ending the session when it is not 0."""
+    try:
+        session.run(*command)
+    except CommandFailed as failed:
+        if failed.return_code is None:  # the command did not even start
+            raise
+        return failed.return_code
+    return 0
+
+
+def run_all(session: nox.Session, *commands: list[str]) -> None:
+    """Run every command, also after one that fails, and then fail for all that did."""
+    failed = [" ".join(command) for command in commands if status_of(session, command)]
+    if failed:
+        session.error(f"failed: {'; '.join(failed)}")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run our own tests, the frameworks installed: ``nox -s tests -- [option of pytest]...``."""
+    install(session, "test", extras=tuple(EXTRAS))
+    # One thread for each of the two workers: more would only wait for each other.
+    session.run("pytest", "-n", "2", *session.posargs, env={"OMP_NUM_THREADS": "1"})
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style, formatting and the import order of the folders."""
+    dependencies = nox.project.dependency_groups(PYPROJECT, "lint")
+    session.install("--constraint", "constraints.txt", *dependencies)
+    session.install("--no-deps", "--editable", ".")  # imports are read, not run
+    run_all(session, ["ruff", "check"], ["ruff", "format", "--check"], ["lint-imports"])
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types, strictly. An editable install of mode strict lays out the packages as a type checker expects."""
+    install(session, "types", options=("--config-settings", "editable_mode=strict"))
+    packages = [word for package in FOLDERS for word in ("-p", package)]
+    run_all(session, ["mypy", *packages], ["mypy", "noxfile.py"])
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """Build the archives, check what is in them, and run the command from the wheel, outside the checkout."""
+    session.install(*nox.project.dependency_groups(PYPROJECT, "build"))
+    with tempfile.TemporaryDirectory() as scratch:
+        session.run("python", "-m", "build", "--outdir", scratch, silent=True)
+        (wheel,) = Path(scratch).glob("*.whl")
+        (sdist,) = Path(scratch).glob("*.tar.gz")
+        problems = wheel_problems(wheel) + sdist_problems(sdist)
+        if problems:
+            session.error("\n".join(problems))
+        session.log(f"{wheel.name} and {sdist.name} hold what they should")
+        session.install("--force-reinstall", "--no-deps", str(wheel))
+        session.install(str(wheel))
+        with session.chdir(scratch):
+            session.run("optimetry", "targets")
+
+
+def shipped_files() -> set[str]:
+    """List the files of the mapped folders that users get, as paths inside the wheel."""
+    shipped = set()
+    for package, folder in FOLDERS.items():
+        for file in sorted((ROOT / folder).rglob("*")):
+            inside = file.relative_to(ROOT / folder)
+            is_schema = file.suffix == ".json" and len(inside.parts) == 1
+            if file.suffix == ".py" or file.name == "py.typed" or is_schema:
+                shipped.add(str(PurePosixPath(*package.split("."), *inside.parts)))
+    return shipped
+
+
+def wheel_problems(wheel: Path) -> list[str]:
+    """Compare a wheel with the folders: nothing missing, nothing else, and one name at its top."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    project = PYPROJECT["project"]
+    info = f"{project['name']}-{project['version']}.dist-info"
+    outside = {name for name in names if name.split("/")[0] not in (project["name"], info)}
+    inside = {name for name in names if name.split("/")[0] == project["name"]}
+    return [
+        *(f"{wheel.name}: {name} is outside {project['name']}/" for name in sorted(outside)),
+        *(f"{wheel.name}: {name} is missing" for name in sorted(shipped_files() - inside)),
+        *(f"{wheel.name}: {name} should not ship" for name in sorted(inside - shipped_files())),
+    ]
+
+
+def sdist_problems(sdist: Path) -> list[str]:
+    """Check that a source archive holds what builds the wheel, and nothing that a session made."""
+    with tarfile.open(sdist) as archive:
+        names = {PurePosixPath(*PurePosixPath(name).parts[1:]) for name in archive.getnames()}
+    needed = {PurePosixPath(name) for name in ("LICENSE", "README.md", "pyproject.toml")}
+    for package, folder in FOLDERS.items():
+        prefix = PurePosixPath(*package.split("."))
+        files = (PurePosixPath(file) for file in shipped_files())
+        needed |= {folder / file.relative_to(prefix) for file in files if file.is_relative_to(prefix)}
+    made = {name for name in names if {".nox", ".venv", "build", "results", "__pycache__"} & set(name.parts)}
+    return [
+        *(f"{sdist.name}: {name} is missing" for name in sorted(needed - names)),
+        *(f"{sdist.name}: {name} should not ship" for name in sorted(made)),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit("run me with nox: `nox -l` lists the sessions")

@@ -1,0 +1,49 @@
+"""Arrays that stay in one working precision, whatever scalar they meet.
+
+NumPy promotes ``bfloat16 * 0.5`` to a wider dtype; a rule evaluated in bfloat16 must not. `Working` rounds every
+scalar to the dtype of the array it meets, so one rule serves float16, bfloat16, float32, float64 and quad alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class Working(np.ndarray[Any, Any]):
+    """An ndarray whose operations take scalars of any precision and return the array's own dtype.
+
+    Scalar hyperparameters remain Python floats, in double precision, until they meet an array.
+    """
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return _wrapped(getattr(ufunc, method)(*_lowered(inputs), **kwargs))
+
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        return _wrapped(func(*_lowered(args), **kwargs))
+
+
+def working(array: np.ndarray[Any, Any]) -> Working:
+    """A copy of ``array`` that stays in its dtype."""
+    return np.array(array).view(Working)
+
+
+def _lowered(operands: tuple[Any, ...]) -> list[Any]:
+    """Plain arrays for `Working` ones, and scalars rounded to their dtype; masks are left alone."""
+    dtype = next(x.dtype for x in operands if isinstance(x, Working))
+    return [_lower(operand, dtype) for operand in operands]
+
+
+def _lower(operand: Any, dtype: np.dtype[Any]) -> Any:
+    if isinstance(operand, Working):
+        return operand.view(np.ndarray)
+    is_number = isinstance(operand, float | int | np.number) and not isinstance(operand, bool)
+    return np.asarray(operand).astype(dtype) if is_number else operand
+
+
+def _wrapped(result: Any) -> Any:
+    if isinstance(result, np.generic | np.ndarray) and result.dtype.kind not in "biu":
+        return np.asarray(result).view(Working)
+    return result

@@ -1,0 +1,44 @@
+"""The package list of pyproject.toml is the folders on disk; `nox -s build` checks the wheel itself."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TOOLS: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+SETUPTOOLS = TOOLS["setuptools"]
+TOP_FOLDERS = ("reference", "accelerated", "conformance", "reports")
+
+
+def packages_on_disk() -> dict[str, Path]:
+    return {
+        ".".join(("optimetry", *file.parent.relative_to(ROOT).parts)): file.parent
+        for folder in TOP_FOLDERS
+        for file in (ROOT / folder).rglob("__init__.py")
+    }
+
+
+def test_every_package_on_disk_is_listed_and_no_other() -> None:
+    assert sorted(SETUPTOOLS["packages"]) == sorted(packages_on_disk())
+
+
+def test_every_top_folder_with_code_is_mapped_to_its_package() -> None:
+    with_code = {package: folder.name for package, folder in packages_on_disk().items() if folder.parent == ROOT}
+    assert SETUPTOOLS["package-dir"] == with_code
+
+
+def test_the_import_contracts_see_every_mapped_package() -> None:
+    assert sorted(TOOLS["importlinter"]["root_packages"]) == sorted(SETUPTOOLS["package-dir"])
+
+
+def test_every_python_file_lies_in_a_package() -> None:
+    folders = set(packages_on_disk().values())
+    strays = [file for folder in TOP_FOLDERS for file in (ROOT / folder).rglob("*.py") if file.parent not in folders]
+    assert strays == []
+
+
+@pytest.mark.parametrize("package", SETUPTOOLS["packages"])
+def test_every_package_is_marked_as_typed(package: str) -> None:
+    assert (packages_on_disk()[package] / "py.typed").is_file()
