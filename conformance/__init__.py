@@ -1,0 +1,46 @@
+"""Judges any optimizer against its document, with tolerances derived from rounding errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+# pytest imports this package wherever optimetry is installed: nothing heavy belongs here.
+if TYPE_CHECKING:
+    import pytest
+
+    from optimetry.conformance.targets.target import Target
+
+__all__ = ["parametrize_with_checks"]
+
+
+def parametrize_with_checks(
+    target: Target | str,
+    *,
+    optimizers: Iterable[str] | None = None,
+    dtypes: Iterable[str] = ("float32", "float64"),
+    effort: str = "quick",
+    seed: int = 0,
+) -> pytest.MarkDecorator:
+    """Decorate a test of your own with one check for each optimizer, dtype and engine of a target.
+
+    .. code-block:: python
+
+        @parametrize_with_checks(MyTarget(), optimizers=["adam", "sgd"])
+        def test_documented(check):
+            check()
+
+    Args:
+        target: a target, or what ``optimetry check`` takes: a built-in name, or ``module:object``.
+        optimizers: rule names, all by default.
+        dtypes: dtype names.
+        effort: ``quick``, ``standard`` or ``thorough``.
+        seed: what the cases are drawn from.
+
+    Raises:
+        UsageError: a name is unknown.
+        TargetError: the target cannot be loaded, or is no target.
+    """
+    from optimetry.conformance.checks import Judging, parametrization
+
+    return parametrization(Judging.of(target, optimizers, dtypes, effort, seed))

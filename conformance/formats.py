@@ -1,0 +1,107 @@
+"""The floating-point formats that are judged, and the wider format each is judged in."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy_quaddtype import QuadPrecDType
+
+QUAD: np.dtype[Any] = QuadPrecDType()
+
+MARGIN = 1 + 2.0**-20
+"""Every rounding term is enlarged by this factor: it pays for the rounding of the wide value and of the bound."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Format:
+    """One binary floating-point format with round-to-nearest and gradual underflow.
+
+    The constants that enter every operation are 0-d arrays of the wide dtype, which NumPy multiplies by faster than by
+    Python numbers, and which can hold half the smallest double.
+
+    Attributes:
+        name: its dtype name.
+        dtype: the NumPy dtype of its arrays.
+        wide: the dtype of the values that stand for exact ones, at least 29 bits wider.
+        roundoff: the unit roundoff u, enlarged by `MARGIN`.
+        tiny: the smallest subnormal, enlarged by `MARGIN`.
+        smallest_normal: the smallest normal number.
+        largest: the largest finite number.
+        half_tiny: half the smallest subnormal, enlarged by `MARGIN`.
+        headroom: what a number times this overflows in the wide dtype, if it is more than `largest`.
+        roundoff_after_headroom: u divided by ``headroom``, so that ``x * headroom * roundoff_after_headroom`` is u
+            times x, or infinite where x overflows this format.
+        flushes: whether a subnormal operand or result may become zero.
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    wide: np.dtype[Any]
+    roundoff: float
+    tiny: float
+    smallest_normal: float
+    largest: float
+    half_tiny: Any
+    headroom: Any
+    roundoff_after_headroom: Any
+    flushes: bool = False
+
+    def __repr__(self) -> str:
+        return f"Format({self.name})"
+
+    def nearest(self, value: Any) -> Any:
+        """``value`` rounded to this format, as a wide array."""
+        return np.asarray(value).astype(self.dtype).astype(self.wide)
+
+
+def _format(dtype: Any, wide: np.dtype[Any]) -> Format:
+    info = ml_dtypes.finfo(dtype)
+    roundoff, largest = float(info.eps) / 2 * MARGIN, float(info.max)
+    # Rounded down, so that `largest` itself does not overflow: what exceeds it by less than half an ulp rounds to it.
+    headroom = np.asarray(np.finfo(wide).max / np.asarray(largest).astype(wide) * (1 - 2.0**-50))
+    return Format(
+        name=np.dtype(dtype).name,
+        dtype=np.dtype(dtype),
+        wide=wide,
+        roundoff=roundoff,
+        tiny=float(info.smallest_subnormal) * MARGIN,
+        smallest_normal=float(info.smallest_normal),
+        largest=largest,
+        half_tiny=np.asarray(np.asarray(info.smallest_subnormal).astype(wide) / 2 * MARGIN),
+        headroom=headroom,
+        roundoff_after_headroom=np.asarray(roundoff / headroom),
+    )
+
+
+_DOUBLE: np.dtype[Any] = np.dtype(np.float64)
+
+FORMATS: dict[str, Format] = {
+    form.name: form
+    for form in (
+        _format(np.float16, _DOUBLE),
+        _format(ml_dtypes.bfloat16, _DOUBLE),
+        _format(np.float32, _DOUBLE),
+        _format(np.float64, QUAD),
+    )
+}
+"""The judged formats by dtype name."""
+
+
+def scalar_format(working: Format) -> Format:
+    """The coarsest format in which an honest implementation holds scalars beside arrays of ``working``.
+
+    Scalars are held in float32 beside float16 and bfloat16 arrays, where 0.999 would round to 1, and in the arrays' own
+    format otherwise.
+    """
+    return FORMATS["float32"] if working.roundoff > FORMATS["float32"].roundoff else working
+
+
+@cache
+def flushing(form: Format) -> Format:
+    """The format on hardware that may flush subnormals to zero: every result is off by up to the smallest normal."""
+    return dataclasses.replace(form, half_tiny=np.asarray(form.smallest_normal).astype(form.wide), flushes=True)

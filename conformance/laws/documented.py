@@ -1,0 +1,79 @@
+"""Laws that are properties of the documented rule, declared beside it; a dialect may lack them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.laws.law import Trial, law
+from optimetry.conformance.laws.variations import each, poisonings, rescaled
+from optimetry.conformance.oracle import expected, flat
+from optimetry.conformance.targets.numpy import NumpyTarget
+from optimetry.conformance.targets.target import Array
+from optimetry.reference.errors import TargetFault
+from optimetry.reference.rules import rule_named
+
+
+@law("negating parameters and gradients negates the result", universal=False)
+def sign_symmetry(trial: Trial) -> str | None:
+    return trial.against(trial.on(each(trial.case, np.negative)), np.negative)
+
+
+@law("scaling by powers of two scales the result", universal=False, applies=lambda rule: rule.scaling is not None)
+def power_of_two_scaling(trial: Trial) -> str | None:
+    scaling = trial.rule.scaling
+    assert scaling is not None
+    factor = {name: 2.0**power for name, power in scaling.powers.items()}
+    plain = trial.on(trial.case.replace(hyper=trial.case.hyper | scaling.given))
+    hyper = {name: value * factor.get(name, 1.0) for name, value in plain.case.hyper.items() if name in factor}
+    scaled = rescaled(plain.case, _times(factor.get("param", 1.0)), _times(factor.get("grad", 1.0)))
+    scaled = scaled.replace(hyper=plain.case.hyper | hyper)
+    return plain.against(plain.on(scaled), lambda after: after / after.dtype.type(factor.get("param", 1.0)))
+
+
+def _times(factor: float) -> Callable[[Array], Array]:
+    return lambda array: array * array.dtype.type(factor)
+
+
+@law("in a special case it is another rule", universal=False, applies=lambda rule: rule.special_case is not None)
+def special_case(trial: Trial) -> str | None:
+    special = trial.rule.special_case
+    assert special is not None
+    here = trial.on(trial.case.replace(hyper=trial.case.hyper | special.given))
+    chosen = {
+        name: here.case.hyper[value] if isinstance(value, str) else value for name, value in special.there.items()
+    }
+    hyper = rule_named(special.named).of(chosen).hyper()
+    there = trial.on(here.case.replace(optimizer=special.named, hyper=hyper))
+    if not (here.offered and there.offered):
+        return None
+    try:
+        there.run()
+    except TargetFault:
+        return None  # another rule's fault, which its own verdict tells
+    return here.against(there)
+
+
+@law("a parameter whose gradient is always zero rests", universal=False, applies=lambda rule: rule.at_rest is not None)
+def rest(trial: Trial) -> str | None:
+    case = rescaled(trial.case, np.copy, np.zeros_like)
+    case = case.replace(hyper=case.hyper | dict(trial.rule.at_rest or {}))
+    before, after = flat(case.parameters), trial.on(case).run()
+    moved = ((after != before) & np.isfinite(expected(case).bound)).any(axis=0)
+    return f"element {int(np.argmax(moved))} moved with no gradient" if moved.any() else None
+
+
+@law("an infinite or NaN gradient gives what the rule gives", universal=False, applies=lambda rule: rule.elementwise)
+def nonfinite_gradients_act(trial: Trial) -> str | None:
+    for _, poisoned, element in poisonings(trial):
+        got, must = poisoned.run(), poisoned.on_target(NumpyTarget()).run()
+        step = int(np.argmax(~np.isfinite([grads[0].flat[element] for grads in poisoned.case.grads])))
+        if _kind(got[step, element]) != _kind(must[step, element]):
+            return f"{got[step, element]}, must be {must[step, element]}, at step {step + 1}, element {element}"
+    return None
+
+
+def _kind(number: Any) -> str:
+    return "finite" if np.isfinite(number) else "nan" if np.isnan(number) else f"{'-' if number < 0 else '+'}inf"

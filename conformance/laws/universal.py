@@ -1,0 +1,96 @@
+"""Laws that hold whatever rule the target computes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimetry.conformance.laws.law import Trial, first_difference, law
+from optimetry.conformance.laws.variations import at_steps, each, halved, largest, poisonings
+from optimetry.conformance.oracle import flat
+from optimetry.conformance.targets.target import Array
+from optimetry.conformance.trajectory import same_bits, started, stepped, watched
+
+
+@law("two runs of the same case give the same bits")
+def repeatable(trial: Trial) -> str | None:
+    a, b = trial.run(), trial.run()
+    return None if same_bits(a, b) else first_difference(a != b, a, b)
+
+
+@law("what a run may change ends with it: a run in between changes no bit of the next")
+def runs_are_independent(trial: Trial) -> str | None:
+    fresh = trial.run()
+    trial.on(each(trial.case, np.negative)).run()
+    again = trial.run()
+    return None if same_bits(fresh, again) else first_difference(fresh != again, fresh, again)
+
+
+@law("a parameter without a gradient keeps its bits and its state")
+def missing_gradient(trial: Trial) -> str | None:
+    full = trial.on(largest(trial.case))
+    if not full.case.grads:
+        return None
+    gap = min(len(full.case.grads) - 1, 1)
+    holed = at_steps(full.case, sorted([*range(len(full.case.grads)), gap]))
+    nothing: tuple[Array | None, ...] = (None,)
+    holed = holed.replace(grads=(*holed.grads[:gap], nothing, *holed.grads[gap + 1 :]))
+    after = full.on(holed).run()
+    before = after[gap - 1] if gap else flat(full.case.parameters)
+    if not same_bits(after[gap], before):
+        return first_difference((after[gap] != before)[None], after[gap][None], before[None])
+    return full.agrees(full.run(), np.delete(after, gap, axis=0))
+
+
+@law("each parameter is updated as if it were alone")
+def parameters_are_independent(trial: Trial) -> str | None:
+    alone = [trial.on(trial.case.only([i])).run() for i in range(len(trial.case.parameters))]
+    return trial.agrees(trial.run(), np.concatenate(alone, axis=1))
+
+
+@law("reversing the order of elements reverses the result", applies=lambda rule: rule.elementwise)
+def permutation(trial: Trial) -> str | None:
+    full = trial.on(largest(trial.case))
+    turned = full.on(each(full.case, lambda array: array.reshape(-1)[::-1].reshape(array.shape).copy()))
+    return full.against(turned, lambda after: after[:, ::-1])
+
+
+@law("the shape of a parameter does not matter, only its elements")
+def reshaping(trial: Trial) -> str | None:
+    return trial.against(trial.on(each(trial.case, lambda array: array.reshape(-1, 1))))
+
+
+@law("a parameter split in two gives the two parts of the result", applies=lambda rule: rule.elementwise)
+def splitting(trial: Trial) -> str | None:
+    whole = trial.on(largest(trial.case))
+    return whole.against(whole.on(halved(whole.case)))
+
+
+@law("a run resumed from its saved state continues bit for bit")
+def resuming(trial: Trial) -> str | None:
+    half = len(trial.case.grads) // 2
+    with watched(trial.guard):
+        run = started(trial.target, trial.case)
+        resumed = started(trial.target, trial.case)
+        if not (hasattr(run, "state") and hasattr(resumed, "load")) or half == 0:
+            return None
+        for step, (grads, rate) in enumerate(trial.case.steps):
+            after = stepped(run, trial.case, grads, rate, step)
+            if step >= half:
+                again = stepped(resumed, trial.case, grads, rate, step)
+                if not same_bits(flat(after), flat(again)):
+                    return first_difference((flat(after) != flat(again))[None], flat(after)[None], flat(again)[None])
+            elif step == half - 1:
+                resumed = started(trial.target, trial.case.replace(parameters=tuple(after)))
+                resumed.load({slot: [array.copy() for array in arrays] for slot, arrays in run.state().items()})
+    return None
+
+
+@law("an infinite or NaN gradient touches its own element alone", applies=lambda rule: rule.elementwise)
+def nonfinite_gradients_stay(trial: Trial) -> str | None:
+    for clean, poisoned, element in poisonings(trial):
+        after, got = clean.run(), poisoned.run()
+        got[:, element] = after[:, element]
+        found = clean.agrees(after, got)
+        if found is not None:
+            return found
+    return None

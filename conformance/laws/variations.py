@@ -1,0 +1,62 @@
+"""Cases made from a case, for the laws to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from optimetry.conformance.case import Case
+from optimetry.conformance.laws.law import Trial
+from optimetry.conformance.targets.target import Array
+
+
+def each(case: Case, change: Callable[[Array], Array]) -> Case:
+    """The case with every parameter and gradient changed alike."""
+    return rescaled(case, change, change)
+
+
+def rescaled(case: Case, param: Callable[[Array], Array], grad: Callable[[Array], Array]) -> Case:
+    """The case with every parameter and every gradient changed, each in its way."""
+    return case.replace(
+        parameters=tuple(param(array) for array in case.parameters),
+        grads=tuple(tuple(None if array is None else grad(array) for array in grads) for grads in case.grads),
+    )
+
+
+def largest(case: Case) -> Case:
+    """The case with its largest parameter alone, and the steps in which that has a gradient."""
+    alone = case.only([int(np.argmax([param.size for param in case.parameters]))])
+    kept = [step for step, grads in enumerate(alone.grads) if grads[0] is not None]
+    return at_steps(alone, kept)
+
+
+def at_steps(case: Case, steps: list[int]) -> Case:
+    """The case with these steps alone, in this order."""
+    return case.replace(
+        grads=tuple(case.grads[step] for step in steps),
+        learning_rates=tuple(case.learning_rates[step] for step in steps),
+    )
+
+
+def halved(case: Case) -> Case:
+    """A case of one parameter with that cut into two halves."""
+
+    def halves(array: Array | None) -> tuple[Array | None, ...]:
+        return (None, None) if array is None else tuple(np.array_split(array.reshape(-1), 2))
+
+    parameters = tuple(np.array_split(case.parameters[0].reshape(-1), 2))
+    return case.replace(parameters=parameters, grads=tuple(halves(grads[0]) for grads in case.grads))
+
+
+def poisonings(trial: Trial) -> Iterator[tuple[Trial, Trial, int]]:
+    """The trial's largest parameter alone, the same with NaN or an infinity in one gradient, and in which element."""
+    clean = trial.on(largest(trial.case))
+    if clean.case.size and clean.case.grads:
+        for value in (np.nan, np.inf, -np.inf):
+            step, element = len(clean.case.grads) // 2, clean.case.size // 2
+            grads = [[None if grad is None else grad.copy() for grad in row] for row in clean.case.grads]
+            for grad in grads[step]:
+                if grad is not None:
+                    grad.flat[element] = value
+            yield clean, clean.on(clean.case.replace(grads=tuple(map(tuple, grads)))), element

@@ -1,0 +1,1 @@
+"""Frameworks under test, one file each, imported only when named."""

@@ -1,0 +1,73 @@
+"""The protocol a framework adapter keeps, and how a ``TARGET`` argument becomes one.
+
+This is the contract other projects build on: two required attributes, one required method, and a run object with
+one required method. Everything else is optional and looked up by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Hyper = Mapping[str, Any]
+
+
+class Run(Protocol):
+    """One optimizer bound to its parameters, somewhere inside a training run.
+
+    Optional methods, used where they exist:
+
+    ``state() -> dict[str, list[np.ndarray]]``
+        The state, one array per parameter under each slot name.
+    ``load(state) -> None``
+        Continue from what ``state()`` returned.
+    """
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """Apply one update and return every parameter after it, in the order given to ``start``.
+
+        ``grads[i]`` has the shape and dtype of parameter ``i``; ``None`` leaves that parameter and its state as they
+        are. Arrays passed in must not be changed.
+        """
+        ...
+
+
+@runtime_checkable
+class Target(Protocol):
+    """A framework under judgement.
+
+    Optional methods, used where they exist:
+
+    ``unsupported(optimizer, hyper, dtype) -> str | None``
+        The reason why this combination is not offered, or None when it is.
+    ``engines() -> Sequence[Target]``
+        The implementations of this framework that are judged apart (single tensor, fused, …). Each is a target with
+        an attribute ``engine: str``. Without this method the target itself is the one engine.
+    """
+
+    name: str
+    version: str
+
+    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Run:
+        """Begin a run of ``optimizer`` with every documented hyperparameter (learning rate aside) in ``hyper``."""
+        ...
+
+
+def engines_of(target: Target) -> Sequence[Target]:
+    """The targets to judge one by one: what ``engines()`` lists, or the target itself."""
+    listed = getattr(target, "engines", None)
+    return list(listed()) if callable(listed) else [target]
+
+
+def engine_name(target: Target) -> str:
+    """The engine a target says it runs, ``"default"`` when it says nothing."""
+    return str(getattr(target, "engine", "default"))
+
+
+def reason_unsupported(target: Target, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
+    """What the target says of a combination; a target without ``unsupported`` supports everything."""
+    ask = getattr(target, "unsupported", None)
+    return None if ask is None else ask(optimizer, hyper, dtype)

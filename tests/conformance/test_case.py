@@ -1,0 +1,98 @@
+"""A case serialises exactly and replays from its JSON; strategies construct what the suite promises."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from optimetry.conformance.case import Case
+from optimetry.conformance.effort import EFFORTS
+from optimetry.conformance.formats import FORMATS
+from optimetry.conformance.strategies import PATTERNS, SHAPES, cases, drawn_cases
+from optimetry.conformance.targets.numpy import NumpyTarget
+from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.reference.rules import RULES
+
+COMBINATIONS = [(optimizer, dtype) for optimizer in RULES for dtype in FORMATS]
+
+
+@settings(max_examples=60, derandomize=True, deadline=None)
+@given(st.sampled_from(COMBINATIONS).flatmap(lambda pair: cases(*pair)))
+def test_a_case_survives_json_bit_for_bit(case: Case) -> None:
+    again = Case.from_json(case.to_json())
+    assert again.to_json() == case.to_json()
+    assert (again.hyper, again.learning_rates) == (case.hyper, case.learning_rates)
+    pairs = list(zip(again.parameters, case.parameters, strict=True))
+    for row, original in zip(again.grads, case.grads, strict=True):
+        pairs += [(a, b) for a, b in zip(row, original, strict=True) if a is not None and b is not None]
+        assert [grad is None for grad in row] == [grad is None for grad in original]
+    for a, b in pairs:
+        assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.nan, np.inf, -0.0, 5e-324])
+def test_special_values_keep_their_bits(value: float) -> None:
+    (case,) = drawn_cases("sgd", "float64", seed=0, count=1)
+    case = case.replace(parameters=(np.array(value),), grads=((np.array(value),),), learning_rates=(0.1,))
+    again = Case.from_json(case.to_json())
+    assert again.parameters[0].tobytes() == np.array(value).tobytes()
+
+
+def test_a_replayed_case_gives_the_same_trajectory() -> None:
+    for case in drawn_cases("rmsprop", "float32", seed=1, count=5):
+        a, b = (trajectory(NumpyTarget(), each, Guard()) for each in (case, Case.from_json(case.to_json())))
+        assert a.tobytes() == b.tobytes()
+
+
+def test_the_same_seed_draws_the_same_cases_and_another_seed_others() -> None:
+    def texts(seed: int, count: int) -> list[str]:
+        return [case.to_json() for case in drawn_cases("adam", "float32", seed=seed, count=count)]
+
+    assert texts(3, 60) == texts(3, 60)
+    assert texts(3, 60)[:40] != texts(4, 40)
+    assert len(set(texts(3, 60))) > 50
+
+
+def test_the_quick_cases_hold_every_kind_of_tensor_and_gradient() -> None:
+    """What the quick effort rests on: none of these may be missing from the default draw."""
+    seen: Counter[str] = Counter()
+    for case in drawn_cases("adam", "float32", seed=0, count=EFFORTS["quick"].cases):
+        seen.update(str(param.shape) for param in case.parameters)
+        seen["missing gradient"] += any(grad is None for row in case.grads for grad in row)
+        seen["rate changes"] += len(set(case.learning_rates)) > 1
+        seen["100 steps"] += len(case.grads) == 100
+        seen["one step"] += len(case.grads) == 1
+        seen["large epsilon"] += case.hyper["epsilon"] >= 1e-2
+        gradients = [grad for row in case.grads for grad in row if grad is not None and grad.size > 2]
+        seen["untouched element"] += any(grad.flat[0] == 0 and grad.flat[1] != 0 for grad in gradients)
+        seen["zero gradient"] += any(not grad.any() for grad in gradients)
+        smallest = float(np.finfo(np.float32).smallest_normal)
+        seen["subnormal"] += any(0 < np.abs(grad[grad != 0]).min(initial=1) < smallest for grad in gradients)
+        seen["zero parameter"] += any(param.size > 0 and not param.any() for param in case.parameters)
+    kinds = ["missing gradient", "rate changes", "100 steps", "one step", "large epsilon", "untouched element"]
+    kinds += ["zero gradient", "subnormal", "zero parameter", *map(str, SHAPES)]
+    assert {kind for kind in kinds if not seen[kind]} == set()
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+def test_every_pattern_stays_finite_with_room_for_squares(dtype: str) -> None:
+    form = FORMATS[dtype]
+    for case in drawn_cases("adagrad", dtype, seed=5, count=100):
+        largest = max(
+            float(np.abs(grad.astype(np.float64)).max(initial=0))
+            for row in case.grads
+            for grad in row
+            if grad is not None
+        )
+        assert largest**2 * len(case.grads) < form.largest
+    assert len(PATTERNS) >= 8
+
+
+@pytest.mark.parametrize(("optimizer", "dtype"), COMBINATIONS)
+def test_every_drawn_hyperparameter_is_in_its_domain(optimizer: str, dtype: str) -> None:
+    for case in drawn_cases(optimizer, dtype, seed=2, count=25):
+        assert case.rule.hyper() == case.hyper  # `rule` raises outside a domain
