@@ -322,9 +322,10 @@ UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
     np.absolute: _absolute,
     np.negative: _negative,
     np.sign: _sign,
-} | {
-    compare: _comparison(compare)
-    for compare in (np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal)
+    **{
+        compare: _comparison(compare)
+        for compare in (np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal)
+    },
 }
 """What each NumPy ufunc becomes on `Bounded` operands of one format."""
 

@@ -59,8 +59,11 @@ class Format:
         return np.asarray(value).astype(self.dtype).astype(self.wide)
 
 
+_finfo: Any = ml_dtypes.finfo  # which has no types
+
+
 def _format(dtype: Any, wide: np.dtype[Any]) -> Format:
-    info = ml_dtypes.finfo(dtype)
+    info = _finfo(dtype)
     roundoff, largest = float(info.eps) / 2 * MARGIN, float(info.max)
     # Rounded down, so that `largest` itself does not overflow: what exceeds it by less than half an ulp rounds to it.
     headroom = np.asarray(np.finfo(wide).max / np.asarray(largest).astype(wide) * (1 - 2.0**-50))

@@ -1,4 +1,7 @@
-"""Hypothesis strategies for cases: structure, special values and a seed are drawn, arrays are built from them.
+"""How cases are drawn: structure, special values and a seed are chosen, arrays are built from them.
+
+`drawn_cases` chooses with a seeded generator, so that a seed means the same cases whatever else is installed or
+imported; `cases` lets Hypothesis choose, for property tests. Both follow one plan.
 
 Default hyperparameters and N(0, 1) gradients hide most defects, so every plan mixes the corners each rule declares with
 tensors that a real training run rarely shows: empty and 0-d ones, odd tails, zero norms, gradients near epsilon,
@@ -7,13 +10,13 @@ subnormal, shrinking, growing or missing ones, and an element that never gets a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from optimetry.conformance.case import Case
@@ -133,74 +136,110 @@ def _cast(values: Any, form: Format) -> Array:
     return np.asarray(values, dtype=np.float64).astype(form.dtype)
 
 
-def values_of(declared: Hyperparameter) -> st.SearchStrategy[Any]:
-    """Values of one hyperparameter: its default, its declared corners and, for numbers, others in its domain."""
-    known = st.sampled_from([x for x in dict.fromkeys((*declared.corners, declared.default)) if x is not None])
-    if declared.kind is bool or declared.domain is None:
-        return known
+T = TypeVar("T")
+
+
+class Chooser(Protocol):
+    """Whoever makes the choices that a plan leaves open."""
+
+    def among(self, values: Sequence[T]) -> T:
+        """One of the values."""
+        ...
+
+    def between(self, low: int, high: int) -> int:
+        """A whole number from ``low`` to ``high``, both included."""
+        ...
+
+
+def plan(choose: Chooser, optimizer: str, dtype: str) -> Plan:
+    """A plan for one rule in one dtype.
+
+    Rules that scale a step by norms get smaller rates, since a step as long as the parameter amplifies every rounding
+    error in the next, and no subnormal gradients, whose norm underflows: both would leave nothing to be judged.
+    """
+    rule = rule_named(optimizer)
+    hyper = {declared.name: _value(choose, declared) for declared in rule.hyperparameters()}
+    patterns = [name for name in PATTERNS if rule.elementwise or name != "subnormal"]
+    scale = 1.0 if rule.elementwise else 0.1
+    return Plan(
+        optimizer=optimizer,
+        dtype=dtype,
+        hyper=hyper,
+        tensors=tuple(_tensor(choose, patterns) for _ in range(choose.between(2, 5))),
+        steps=choose.among(STEPS),
+        rate=_rate(choose) * scale,
+        later_rate=_rate(choose) * scale,
+        seed=choose.between(0, 2**32 - 1),
+    )
+
+
+def _tensor(choose: Chooser, patterns: Sequence[str]) -> Tensor:
+    return Tensor(
+        shape=choose.among(SHAPES),
+        start=choose.among(tuple(PARAMETERS)),
+        pattern=choose.among(patterns),
+        untouched=choose.among((False, True)),
+        missing=choose.between(0, 99) if choose.between(1, 3) == 1 else None,
+    )
+
+
+def _rate(choose: Chooser) -> float:
+    return choose.among(RATES) if choose.between(1, 2) == 1 else _logarithmic(choose)
+
+
+def _value(choose: Chooser, declared: Hyperparameter) -> Any:
+    """A hyperparameter: mostly its default or a declared corner, else, if it is a number, another in its domain."""
+    known = [x for x in dict.fromkeys((*declared.corners, declared.default)) if x is not None]
+    if declared.domain is None or choose.between(1, 3) < 3:
+        return choose.among(known)
     low, high = declared.domain.ends
     if declared.kind is int:
-        return known | st.integers(int(low), int(min(high, low + 5)))
-    if high == np.inf:
-        return known | known | st.integers(-24, 0).map(lambda tenths: 10.0 ** (tenths / 8))
-    return known | known | st.integers(1, 99).map(lambda part: max(low, high - 1) + part / 100)
+        return choose.between(int(low), int(min(high, low + 5)))
+    return _logarithmic(choose) if high == np.inf else max(low, high - 1) + choose.between(1, 99) / 100
 
 
-def plans(optimizer: str, dtype: str) -> st.SearchStrategy[Plan]:
-    """Plans of cases for one rule in one dtype."""
-    declared = rule_named(optimizer).hyperparameters()
-    rates = st.sampled_from(RATES) | st.integers(-24, 0).map(lambda tenths: 10.0 ** (tenths / 8))
-    tensor = st.builds(
-        Tensor,
-        shape=st.sampled_from(SHAPES),
-        start=st.sampled_from(tuple(PARAMETERS)),
-        pattern=st.sampled_from(tuple(PATTERNS)),
-        untouched=st.booleans(),
-        missing=st.none() | st.none() | st.integers(0, 99),
-    )
-    return st.builds(
-        Plan,
-        optimizer=st.just(optimizer),
-        dtype=st.just(dtype),
-        hyper=st.fixed_dictionaries({x.name: values_of(x) for x in declared}),
-        tensors=st.lists(tensor, min_size=2, max_size=5).map(tuple),
-        steps=st.sampled_from(STEPS),
-        rate=rates,
-        later_rate=rates,
-        seed=st.integers(0, 2**32 - 1),
-    )
+def _logarithmic(choose: Chooser) -> float:
+    """A number from 0.001 to 1, evenly spaced in its logarithm."""
+    return float(10.0 ** (choose.between(-24, 0) / 8))
 
 
-def cases(optimizer: str, dtype: str) -> st.SearchStrategy[Case]:
-    """Cases for one rule in one dtype, for property tests."""
-    return plans(optimizer, dtype).map(Plan.case)
+@dataclass(frozen=True)
+class _Seeded:
+    """Chooses by a seeded generator of Python's own, whose sequence is part of the language."""
+
+    rng: random.Random
+
+    def among(self, values: Sequence[T]) -> T:
+        return values[self.rng.randrange(len(values))]
+
+    def between(self, low: int, high: int) -> int:
+        return self.rng.randint(low, high)
 
 
-CHUNK = 40
-"""How many cases are drawn, and held, at a time."""
+@dataclass(frozen=True)
+class _Hypothesis:
+    """Lets Hypothesis choose, and shrink its choices towards the first and the lowest."""
+
+    draw: st.DrawFn
+
+    def among(self, values: Sequence[T]) -> T:
+        return self.draw(st.sampled_from(values))
+
+    def between(self, low: int, high: int) -> int:
+        return self.draw(st.integers(low, high))
+
+
+@st.composite
+def cases(draw: st.DrawFn, optimizer: str, dtype: str) -> Case:
+    """A Hypothesis strategy: cases for one rule in one dtype."""
+    return plan(_Hypothesis(draw), optimizer, dtype).case()
 
 
 def drawn_cases(optimizer: str, dtype: str, *, seed: int, count: int) -> Iterator[Case]:
-    """``count`` cases, the same for the same seed; only the latest chunks of them are held."""
-    for start in range(0, count, CHUNK):
-        yield from _chunk(optimizer, dtype, seed * 1_000_003 + start, min(CHUNK, count - start))
+    """``count`` cases, the same for the same seed, each independent of the others; only the latest are held."""
+    return (_drawn(optimizer, dtype, seed, number) for number in range(count))
 
 
-@lru_cache(maxsize=4)
-def _chunk(optimizer: str, dtype: str, chunk_seed: int, count: int) -> tuple[Case, ...]:
-    drawn: list[Plan] = []
-
-    @seed(chunk_seed)
-    @settings(
-        max_examples=count,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(plans(optimizer, dtype))
-    def collect(plan: Plan) -> None:
-        drawn.append(plan)
-
-    collect()
-    return tuple(plan.case() for plan in drawn[:count])
+@lru_cache(maxsize=200)
+def _drawn(optimizer: str, dtype: str, seed: int, number: int) -> Case:
+    return plan(_Seeded(random.Random(f"{optimizer} {dtype} {seed} {number}")), optimizer, dtype).case()

@@ -55,15 +55,16 @@ class Trial:
 
     def against(self, other: Trial, undo: Callable[[Array], Array] = lambda after: after) -> str | None:
         """None where ``undo`` of the other trajectory differs from this one by rounding alone."""
-        return self.agrees(self.run(), undo(other.run()), undo(expected(other.case).bound))
+        with np.errstate(all="ignore"):
+            return self.agrees(self.run(), undo(other.run()), undo(expected(other.case).bound))
 
     def agrees(self, a: Array, b: Array, bound_of_b: Any = None) -> str | None:
         """None where two trajectories of this case differ by rounding alone, else where they first do not."""
         if same_bits(a, b):
             return None
         bound = expected(self.case).bound
-        reach = (bound + np.abs(bound if bound_of_b is None else bound_of_b)) * SLACK
         with np.errstate(all="ignore"):
+            reach = (bound + np.abs(bound if bound_of_b is None else bound_of_b)) * SLACK
             apart = np.abs(a.astype(bound.dtype) - b.astype(bound.dtype))
         same = (a == b) | (np.isnan(a) & np.isnan(b)) | ~np.isfinite(reach) | (apart <= reach)
         return first_difference(~same, a, b)

@@ -1,0 +1,28 @@
+"""Names that a user chooses from a list."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from optimetry.reference.errors import UsageError
+
+
+def near_miss(name: str, names: Iterable[str]) -> str:
+    """``; did you mean adam?`` where one of the names is close, else nothing."""
+    near = difflib.get_close_matches(name, list(names), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def chosen(kind: str, asked: Iterable[str] | None, allowed: Iterable[str]) -> list[str]:
+    """The names asked for, each once, or all that are allowed.
+
+    Raises:
+        UsageError: one is not allowed; the text lists what is.
+    """
+    names = list(allowed)
+    picked = list(dict.fromkeys(asked or names))
+    for name in picked:
+        if name not in names:
+            raise UsageError(f"unknown {kind} {name!r}, must be one of: {', '.join(names)}{near_miss(name, names)}")
+    return picked

@@ -1,0 +1,55 @@
+"""The summary of several frameworks on one page: a row for each rule, a column for each framework."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tabulate import tabulate
+
+from optimetry.reports.results import Results, Verdict
+from optimetry.reports.tables import number
+
+WORDS = {"conforms": "conforms", "diverges": "**diverges**", "error": "**error**", "unsupported": "–"}
+
+
+def matrix(results: Sequence[Results]) -> str:
+    """A Markdown table: what each framework computes for each rule, with its worst share of the bound and ULP.
+
+    What engines or dtypes differ in stands apart, each with their names. An engine that does not offer a rule which
+    another engine offers says nothing here.
+    """
+    rules = list(dict.fromkeys(verdict.optimizer for each in results for verdict in each.verdicts))
+    columns = ["rule", *(f"{each.header.target} {each.header.target_version}" for each in results)]
+    rows = [[f"`{rule}`", *(_cell(v for v in each.verdicts if v.optimizer == rule) for each in results)] for rule in rules]
+    return tabulate(rows, columns, "pipe", disable_numparse=True)
+
+
+def _cell(verdicts: Iterable[Verdict]) -> str:
+    found = list(verdicts)
+    offered = {verdict.dtype for verdict in found if verdict.verdict != "unsupported"}
+    everything = [v for v in found if v.verdict != "unsupported" or v.dtype not in offered]
+    said: dict[str, list[Verdict]] = {}
+    for verdict in everything:
+        said.setdefault(_statement(verdict), []).append(verdict)
+    return "<br>".join(_line(text, group, everything) for text, group in said.items())
+
+
+def _statement(verdict: Verdict) -> str:
+    return f"`{verdict.dialect}`" if verdict.dialect else WORDS[verdict.verdict]
+
+
+def _line(text: str, group: Sequence[Verdict], everything: Sequence[Verdict]) -> str:
+    shares = [verdict.share for verdict in group if verdict.share is not None]
+    ulps = [verdict.ulp for verdict in group if verdict.ulp is not None]
+    figures = f" ({number(max(shares))}; {number(max(ulps))} ULP)" if shares and ulps else ""
+    return f"{_where(group, everything)}{text}{figures}"
+
+
+def _where(group: Sequence[Verdict], everything: Sequence[Verdict]) -> str:
+    """The dtypes and engines that a statement is about, as far as it is not about all."""
+    parts = []
+    for name in ("dtype", "engine"):
+        mine, all_of_them = ({getattr(verdict, name): None for verdict in some} for some in (group, everything))
+        if list(mine) != list(all_of_them):
+            parts.append(", ".join(mine))
+    return f"{' '.join(parts)}: " if parts else ""

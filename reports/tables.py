@@ -1,0 +1,147 @@
+"""Verdicts as tables: for a terminal, in Markdown and in CSV."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from tabulate import tabulate
+
+from optimetry.reports.results import OUTCOMES, Header, Results, Verdict
+
+COLUMNS = ("optimizer", "dtype", "engine", "verdict", "dialect", "share", "ULP", "vacuous", "cases", "reason")
+_ALIGNMENT = ("left",) * 5 + ("right",) * 4 + ("left",)
+_DIALECT = COLUMNS.index("dialect")
+_NONE = "\N{EN DASH}"
+
+
+def terminal(verdicts: Iterable[Verdict], width: int = 120) -> str:
+    """A table of at most ``width`` columns, as far as the names allow, with the reasons in full below it.
+
+    Engines that say the same of one optimizer and dtype share a row. The columns ``engine`` and ``dialect`` are left
+    out where they say nothing.
+    """
+    notes: dict[str, str] = {}
+    rows = []
+    for verdict, engine in _merged(verdicts):
+        row = _row(dataclasses.replace(verdict, engine=engine))
+        row[-1] = notes.setdefault(row[-1], f"[{len(notes) + 1}]") if row[-1] else ""
+        rows.append(row)
+    silent = {"engine": {"default"}, "dialect": {_NONE}, "reason": {""}}
+    kept = [i for i, name in enumerate(COLUMNS) if {row[i] for row in rows} != silent.get(name)]
+    widths = {i: max(len(row[i]) for row in (COLUMNS, *rows)) for i in kept}
+    excess = sum(widths.values()) + 2 * (len(widths) - 1) - width
+    if _DIALECT in widths and excess > 0:
+        widths[_DIALECT] = max(widths[_DIALECT] - excess, len("dialect") * 2)
+        rows = [[_broken(cell, widths[i]) if i == _DIALECT else cell for i, cell in enumerate(row)] for row in rows]
+        widths[_DIALECT] = max(len(text) for row in rows for text in row[_DIALECT].split("\n"))
+    lines = [[row[i] for i in kept] for row in (COLUMNS, ["-" * widths.get(i, 0) for i in range(len(COLUMNS))], *rows)]
+    # Headers of tabulate's own would be padded, which a terminal has no room for.
+    table = tabulate(lines, tablefmt="plain", colalign=[_ALIGNMENT[i] for i in kept], disable_numparse=True)
+    text = "\n".join(line.rstrip() for line in table.splitlines())
+    return "\n".join(
+        [text, *([""] if notes else []), *(_note(label, reason, width) for reason, label in notes.items())]
+    )
+
+
+def _merged(verdicts: Iterable[Verdict]) -> Iterator[tuple[Verdict, str]]:
+    """One verdict for all engines that agree in everything a row shows, and what names them."""
+    for _, group in groupby(verdicts, key=lambda verdict: (verdict.optimizer, verdict.dtype)):
+        engines: dict[Verdict, list[str]] = {}
+        for verdict in group:
+            engines.setdefault(dataclasses.replace(verdict, engine="", counterexample=None), []).append(verdict.engine)
+        for verdict, names in engines.items():
+            yield verdict, "all" if len(engines) == 1 and len(names) > 1 else ", ".join(names)
+
+
+def _broken(name: str, room: int) -> str:
+    """A long name over several lines, broken after its joints."""
+    lines = [""]
+    for word in re.findall(r"[^_+]*[_+]?", name):
+        if len(lines[-1] + word) > room and lines[-1]:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(lines)
+
+
+def _note(label: str, reason: str, width: int) -> str:
+    return textwrap.fill(reason, width, initial_indent=f"{label:<5}", subsequent_indent=" " * 5)
+
+
+def markdown(results: Iterable[Results]) -> str:
+    """A page with one section for each file: what was judged and how, the verdicts, and their counts."""
+    return "\n".join(_section(each) for each in results)
+
+
+def _section(results: Results) -> str:
+    header = results.header
+    rows = [[cell.replace("|", "\\|") for cell in _row(verdict)] for verdict in results.verdicts]
+    table = tabulate(rows, COLUMNS, "pipe", colalign=_ALIGNMENT, disable_numparse=True)
+    return f"## {header.target} {header.target_version}\n\n{about(header)}\n\n{table}\n\n{summary(results.verdicts)}\n"
+
+
+def about(header: Header) -> str:
+    """How the verdicts under this header came about, in one sentence."""
+    return f"Judged by optimetry {header.optimetry}, effort {header.effort}, seed {header.seed}, on {header.platform}."
+
+
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """The number of verdicts of each outcome there is: ``3 verdicts: 2 conforms, 1 error``."""
+    counts = Counter(verdict.verdict for verdict in verdicts)
+    found = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
+    noun = "verdict" if len(verdicts) == 1 else "verdicts"
+    return f"{len(verdicts)} {noun}: {found}" if found else "no verdicts"
+
+
+def csv_text(results: Iterable[Results]) -> str:
+    """One row for each verdict with every digit, empty where there is no number, led by target and version."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["target", "version", *COLUMNS])
+    for each in results:
+        for v in each.verdicts:
+            numbers = [v.share, v.ulp, v.vacuous, v.cases]
+            names = [v.optimizer, v.dtype, v.engine, v.verdict, v.dialect]
+            writer.writerow([each.header.target, each.header.target_version, *names, *numbers, v.reason])
+    return out.getvalue()
+
+
+def _row(verdict: Verdict) -> list[str]:
+    return [
+        verdict.optimizer,
+        verdict.dtype,
+        verdict.engine,
+        verdict.verdict,
+        verdict.dialect or _NONE,
+        number(verdict.share),
+        number(verdict.ulp),
+        percent(verdict.vacuous) if verdict.cases else _NONE,
+        str(verdict.cases) if verdict.cases else _NONE,
+        " ".join(verdict.reason.split()),
+    ]
+
+
+def number(value: float | None) -> str:
+    """A few digits, as people write them: 0.930, 12.5, 1.2e+03; – for none."""
+    if value is None:
+        return _NONE
+    if isinstance(value, int):
+        return str(value) if value < 10**6 else f"{value:.1e}"
+    if value and not 0.001 <= value < 999.5:
+        return f"{value:.1e}"
+    return f"{value:.3f}" if value < 9.9995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
+
+
+def percent(part: float) -> str:
+    """A part of one in percent: 0 %, 0.4 %, <0.1 %, never rounded to all or nothing."""
+    if part in (0, 1):
+        return f"{part:.0%}".replace("%", " %")
+    if part < 0.001:
+        return "<0.1 %"
+    return f"{min(part * 100, 99.9):.1f} %"

@@ -1,0 +1,310 @@
+import importlib.metadata
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from optimetry.conformance.cli import main
+from optimetry.conformance.loading import builtin_names
+from optimetry.reports.results import read
+
+pytestmark = pytest.mark.usefixtures("miniatures")
+
+MINIATURES = str(Path(__file__).parent)
+QUICK = ("--effort", "quick", "--optimizer", "sgd", "--dtype", "float32")
+COMMAND = (sys.executable, "-c", "import sys; from optimetry.conformance.cli import main; sys.exit(main())")
+
+
+@pytest.fixture
+def optimetry(capsys):
+    """Run the command; its exit status, standard output and standard error."""
+
+    def ran(*arguments):
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as ended:
+            status = ended.code
+        return status, *capsys.readouterr()
+
+    return ran
+
+
+@pytest.fixture
+def refused(optimetry):
+    """Run the command wrongly: status 2, nothing on standard output, and the one line on standard error."""
+
+    def error(*arguments):
+        status, out, err = optimetry(*arguments)
+        assert (status, out) == (2, "")
+        assert err.startswith("optimetry: error: ")
+        assert err.count("\n") == 1
+        return err
+
+    return error
+
+
+def test_a_conforming_target_is_status_0(optimetry):
+    status, out, err = optimetry("check", "miniatures:Correct", *QUICK)
+    assert (status, err) == (0, "")
+    assert out.startswith("miniature 1.0. Judged by optimetry ")
+    assert "effort quick, seed 0" in out
+    assert out.endswith("\n1 verdict: 1 conforms\n")
+
+
+def test_a_diverging_target_is_status_1_and_keeps_its_counterexample(optimetry, tmp_path):
+    status, out, _ = optimetry("check", "miniatures:Uphill", *QUICK, "--out", tmp_path / "new" / "folder")
+    folder = tmp_path / "new" / "folder"
+    assert status == 1
+    assert "1 verdict: 1 diverges" in out
+    assert str(folder / "counterexamples") in out
+    script = folder / "counterexamples" / "sgd-float32-default.py"
+    assert {path.name for path in folder.iterdir()} == {"counterexamples", "results.jsonl", "table.md", "table.csv"}
+    shown = subprocess.run([sys.executable, str(script)], check=True, capture_output=True, text=True, cwd=tmp_path)
+    assert "differ by more than rounding can explain" in shown.stdout
+
+
+def test_without_out_nothing_is_written_and_out_is_named(optimetry, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _, out, _ = optimetry("check", "miniatures:Uphill", *QUICK)
+    assert "--out DIR" in out
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("Raises", "raised RuntimeError: out of luck"),
+        ("RaisesAtStart", "raised RuntimeError: no start"),
+        ("Hangs", "hung: one run took longer than 0.5 s"),
+        ("Exits", "ended with exit status 7"),
+        ("WrongShape", "of shape"),
+        ("WrongDtype", "float16"),
+        ("DropsLast", "returned"),
+        ("ChangesInputs", "changed gradient 0"),
+    ],
+)
+def test_a_misbehaving_target_is_an_error_with_its_reason(optimetry, name, reason):
+    status, out, err = optimetry("check", f"miniatures:{name}", *QUICK, "--time-limit", "0.5")
+    assert (status, err) == (1, "")
+    assert "1 verdict: 1 error" in out
+    assert reason in " ".join(out.split())
+
+
+def test_nan_everywhere_does_not_conform(optimetry):
+    status, out, _ = optimetry("check", "miniatures:AllNaN", *QUICK)
+    assert status == 1
+    assert " diverges " in out
+
+
+def test_the_same_seed_gives_the_same_bytes(optimetry, tmp_path):
+    arguments = ("check", "miniatures:Uphill", *QUICK, "--dtype", "float64", "--seed", "5", "--out")
+    optimetry(*arguments, tmp_path / "a", "-n", "1")
+    optimetry(*arguments, tmp_path / "b", "-n", "2")
+    for name in ("results.jsonl", "table.md", "table.csv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_random_seed_is_drawn_and_printed(optimetry, tmp_path):
+    _, out, _ = optimetry("check", "miniatures:Correct", *QUICK, "--seed", "random", "--out", tmp_path)
+    seed = read(tmp_path / "results.jsonl").header.seed
+    assert seed != 0
+    assert f"seed {seed}," in out
+
+
+def test_names_are_judged_in_the_order_asked_and_once(optimetry, tmp_path):
+    names = ("--optimizer", "sgd", "--optimizer", "adagrad", "--optimizer", "sgd", "--dtype", "float32")
+    optimetry("check", "miniatures:Correct", "--effort", "quick", *names, "--out", tmp_path)
+    found = read(tmp_path / "results.jsonl")
+    assert found.header.optimizers == ["sgd", "adagrad"]
+    assert [verdict.optimizer for verdict in found.verdicts] == ["sgd", "adagrad"]
+
+
+def test_a_second_run_leaves_nothing_of_the_first(optimetry, tmp_path):
+    optimetry("check", "miniatures:Uphill", *QUICK, "--out", tmp_path)
+    (tmp_path / "counterexamples" / "notes.txt").write_text("mine")
+    optimetry("check", "miniatures:Correct", *QUICK, "--out", tmp_path)
+    assert [path.name for path in (tmp_path / "counterexamples").iterdir()] == ["notes.txt"]
+
+
+def test_engines_are_rows(optimetry):
+    status, out, _ = optimetry("check", "miniatures:TwoEngines", *QUICK)
+    assert status == 1
+    assert "[1]  not fast yet" in out
+    assert "2 verdicts: 1 conforms, 1 unsupported" in out
+
+
+def test_an_expected_verdict_is_status_0(optimetry, tmp_path):
+    ledger = tmp_path / "expected.txt"
+    ledger.write_text("sgd float32 unsupported not fast yet\n")
+    status, out, _ = optimetry("check", "miniatures:TwoEngines", *QUICK, "--expect", ledger)
+    assert status == 0
+    assert f"all conform or are expected by {ledger}" in out
+
+
+def test_a_verdict_that_is_not_expected_is_status_1_and_named(optimetry, tmp_path):
+    ledger = tmp_path / "expected.txt"
+    ledger.write_text("sgd float64 diverges another dtype\n")
+    status, out, _ = optimetry("check", "miniatures:TwoEngines", *QUICK, "--expect", ledger)
+    assert status == 1
+    assert f"unexpected: sgd float32 (engine fast): unsupported, not in {ledger}" in out
+    assert "stale" not in out
+
+
+def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
+    ledger = tmp_path / "expected.txt"
+    ledger.write_text("# known\nsgd float32 diverges wrong sign\n")
+    status, out, _ = optimetry("check", "miniatures:Correct", *QUICK, "--expect", ledger)
+    assert status == 1
+    assert f"stale: {ledger}, line 2: expects sgd float32 diverges, but the verdict is conforms" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("check", "trch"), f"unknown target 'trch', must be one of: {', '.join(builtin_names())}, or your own as"),
+        (("check", "miniatures:NoStart"), "it lacks start (a method)"),
+        (("check", "no.such:Target"), "no module 'no' in the current directory"),
+        (("check", "numpy", "--optimizer", "adm"), "unknown optimizer 'adm', must be one of: adadelta"),
+        (("check", "numpy", "--optimizer", "adm"), "did you mean adam?"),
+        (("check", "numpy", "--dtype", "float31"), "unknown dtype 'float31', must be one of: float16, bfloat16"),
+        (("check", "numpy", "--effort", "huge"), "unknown effort 'huge', must be one of: quick, standard, thorough"),
+        (("check", "numpy", "--seed", "-1"), "--seed = '-1', must be a whole number of at least 0 or `random`"),
+        (("check", "numpy", "--seed", "1.5"), "--seed = '1.5'"),
+        (("check", "numpy", "-n", "0"), "-n = '0', must be a whole number of at least 1"),
+        (("check", "numpy", "-n", "two"), "-n = 'two'"),
+        (("check", "numpy", "--time-limit", "nan"), "--time-limit = 'nan', must be a number of seconds above 0"),
+        (("check", "numpy", "--time-limit", "0"), "--time-limit = '0'"),
+        (("check", "numpy", "--expect", "absent.txt"), "absent.txt: No such file"),
+        (("check",), "the following arguments are required: TARGET (try `optimetry check --help`)"),
+        (("check", "numpy", "--frobnicate"), "unrecognized arguments: --frobnicate"),
+        (("chek", "numpy"), "invalid choice: 'chek'"),
+        ((), "the following arguments are required: COMMAND"),
+        (("report",), "the following arguments are required: RESULTS"),
+        (("report", "absent.jsonl"), "absent.jsonl: No such file"),
+    ],
+)
+def test_wrong_usage_is_status_2_and_writes_nothing(refused, tmp_path, monkeypatch, arguments, expected):
+    monkeypatch.chdir(tmp_path)
+    out = ("--out", "out") if arguments[:1] in (("check",), ("report",)) and len(arguments) > 1 else ()
+    assert expected in refused(*arguments, *out)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_out_that_is_a_file_is_refused(refused, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    assert "is a file, must be a folder" in refused("check", "numpy", "--out", tmp_path / "file")
+    assert "is a file, must be a folder" in refused("check", "numpy", "--out", tmp_path / "file" / "below")
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_out_that_cannot_be_written_is_refused(refused, tmp_path):
+    if os.geteuid() == 0:
+        folder = Path("/proc/optimetry")  # not even root makes a folder there
+    else:
+        folder = tmp_path / "locked" / "out"
+        folder.parent.mkdir(mode=0o500)
+    assert f"--out {folder}: " in refused("check", "miniatures:Correct", *QUICK, "--out", folder)
+
+
+def test_a_bad_ledger_is_refused_with_its_line(refused, tmp_path):
+    (tmp_path / "expected.txt").write_text("adam float32 fine why\n")
+    text = refused("check", "numpy", "--expect", tmp_path / "expected.txt", "--out", tmp_path / "out")
+    assert "expected.txt, line 1: unknown verdict 'fine'" in text
+    assert not (tmp_path / "out").exists()
+
+
+def test_report_makes_tables_of_several_files(optimetry, tmp_path):
+    for name in ("a", "b"):
+        optimetry("check", "miniatures:Correct", *QUICK, "--out", tmp_path / name)
+    status, out, _ = optimetry("report", tmp_path / "a", tmp_path / "b" / "results.jsonl", "--out", tmp_path / "page")
+    assert status == 0
+    assert out.count("1 verdict: 1 conforms") == 2
+    assert (tmp_path / "page" / "table.md").read_text().count("## miniature 1.0") == 2
+    assert len((tmp_path / "page" / "table.csv").read_text().splitlines()) == 3
+
+
+def test_report_refuses_an_unfinished_file_and_writes_nothing(refused, optimetry, tmp_path):
+    optimetry("check", "miniatures:Correct", *QUICK, "--out", tmp_path / "a")
+    file = tmp_path / "a" / "results.jsonl"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
+    assert "unfinished" in refused("report", file, "--out", tmp_path / "page")
+    assert not (tmp_path / "page").exists()
+
+
+def test_targets_lists_what_there_is(optimetry):
+    status, out, _ = optimetry("targets")
+    assert status == 0
+    assert {row.split()[0] for row in out.splitlines()[2:] if row[:1].strip()} >= set(builtin_names())
+    assert "module:object" in out
+
+
+def test_help_has_examples_and_exit_statuses(optimetry):
+    status, out, _ = optimetry("--help")
+    assert status == 0
+    assert "optimetry check mypackage.adapter:Target" in out
+    assert "exit status" in out
+    status, out, _ = optimetry("check", "--help")
+    assert status == 0
+    assert "--expect LEDGER" in out
+
+
+def test_version(optimetry):
+    assert optimetry("--version") == (0, f"optimetry {importlib.metadata.version('optimetry')}\n", "")
+
+
+def environment():
+    return os.environ | {"PYTHONPATH": os.pathsep.join([MINIATURES, *filter(None, sys.path)])}
+
+
+def test_a_terminal_gets_a_progress_bar():
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    subprocess.run([*COMMAND, "check", "miniatures:Correct", *QUICK], stderr=theirs, env=environment(), check=True)
+    os.set_blocking(ours, False)
+    seen = os.read(ours, 10_000).decode()
+    os.close(theirs)
+    os.close(ours)
+    assert "1/1" in seen or "0/1" in seen
+
+
+def gone(group, patience=10.0):
+    """Whether every process of a group has ended, soon."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        states = subprocess.run(["ps", "-e", "-o", "pgid=,stat="], check=True, capture_output=True, text=True).stdout
+        if not any(int(row.split()[0]) == group and row.split()[1][0] != "Z" for row in states.splitlines()):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_ctrl_c_is_status_130_and_leaves_an_unfinished_file(tmp_path):
+    arguments = (*COMMAND, "check", "miniatures:Hangs", *QUICK, "--out", str(tmp_path / "out"))
+    running = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True)
+    while not (tmp_path / "out" / "results.jsonl").exists():
+        assert running.poll() is None
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGINT)
+    _, err = running.communicate(timeout=20)
+    assert (running.returncode, err) == (130, "optimetry: interrupted\n")
+    assert gone(running.pid)
+    with pytest.raises(ValueError, match="unfinished"):
+        read(tmp_path / "out" / "results.jsonl")
+
+
+def test_a_reader_that_has_seen_enough_is_no_traceback():
+    running = subprocess.Popen(
+        [*COMMAND, "targets"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    )
+    assert running.stdout is not None
+    running.stdout.close()
+    assert running.stderr is not None
+    assert running.stderr.read() == ""
+    assert running.wait() == 141
+    running.stderr.close()

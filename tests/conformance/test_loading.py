@@ -1,0 +1,129 @@
+import subprocess
+import sys
+
+import pytest
+
+from optimetry.conformance.loading import builtin_meaning, builtin_names, builtin_version, extras, load_target
+from optimetry.reference.errors import TargetError
+
+pytestmark = pytest.mark.usefixtures("miniatures")
+
+
+def refusal(spec):
+    with pytest.raises(TargetError) as caught:
+        load_target(spec)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_the_builtin_targets_are_the_files_of_their_folder():
+    assert {"numpy", "paddle", "torch"} <= set(builtin_names())
+    assert "target" not in builtin_names()
+
+
+def test_a_builtin_name_loads():
+    assert load_target("numpy").name == "numpy"
+
+
+@pytest.mark.parametrize("path", ["Correct", "instance", "factory", "Nested.target"])
+def test_a_class_an_instance_a_factory_and_a_nested_object_load(path):
+    target = load_target(f"miniatures:{path}")
+    assert (target.name, target.version) == ("miniature", "1.0")
+
+
+def test_a_module_of_the_current_directory_loads(tmp_path, monkeypatch):
+    package = tmp_path / "adapters_here"
+    package.mkdir()
+    (package / "mine.py").write_text("from optimetry.conformance.targets.numpy import NumpyTarget as Mine\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+    assert load_target("adapters_here.mine:Mine").name == "numpy"
+
+
+def test_an_unknown_name_lists_what_there_is():
+    text = refusal("trch")
+    assert "unknown target 'trch'" in text
+    assert ", ".join(builtin_names()) in text
+    assert "module:object" in text
+    assert "did you mean torch?" in text
+
+
+@pytest.mark.parametrize("spec", [":Target", "module:", "a b:c", "a:b:c", "a/b.py:c", "..a:b"])
+def test_what_is_neither_name_nor_module_and_object_is_refused(spec):
+    assert "module:object" in refusal(spec)
+
+
+def test_an_empty_name_is_unknown():
+    assert "unknown target ''" in refusal("")
+
+
+def test_a_module_that_is_not_there_is_named():
+    assert "no module 'no_such_package' in the current directory" in refusal("no_such_package.adapter:Target")
+    assert "no module 'json.nothing'" in refusal("json.nothing:Target")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import no_such_dependency", "raised ModuleNotFoundError: No module named 'no_such_dependency'"),
+        ("1 / 0", "raised ZeroDivisionError: division by zero"),
+        ("def broken(:", "raised SyntaxError: "),
+        ("import sys; sys.exit('bye')", "raised SystemExit: bye"),
+    ],
+)
+def test_an_import_that_fails_says_why(tmp_path, monkeypatch, source, expected):
+    (tmp_path / "import_fails.py").write_text(source)
+    monkeypatch.chdir(tmp_path)
+    text = refusal("import_fails:Target")
+    assert text.startswith("target import_fails:Target: importing import_fails")
+    assert expected in text
+
+
+def test_a_missing_attribute_is_named():
+    assert "has no attribute 'Absent'" in refusal("miniatures:Absent")
+    assert "has no attribute 'absent'" in refusal("miniatures:Nested.absent")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("NoStart", "a NoStart is no target, it lacks start (a method)"),
+        ("Nothing", "a Nothing is no target, it lacks name (a string), version (a string), start (a method)"),
+        ("number", "a int is no target, it lacks name"),
+        ("factory_of_nothing", "a NoneType is no target, it lacks name"),
+        ("FailsToBuild", "calling it without arguments raised ValueError: no licence"),
+        ("exits_when_made", "calling it without arguments raised SystemExit: bye"),
+    ],
+)
+def test_what_is_no_target_says_what_it_lacks(path, expected):
+    assert expected in refusal(f"miniatures:{path}")
+
+
+def test_a_missing_framework_says_how_to_install_it(monkeypatch):
+    monkeypatch.delitem(sys.modules, "optimetry.conformance.targets.torch", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert 'torch is not installed: pip install "optimetry[torch]"' in refusal("torch")
+
+
+def test_extras_name_distributions():
+    assert extras()["paddle"] == ["paddlepaddle"]
+
+
+def test_the_version_of_a_missing_framework_is_how_to_install_it(monkeypatch):
+    monkeypatch.setattr("optimetry.conformance.loading.extras", lambda: {"torch": ["no-such-distribution"]})
+    assert builtin_version("torch") == 'not installed: pip install "optimetry[torch]"'
+
+
+def test_versions_and_meanings_import_no_framework():
+    code = (
+        "import sys; from optimetry.conformance.loading import *;"
+        "print([(builtin_version(name), builtin_meaning(name)) for name in builtin_names()]);"
+        "assert not {'torch', 'paddle'} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert "PyTorch" in done.stdout
+
+
+@pytest.mark.parametrize("name", builtin_names())
+def test_every_builtin_target_says_what_it_is(name):
+    assert len(builtin_meaning(name)) > 10

@@ -1,0 +1,178 @@
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from optimetry.conformance import parametrize_with_checks
+from optimetry.conformance.checks import Judging, Nonconformity
+from optimetry.reference.errors import TargetError, UsageError
+
+pytest_plugins = ["pytester"]
+
+SUITE = ("--pyargs", "optimetry.conformance.suite")
+QUICK = ("--optimizer-rule", "sgd", "--optimizer-dtype", "float32")
+TEST = "test_engine_computes_the_documented_rule"
+HEAVY = {"numpy", "ml_dtypes", "hypothesis.strategies", "jsonschema", "tabulate", "tqdm", "torch", "paddle"}
+
+
+@pytest.fixture
+def suite(pytester, monkeypatch):
+    """Run pytest on the suite in a process of its own, the miniatures within reach."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=":")
+
+    def ran(*arguments, paths=SUITE):
+        return pytester.runpytest_subprocess(*paths, "-p", "no:cacheprovider", *arguments)
+
+    return ran
+
+
+def test_a_conforming_target_passes_under_readable_ids(suite):
+    result = suite("--optimizer-target", "miniatures:Correct", *QUICK, "-v")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["optimetry: miniature 1.0, effort quick, seed 0", f"*::{TEST}?sgd-float32-default?*"])
+
+
+def test_unsupported_engines_are_skipped_with_the_reason(suite):
+    result = suite("--optimizer-target", "miniatures:TwoEngines", *QUICK, "-rs")
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["SKIPPED*not fast yet"])
+
+
+def test_a_failure_shows_reason_share_and_script(suite):
+    result = suite("--optimizer-target", "miniatures:Uphill", *QUICK)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*miniature 1.0, engine default: sgd in float32: diverges", "*reason: *", "*share: * of the rounding bound*"]
+    )
+    result.stdout.fnmatch_lines(["*import numpy as np"])
+    assert "judge.py" not in result.stdout.str()
+
+
+def test_k_selects_and_x_stops(suite):
+    rules = ("--optimizer-rule", "sgd", "--optimizer-rule", "adagrad")
+    result = suite("--optimizer-target", "miniatures:Correct", *rules, "-k", "adagrad and float64")
+    result.assert_outcomes(passed=1, deselected=3)
+    result = suite("--optimizer-target", "miniatures:Raises", *rules, "-x")
+    result.assert_outcomes(failed=1)
+
+
+def test_workers_of_xdist_collect_the_same_and_share_a_random_seed(suite, pytester):
+    rules = ("--optimizer-rule", "sgd", "--optimizer-rule", "adagrad")
+    result = suite("--optimizer-target", "miniatures:Uphill", *rules, "-n", "2", "--optimizer-seed", "random")
+    result.assert_outcomes(failed=4)
+    seeds = {line.rsplit("seed: ")[-1] for line in result.outlines if "seed: " in line}
+    assert len(seeds) == 1
+
+
+def test_junitxml_names_every_check(suite, pytester):
+    suite("--optimizer-target", "miniatures:TwoEngines", *QUICK, "--junitxml=junit.xml")
+    cases = ET.parse(pytester.path / "junit.xml").findall(".//testcase")
+    assert [case.get("name") for case in cases] == [f"{TEST}[sgd-float32-plain]", f"{TEST}[sgd-float32-fast]"]
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")])
+def test_without_a_target_the_suite_is_wrong_usage(suite, options):
+    result = suite(*options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: optimetry: no target to judge: add --optimizer-target*"])
+
+
+def test_without_a_target_the_suite_by_path_is_wrong_usage(suite):
+    import optimetry.conformance.suite
+
+    (folder,) = optimetry.conformance.suite.__path__
+    assert suite(paths=(folder, "-c", "/dev/null")).ret == pytest.ExitCode.USAGE_ERROR
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--optimizer-target", "trch"), "unknown target 'trch'"),
+        (("--optimizer-target", "miniatures:NoStart"), "lacks start"),
+        (("--optimizer-target", "numpy", "--optimizer-rule", "adm"), "unknown optimizer 'adm'"),
+        (("--optimizer-target", "numpy", "--optimizer-dtype", "int8"), "unknown dtype 'int8'"),
+        (("--optimizer-target", "numpy", "--optimizer-effort", "huge"), "unknown effort 'huge'"),
+        (("--optimizer-target", "numpy", "--optimizer-seed", "x"), "--optimizer-seed = 'x'"),
+    ],
+)
+def test_wrong_options_are_wrong_usage(suite, options, expected):
+    result = suite(*options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: *{expected}*"])
+
+
+def test_other_tests_run_as_ever_and_nothing_heavy_is_imported(pytester):
+    pytester.makepyfile(f"""
+        import sys
+
+        def test_mine():
+            assert "optimetry.conformance.plugin" in sys.modules
+            assert not {HEAVY!r} & set(sys.modules)
+    """)
+    pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+def test_importing_the_plugin_imports_nothing_heavy():
+    code = f"import sys, optimetry.conformance.plugin; print(sorted({HEAVY!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_decorator_serves_a_test_file_of_ones_own(suite, pytester):
+    pytester.makepyfile("""
+        from miniatures import Correct, TwoEngines, Uphill
+        from optimetry.conformance import parametrize_with_checks
+
+        @parametrize_with_checks(TwoEngines(), optimizers=["sgd"])
+        def test_engines(check):
+            check()
+
+        @parametrize_with_checks(Uphill, optimizers=["sgd"], dtypes=["float32"])
+        def test_wrong(check):
+            check()
+    """)
+    result = suite("-v", "--strict-markers", paths=())
+    result.assert_outcomes(passed=2, skipped=2, failed=1)
+    result.stdout.fnmatch_lines(["*::test_engines?sgd-float64-fast? SKIPPED*"])
+
+
+@pytest.mark.usefixtures("miniatures")
+def test_the_decorator_refuses_what_it_cannot_judge():
+    with pytest.raises(UsageError, match="unknown optimizer 'adm'"):
+        parametrize_with_checks("numpy", optimizers=["adm"])
+    with pytest.raises(TargetError, match="lacks start"):
+        parametrize_with_checks("miniatures:NoStart")
+
+
+@pytest.mark.usefixtures("miniatures")
+def test_engines_are_judged_once_and_together(monkeypatch):
+    from optimetry.conformance import checks
+
+    calls = []
+    judge = checks.judge
+    monkeypatch.setattr(checks, "judge", lambda *given, **named: calls.append(given) or judge(*given, **named))
+    for check in Judging.of("miniatures:TwoEngines", ["sgd"], ["float32"], "quick", 0).checks:
+        try:
+            check()
+        except pytest.skip.Exception:
+            assert check.engine == "fast"
+    assert len(calls) == 1
+
+
+@pytest.mark.usefixtures("miniatures")
+def test_a_target_that_warns_is_not_at_fault_where_warnings_are_errors():
+    (check,) = Judging.of("miniatures:Shouts", ["sgd"], ["float32"], "quick", 0).checks
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check()
+
+
+@pytest.mark.usefixtures("miniatures")
+def test_nonconformity_is_an_assertion():
+    (check,) = Judging.of("miniatures:Uphill", ["sgd"], ["float32"], "quick", 0).checks
+    with pytest.raises(Nonconformity, match="diverges") as caught:
+        check()
+    assert isinstance(caught.value, AssertionError)

@@ -1,0 +1,130 @@
+import multiprocessing
+import os
+import sys
+import time
+
+import pytest
+
+from optimetry.conformance import workers
+from optimetry.conformance.effort import EFFORTS
+from optimetry.conformance.workers import Job, Task, Workers
+from optimetry.reference.errors import TargetError
+
+pytestmark = pytest.mark.usefixtures("miniatures")
+
+SGD, ADAM, ADAGRAD, DECAYED = (Job(name, "float32") for name in ("sgd", "adam", "adagrad", "decayed_adagrad"))
+
+
+def judged(name, jobs, count=1, time_limit=60.0):
+    with Workers(Task(f"miniatures:{name}", EFFORTS["quick"], 0, time_limit), count) as pool:
+        found = list(pool.judge(jobs))
+    assert multiprocessing.active_children() == []
+    return found
+
+
+def error_of(name, time_limit=60.0):
+    ((verdict,),) = judged(name, [SGD], time_limit=time_limit)
+    assert (verdict.verdict, verdict.optimizer, verdict.dtype) == ("error", "sgd", "float32")
+    return verdict.reason
+
+
+def test_the_target_is_known_before_the_first_verdict():
+    with Workers(Task("miniatures:Correct", EFFORTS["quick"], 0)) as pool:
+        assert (pool.name, pool.version) == ("miniature", "1.0")
+
+
+def test_every_engine_has_a_verdict():
+    ((plain, fast),) = judged("TwoEngines", [SGD])
+    assert (plain.engine, plain.verdict) == ("plain", "conforms")
+    assert (fast.engine, fast.verdict, fast.reason) == ("fast", "unsupported", "not fast yet")
+
+
+def test_the_order_is_that_of_the_jobs_however_many_workers():
+    jobs = [SGD, ADAGRAD, DECAYED]
+    alone = judged("SlowAtFirst", jobs, count=1)
+    together = judged("SlowAtFirst", jobs, count=3)
+    assert [(found.optimizer, found.dtype) for (found,) in together] == [tuple(job) for job in jobs]
+    assert together == alone
+
+
+@pytest.mark.parametrize(("name", "reason"), [("Exits", "ended with exit status 7"), ("Crashes", "killed by SIGSEGV")])
+def test_a_process_that_dies_is_an_error_that_says_how(name, reason):
+    assert reason in error_of(name)
+
+
+def test_a_hanging_run_is_interrupted():
+    assert error_of("Hangs", time_limit=0.3) == "hung: one run took longer than 0.3 s"
+
+
+def test_a_run_that_no_signal_reaches_is_killed(monkeypatch):
+    monkeypatch.setattr(workers, "GRACE", 2.0)
+    assert error_of("HangsDeaf", time_limit=0.3) == "hung: one run took longer than 0.3 s"
+
+
+def test_the_other_jobs_go_on_after_a_crash():
+    crashed, good, after = judged("OnlySgdCrashes", [SGD, ADAM, SGD])
+    assert [found.verdict for (found,) in (crashed, good, after)] == ["error", "conforms", "error"]
+
+
+def test_a_target_that_cannot_be_loaded_is_refused():
+    task = Task("miniatures:NoStart", EFFORTS["quick"], 0)
+    with pytest.raises(TargetError, match="lacks start"), Workers(task):
+        pass
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [("import os; os._exit(5)", "its process ended with exit status 5"), ("while True: pass", "hung: loading")],
+)
+def test_a_target_whose_import_kills_or_hangs_is_refused(tmp_path, monkeypatch, source, expected):
+    (tmp_path / "import_fails.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(workers, "LOADING_LIMIT", 60.0 if "exit" in source else 1.0)
+    with pytest.raises(TargetError, match=expected), Workers(Task("import_fails:Target", EFFORTS["quick"], 0)):
+        pass
+    assert multiprocessing.active_children() == []
+
+
+def test_leaving_early_leaves_no_process_behind():
+    with Workers(Task("miniatures:Hangs", EFFORTS["quick"], 0), 2) as pool:
+        verdicts = pool.judge([SGD, ADAM])
+        del verdicts
+    assert multiprocessing.active_children() == []
+
+
+def test_idle_processes_are_not_started(tmp_path, monkeypatch):
+    monkeypatch.setenv("LOADS", str(tmp_path))
+    judged("CountsLoads", [SGD], count=3)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_the_parent_does_not_load_the_target(tmp_path, monkeypatch):
+    (tmp_path / "loaded_by_workers.py").write_text("from miniatures import Correct\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with Workers(Task("loaded_by_workers:Correct", EFFORTS["quick"], 0)) as pool:
+        assert pool.name == "miniature"
+    assert "loaded_by_workers" not in sys.modules
+
+
+def test_threads_are_few_unless_the_user_says_otherwise(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    with workers._inherited():
+        assert os.environ["OMP_NUM_THREADS"] == "3"
+        assert os.environ["MKL_NUM_THREADS"] == "1"
+    assert "MKL_NUM_THREADS" not in os.environ
+
+
+def test_what_a_target_prints_and_warns_is_kept_off_our_output(capfd):
+    ((verdict,),) = judged("Shouts", [SGD])
+    out, err = capfd.readouterr()
+    assert verdict.verdict == "conforms"
+    assert out == ""
+    assert "Warning" not in err
+
+
+def test_waiting_costs_no_processor_time():
+    before, start = time.process_time(), time.monotonic()
+    error_of("Hangs", time_limit=1.0)
+    assert time.process_time() - before < 0.5 * (time.monotonic() - start)

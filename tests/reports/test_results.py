@@ -1,0 +1,173 @@
+import dataclasses
+import json
+
+import jsonschema
+import pytest
+
+from optimetry.reports import results
+from optimetry.reports.results import Footer, Header, ResultsError, Verdict, Writer, line, read
+
+HEADER = Header(
+    optimetry="0.1.0",
+    target="torch",
+    target_version="2.13.0",
+    platform="Linux x86_64",
+    dtypes=["float32"],
+    optimizers=["adam", "sgd"],
+    seed=7,
+    effort="quick",
+)
+GOOD = Verdict(optimizer="sgd", dtype="float32", verdict="conforms", share=0.93, ulp=3, vacuous=0.01, cases=40)
+BAD = Verdict(
+    optimizer="adam",
+    dtype="float32",
+    verdict="dialect",
+    dialect="scaled_epsilon",
+    share=1.7976931348623157e308,
+    ulp=2**62,
+    cases=40,
+    engine="fused",
+    reason="epsilon is scaled: √(1 + β₂ᵗ)",
+    counterexample={"case": "{}", "script": "print()\n", "step": 1},
+)
+ABSENT = Verdict(optimizer="ftrl", dtype="float32", verdict="unsupported", reason="no class")
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "results.jsonl"
+    with Writer(path, HEADER) as writer:
+        for verdict in (GOOD, BAD, ABSENT):
+            writer.write(verdict)
+    return path
+
+
+def refusal(path):
+    with pytest.raises(ResultsError) as caught:
+        read(path)
+    assert str(caught.value).startswith(str(path))
+    return str(caught.value).removeprefix(str(path))
+
+
+def changed(path, number, **fields):
+    """Rewrite one line with other fields; None removes one."""
+    lines = path.read_text().splitlines()
+    record = json.loads(lines[number - 1]) | fields
+    lines[number - 1] = json.dumps({name: value for name, value in record.items() if value != "removed"})
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_what_was_written_is_read(path):
+    found = read(path)
+    assert found.header == HEADER
+    assert found.verdicts == [GOOD, BAD, ABSENT]
+
+
+def test_a_verdict_line_has_the_documented_fields_in_their_order():
+    documented = "kind optimizer dtype verdict dialect share ulp vacuous cases engine reason counterexample"
+    assert " ".join(json.loads(line(GOOD))) == documented
+
+
+def test_every_line_keeps_the_schema(path):
+    for text in path.read_text().splitlines():
+        jsonschema.validate(json.loads(text), results.schema())
+
+
+def test_the_schema_is_itself_valid_and_knows_every_field():
+    jsonschema.Draft202012Validator.check_schema(results.schema())
+    for kind, record in {"header": Header, "verdict": Verdict, "footer": Footer}.items():
+        named = {field.name for field in dataclasses.fields(record)}
+        assert named == set(results.schema()["$defs"][kind]["properties"])
+        assert named == set(results.schema()["$defs"][kind]["required"])
+
+
+def test_the_footer_counts(path):
+    assert json.loads(path.read_text().splitlines()[-1]) == {
+        "kind": "footer",
+        "verdicts": 3,
+        "counts": {"conforms": 1, "dialect": 1, "diverges": 0, "unsupported": 1, "error": 0},
+    }
+
+
+def test_a_number_that_json_does_not_have_is_never_written(tmp_path):
+    with pytest.raises(ValueError, match="JSON"):
+        line(dataclasses.replace(GOOD, share=float("inf")))
+
+
+def test_lines_can_be_followed_while_the_run_goes_on(tmp_path):
+    path = tmp_path / "results.jsonl"
+    with Writer(path, HEADER) as writer:
+        writer.write(GOOD)
+        assert path.read_text().splitlines() == [line(HEADER), line(GOOD)]
+
+
+def test_a_run_that_fails_leaves_no_footer(tmp_path):
+    path = tmp_path / "results.jsonl"
+
+    def interrupted():
+        with Writer(path, HEADER) as writer:
+            writer.write(GOOD)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert "unfinished" in refusal(path)
+    assert "no footer after 1 verdicts" in refusal(path)
+
+
+@pytest.mark.parametrize("cut", [5, 60, 400])
+def test_a_file_cut_off_anywhere_is_unfinished(path, cut):
+    content = path.read_bytes()
+    path.write_bytes(content[:-cut])
+    assert "unfinished" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"hello\n", b"[1, 2]\n", b'{"kind": "verdict"}\n', b'{"kind": "header", "tool": "x"}\n', b"\x89PNG\r\n\xff"],
+)
+def test_a_foreign_file_is_refused(path, content):
+    path.write_bytes(content)
+    assert "not a results file of optimetry" in refusal(path)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path):
+    assert "No such file" in refusal(tmp_path / "absent.jsonl")
+    assert "directory" in refusal(tmp_path)
+
+
+def test_another_schema_version_is_refused(path):
+    changed(path, 1, schema=2, optimetry="9.0", surprise=1)
+    assert "written by optimetry 9.0 in schema version 2, must be 1" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("number", "fields", "expected"),
+    [
+        (1, {"seed": "seven"}, "not a header line: seed: 'seven' is not of type 'integer'"),
+        (3, {"verdict": "fine"}, "not a verdict line: verdict: 'fine' is not one of"),
+        (3, {"share": -1.0}, "not a verdict line: share: -1.0 is less than the minimum of 0"),
+        (3, {"cases": "removed"}, "not a verdict line: 'cases' is a required property"),
+        (3, {"surprise": 1}, "'surprise' was unexpected"),
+        (3, {"kind": "other"}, "not a verdict line: kind: 'verdict' was expected"),
+        (3, {"counterexample": {"case": "{}"}}, "counterexample: 'script' is a required property"),
+        (5, {"verdicts": 4}, "the footer counts 4 verdicts"),
+    ],
+)
+def test_a_line_that_breaks_the_schema_is_named_with_its_number(path, number, fields, expected):
+    changed(path, number, **fields)
+    assert refusal(path).startswith(f", line {number}: ")
+    assert expected in refusal(path)
+
+
+@pytest.mark.parametrize("broken", ["{", "NaN", '{"kind": "verdict", "share": NaN}', ""])
+def test_a_broken_line_is_named_with_its_number(path, broken):
+    lines = path.read_text().splitlines()
+    lines[2] = broken
+    path.write_text("\n".join(lines) + "\n")
+    assert refusal(path) == ", line 3: not a JSON object"
+
+
+def test_nothing_may_follow_the_footer(path):
+    path.write_text(path.read_text() + line(GOOD) + "\n")
+    assert ", line 6: text after the footer" in refusal(path)

@@ -1,0 +1,150 @@
+import csv
+import dataclasses
+import io
+
+import pytest
+
+from optimetry.reports import tables
+from optimetry.reports.results import Header, Results, Verdict
+
+DASH = "\N{EN DASH}"
+HEADER = Header(
+    optimetry="0.1.0",
+    target="torch",
+    target_version="2.13.0",
+    platform="Linux x86_64",
+    dtypes=["float32"],
+    optimizers=["adam"],
+    seed=7,
+    effort="quick",
+)
+GOOD = Verdict(optimizer="sgd", dtype="float32", verdict="conforms", share=0.9312, ulp=3, vacuous=0.004, cases=400)
+LONG = "a reason | with a bar, " + "and far too many words for one line of a table " * 4
+WORST = Verdict(
+    optimizer="decayed_adagrad",
+    dtype="bfloat16",
+    verdict="dialect",
+    dialect="epsilon_and_learning_rate_outside+float32",
+    share=1.7976931348623157e308,
+    ulp=2**62,
+    vacuous=0.00001,
+    cases=2000,
+    engine="foreach",
+    reason=LONG,
+)
+ABSENT = Verdict(optimizer="ftrl", dtype="float32", verdict="unsupported", reason="no class")
+
+
+def engines(verdict, *names):
+    return [dataclasses.replace(verdict, engine=name) for name in names]
+
+
+def test_a_terminal_table_line_by_line():
+    assert tables.terminal([GOOD, ABSENT]).splitlines() == [
+        "optimizer  dtype    verdict      share  ULP  vacuous  cases  reason",
+        "---------  -------  -----------  -----  ---  -------  -----  ------",
+        "sgd        float32  conforms     0.931    3    0.4 %    400",
+        f"ftrl       float32  unsupported      {DASH}    {DASH}        {DASH}      {DASH}  [1]",
+        "",
+        "[1]  no class",
+    ]
+
+
+def test_a_terminal_table_fits_whatever_the_names():
+    text = tables.terminal([*engines(WORST, "single", "foreach"), WORST, GOOD])
+    assert max(map(len, text.splitlines())) <= 120
+    assert "epsilon_and_" in text
+    assert "float32\n" in text
+
+
+def test_a_reason_is_given_once_and_in_full():
+    text = tables.terminal([WORST, dataclasses.replace(WORST, dtype="float32"), ABSENT])
+    notes = text.split("\n\n")[1]
+    assert " ".join(notes.split()) == f"[1] {' '.join(LONG.split())} [2] no class"
+    assert [row.split()[-1] for row in text.splitlines() if row.startswith("decayed")] == ["[1]", "[1]"]
+
+
+def test_engines_that_agree_share_a_row():
+    text = tables.terminal(engines(GOOD, "single", "foreach", "fused"))
+    assert len(text.splitlines()) == 3
+    assert " all " in text
+
+
+def test_engines_that_differ_are_named():
+    verdicts = [*engines(GOOD, "single", "foreach"), dataclasses.replace(GOOD, engine="fused", ulp=4)]
+    rows = tables.terminal(verdicts).splitlines()[2:]
+    assert ["single, foreach" in row for row in rows] == [True, False]
+    assert [" fused " in row for row in rows] == [False, True]
+
+
+def test_columns_that_say_nothing_are_left_out():
+    assert "reason" not in tables.terminal([GOOD])
+    assert "engine" not in tables.terminal([GOOD])
+    assert "dialect" not in tables.terminal([GOOD])
+    assert "engine" in tables.terminal([WORST])
+
+
+def test_no_verdicts_are_an_empty_table():
+    assert tables.terminal([]).splitlines()[0].startswith("optimizer")
+
+
+def test_markdown_has_every_column_and_the_full_reason():
+    text = tables.markdown([Results(HEADER, [GOOD, WORST])])
+    header, rule, *rows = [row for row in text.splitlines() if row.startswith("|")]
+    assert [cell.strip() for cell in header.strip("|").split("|")] == list(tables.COLUMNS)
+    assert set(rule) <= set("|:-")
+    assert len(rows) == 2
+    assert "a reason \\| with a bar" in rows[1]
+    assert rows[1].replace("\\|", "").count("|") == len(tables.COLUMNS) + 1
+    assert text.startswith("## torch 2.13.0\n\nJudged by optimetry 0.1.0, effort quick, seed 7, on Linux x86_64.")
+
+
+def test_markdown_has_a_section_for_each_file():
+    other = dataclasses.replace(HEADER, target="paddle")
+    text = tables.markdown([Results(HEADER, [GOOD]), Results(other, [GOOD])])
+    assert [title for title in text.splitlines() if title.startswith("##")] == ["## torch 2.13.0", "## paddle 2.13.0"]
+
+
+def test_csv_has_every_digit():
+    rows = list(csv.DictReader(io.StringIO(tables.csv_text([Results(HEADER, [WORST, ABSENT])]))))
+    assert [row["target"] for row in rows] == ["torch", "torch"]
+    assert float(rows[0]["share"]) == WORST.share
+    assert int(rows[0]["ULP"]) == WORST.ulp
+    assert rows[0]["reason"] == LONG
+    assert (rows[1]["share"], rows[1]["ULP"], rows[1]["dialect"]) == ("", "", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, DASH),
+        (0.0, "0.000"),
+        (0.9312, "0.931"),
+        (0.99996, "1.000"),
+        (1.5, "1.500"),
+        (12.345, "12.3"),
+        (123.4, "123"),
+        (999.7, "1.0e+03"),
+        (1234.5, "1.2e+03"),
+        (1e-7, "1.0e-07"),
+        (1.7976931348623157e308, "1.8e+308"),
+        (3, "3"),
+        (999_999, "999999"),
+        (2**62, "4.6e+18"),
+    ],
+)
+def test_numbers_are_short(value, text):
+    assert tables.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("part", "text"), [(0.0, "0 %"), (1e-9, "<0.1 %"), (0.004, "0.4 %"), (0.99999, "99.9 %"), (1.0, "100 %")]
+)
+def test_percentages_are_never_rounded_to_none_or_all(part, text):
+    assert tables.percent(part) == text
+
+
+def test_the_summary_names_what_there_is():
+    assert tables.summary([GOOD, GOOD, ABSENT]) == "3 verdicts: 2 conforms, 1 unsupported"
+    assert tables.summary([GOOD]) == "1 verdict: 1 conforms"
+    assert tables.summary([]) == "no verdicts"
