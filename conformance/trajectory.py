@@ -56,17 +56,19 @@ def started(target: Target, case: Case) -> Run:
 def stepped(run: Run, case: Case, grads: Sequence[Array | None], rate: float, step: int) -> list[Array]:
     """One step of a run, held to leave its gradients as they are and to return the shapes and dtypes it was given."""
     given = [None if grad is None else grad.copy() for grad in grads]
-    after = run.step(list(given), rate)
+    after: Any = run.step(list(given), rate)
     _unchanged(given, grads, f"step {step + 1} changed gradient")
+    if not isinstance(after, list | tuple):
+        raise TargetFault(f"step {step + 1} returned {type(after).__name__}, must be a list of parameters")
     if len(after) != len(case.parameters):
         raise TargetFault(f"step {step + 1} returned {len(after)} parameters, must be {len(case.parameters)}")
     for i, (array, param) in enumerate(zip(after, case.parameters, strict=True)):
-        got = f"{getattr(array, 'dtype', type(array).__name__)} of shape {getattr(array, 'shape', None)}"
         if not isinstance(array, np.ndarray) or array.dtype != param.dtype or array.shape != param.shape:
+            got = f"{getattr(array, 'dtype', type(array).__name__)} of shape {getattr(array, 'shape', None)}"
             raise TargetFault(
                 f"step {step + 1} returned parameter {i} as {got}, must be {param.dtype} of shape {param.shape}"
             )
-    return after
+    return list(after)
 
 
 def same_bits(a: Array, b: Array) -> bool:

@@ -65,8 +65,9 @@ class Hyperparameter:
 
     def checked(self, optimizer: str, value: Any) -> float | int | bool:
         """``value`` as a plain Python number, or a `HyperparameterError` that says what is allowed."""
-        accepted = {bool: (bool, np.bool_), int: numbers.Integral, float: numbers.Real}[self.kind]
-        wrong_type = not isinstance(value, accepted) or (self.kind is not bool and isinstance(value, bool | np.bool_))
+        is_flag = isinstance(value, bool | np.bool_)
+        is_number = isinstance(value, numbers.Integral if self.kind is int else numbers.Real) and not is_flag
+        wrong_type = not (is_flag if self.kind is bool else is_number)
         if wrong_type or (self.domain is not None and not (math.isfinite(value) and value in self.domain)):
             raise HyperparameterError(f"{optimizer}: {self.name} = {value!r}, must be {self.allowed}")
         return self.kind(value)  # type: ignore[no-any-return]

@@ -26,7 +26,7 @@ def power_of_two_scaling(trial: Trial) -> str | None:
     scaling = trial.rule.scaling
     assert scaling is not None
     factor = {name: 2.0**power for name, power in scaling.powers.items()}
-    plain = trial.on(trial.case.replace(hyper=trial.case.hyper | scaling.given))
+    plain = trial.on(trial.case.replace(hyper={**trial.case.hyper, **scaling.given}))
     hyper = {name: value * factor.get(name, 1.0) for name, value in plain.case.hyper.items() if name in factor}
     scaled = rescaled(plain.case, _times(factor.get("param", 1.0)), _times(factor.get("grad", 1.0)))
     scaled = scaled.replace(hyper=plain.case.hyper | hyper)
@@ -41,7 +41,7 @@ def _times(factor: float) -> Callable[[Array], Array]:
 def special_case(trial: Trial) -> str | None:
     special = trial.rule.special_case
     assert special is not None
-    here = trial.on(trial.case.replace(hyper=trial.case.hyper | special.given))
+    here = trial.on(trial.case.replace(hyper={**trial.case.hyper, **special.given}))
     chosen = {
         name: here.case.hyper[value] if isinstance(value, str) else value for name, value in special.there.items()
     }
@@ -59,7 +59,7 @@ def special_case(trial: Trial) -> str | None:
 @law("a parameter whose gradient is always zero rests", universal=False, applies=lambda rule: rule.at_rest is not None)
 def rest(trial: Trial) -> str | None:
     case = rescaled(trial.case, np.copy, np.zeros_like)
-    case = case.replace(hyper=case.hyper | dict(trial.rule.at_rest or {}))
+    case = case.replace(hyper={**case.hyper, **(trial.rule.at_rest or {})})
     before, after = flat(case.parameters), trial.on(case).run()
     moved = ((after != before) & np.isfinite(expected(case).bound)).any(axis=0)
     return f"element {int(np.argmax(moved))} moved with no gradient" if moved.any() else None
@@ -67,9 +67,8 @@ def rest(trial: Trial) -> str | None:
 
 @law("an infinite or NaN gradient gives what the rule gives", universal=False, applies=lambda rule: rule.elementwise)
 def nonfinite_gradients_act(trial: Trial) -> str | None:
-    for _, poisoned, element in poisonings(trial):
+    for _, poisoned, step, element in poisonings(trial):
         got, must = poisoned.run(), poisoned.on_target(NumpyTarget()).run()
-        step = int(np.argmax(~np.isfinite([grads[0].flat[element] for grads in poisoned.case.grads])))
         if _kind(got[step, element]) != _kind(must[step, element]):
             return f"{got[step, element]}, must be {must[step, element]}, at step {step + 1}, element {element}"
     return None

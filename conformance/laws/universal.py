@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from optimetry.conformance.laws.law import Trial, first_difference, law
@@ -69,8 +71,8 @@ def splitting(trial: Trial) -> str | None:
 def resuming(trial: Trial) -> str | None:
     half = len(trial.case.grads) // 2
     with watched(trial.guard):
-        run = started(trial.target, trial.case)
-        resumed = started(trial.target, trial.case)
+        run: Any = started(trial.target, trial.case)
+        resumed: Any = started(trial.target, trial.case)
         if not (hasattr(run, "state") and hasattr(resumed, "load")) or half == 0:
             return None
         for step, (grads, rate) in enumerate(trial.case.steps):
@@ -87,7 +89,7 @@ def resuming(trial: Trial) -> str | None:
 
 @law("an infinite or NaN gradient touches its own element alone", applies=lambda rule: rule.elementwise)
 def nonfinite_gradients_stay(trial: Trial) -> str | None:
-    for clean, poisoned, element in poisonings(trial):
+    for clean, poisoned, _, element in poisonings(trial):
         after, got = clean.run(), poisoned.run()
         got[:, element] = after[:, element]
         found = clean.agrees(after, got)

@@ -49,8 +49,12 @@ def halved(case: Case) -> Case:
     return case.replace(parameters=parameters, grads=tuple(halves(grads[0]) for grads in case.grads))
 
 
-def poisonings(trial: Trial) -> Iterator[tuple[Trial, Trial, int]]:
-    """The trial's largest parameter alone, the same with NaN or an infinity in one gradient, and in which element."""
+def poisonings(trial: Trial) -> Iterator[tuple[Trial, Trial, int, int]]:
+    """The trial's largest parameter alone, the same with NaN or an infinity in one gradient, and in which.
+
+    Yields:
+        The clean trial, the poisoned one, the poisoned step and the poisoned element.
+    """
     clean = trial.on(largest(trial.case))
     if clean.case.size and clean.case.grads:
         for value in (np.nan, np.inf, -np.inf):
@@ -59,4 +63,4 @@ def poisonings(trial: Trial) -> Iterator[tuple[Trial, Trial, int]]:
             for grad in grads[step]:
                 if grad is not None:
                     grad.flat[element] = value
-            yield clean, clean.on(clean.case.replace(grads=tuple(map(tuple, grads)))), element
+            yield clean, clean.on(clean.case.replace(grads=tuple(map(tuple, grads)))), step, element

@@ -1,0 +1,1 @@
+"""Averages of parameters over training, to be applied for evaluation and taken back."""

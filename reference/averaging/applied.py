@@ -1,0 +1,178 @@
+"""What both documented averages share: parameters that are replaced by averages for a while, and brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from optimetry.reference.errors import ArgumentError, StateError, UsageError
+from optimetry.reference.precision import working
+from optimetry.reference.programs.executor import Executor
+from optimetry.reference.programs.program import (
+    Operator,
+    Parameter,
+    Variable,
+    default_main_program,
+    default_startup_program,
+)
+from optimetry.reference.rule import Array
+
+
+class Applied:
+    """Averages of the trainable parameters of a program, kept by this object as an optimizer keeps its state.
+
+    A subclass says how an update is made (`_updated`) and what the averages are (`_averages`). Those of float16 and
+    bfloat16 parameters are kept in float32: in bfloat16 a decay of 0.999 would be 1.
+
+    Args:
+        label: the name of the documented class, for error texts.
+    """
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._averaged: list[Parameter] = []
+        self._state: Any = None  # None before the first update
+        self._originals: WeakKeyDictionary[Executor, dict[str, Array]] = WeakKeyDictionary()
+        self._depths: WeakKeyDictionary[Executor, int] = WeakKeyDictionary()
+
+    def apply(self, executor: Executor, need_restore: bool = True) -> AbstractContextManager[None]:
+        """Put the averages into the parameters inside ``with``; the averages themselves stay as they are.
+
+        Applied again before `restore`, be it inside the first ``with``, the same averages are put in again, and
+        `restore` still brings back the parameters of training.
+
+        Args:
+            executor: whose parameters are replaced.
+            need_restore: whether the end of ``with``, also through an exception, brings the parameters back.
+
+        Raises:
+            UsageError: there was no update yet, or the executor has no such parameters; nothing has changed.
+            ArgumentError: an argument is not what it must be.
+        """
+        self._check_executor(executor)
+        if not isinstance(need_restore, bool | np.bool_):
+            raise ArgumentError(f"{self._label}: need_restore = {need_restore!r}, must be True or False")
+        if self._state is None:
+            raise UsageError(f"{self._label}: apply() before any update: run the training program first")
+        return self._inside(executor, bool(need_restore))
+
+    def restore(self, executor: Executor) -> None:
+        """Bring back the parameters that `apply` has replaced, bit for bit.
+
+        Raises:
+            UsageError: nothing is applied to this executor's parameters.
+        """
+        self._check_executor(executor)
+        if executor not in self._originals:
+            raise UsageError(f"{self._label}: restore() without apply(): no average is in the executor's parameters")
+        executor.scope.values.update(self._originals.pop(executor))
+
+    @contextmanager
+    def _inside(self, executor: Executor, need_restore: bool) -> Iterator[None]:
+        values = executor.scope.values
+        for parameter in self._averaged:
+            if parameter.name not in values:
+                raise UsageError(
+                    f"{self._label}: {parameter.name} has no value in this executor: run the startup program"
+                )
+        averages = {
+            parameter.name: np.asarray(average).astype(parameter.dtype)
+            for parameter, average in zip(self._averaged, self._averages(), strict=True)
+        }
+        self._originals.setdefault(executor, {name: np.array(values[name]) for name in averages})
+        values.update(averages)
+        self._depths[executor] = self._depths.get(executor, 0) + 1
+        try:
+            yield
+        finally:
+            self._depths[executor] -= 1
+            if need_restore and not self._depths[executor] and executor in self._originals:
+                self.restore(executor)
+
+    def _append_update(self, inputs: Sequence[Variable] = ()) -> None:
+        """Append to the default programs: the update of the averages in each run, and their reset at startup.
+
+        Args:
+            inputs: variables whose values `_updated` gets, beside those of the parameters.
+        """
+        program = default_main_program()
+        parameters = [parameter for parameter in program.all_parameters() if parameter.trainable]
+        if not parameters:
+            raise UsageError(f"{self._label}: the program has no trainable parameters to average")
+        if self._averaged and self._averaged != parameters:
+            raise UsageError(f"{self._label}: averages the parameters of another program already")
+        program.append(Operator("average", self._run_update(len(parameters)), (*parameters, *inputs), (), "optimize"))
+        self._averaged = parameters
+        default_startup_program().append(Operator("reset_average", self._forget, (), ()))
+
+    def _run_update(self, count: int) -> Callable[..., tuple[()]]:
+        def run(*values: Any) -> tuple[()]:
+            self._state = self._updated([working(_held(value)) for value in values[:count]], *values[count:])
+            return ()
+
+        return run
+
+    def _forget(self) -> tuple[()]:
+        self._state = None
+        return ()
+
+    def _check_executor(self, executor: Any) -> None:
+        if not isinstance(executor, Executor):
+            raise ArgumentError(f"{self._label}: executor = {executor!r}, must be an Executor")
+
+    def _updated(self, parameters: Sequence[Array], *inputs: Any) -> Any:
+        """The state after one more update."""
+        raise NotImplementedError
+
+    def _averages(self) -> list[Array]:
+        """The averages that the state stands for, in the order of the parameters."""
+        raise NotImplementedError
+
+    def _zeros(self) -> list[Array]:
+        """Zeros in the shapes and dtypes in which parameters are averaged."""
+        return [_held(np.zeros(parameter.shape, parameter.dtype)) for parameter in self._averaged]
+
+    # State dicts: scalars by name, and lists of arrays by parameter and name.
+
+    def _saved(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        saved: dict[str, Any] = {}
+        for name, value in fields.items():
+            if isinstance(value, list):
+                saved |= {f"{p.name}_{name}": np.array(array) for p, array in zip(self._averaged, value, strict=True)}
+            else:
+                saved[name] = value
+        return saved
+
+    def _loaded(self, saved: Mapping[str, Any], like: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a saved state; ``like`` holds the kinds, shapes and dtypes they must have.
+
+        Raises:
+            StateError: a key is missing or unknown, or a value is of another kind, shape or dtype.
+        """
+        wanted = self._saved(like)
+        for key in (*wanted, *saved):
+            if key not in saved or key not in wanted:
+                what = "lacks" if key in wanted else "has an unknown"
+                raise StateError(f"{self._label}: the state dict {what} {key!r}, must have {', '.join(wanted)}")
+        for key, value in wanted.items():
+            have, want = np.asarray(saved[key]), np.asarray(value)
+            if (have.shape, have.dtype.kind) != (want.shape, want.dtype.kind) or have.itemsize != want.itemsize:
+                raise StateError(
+                    f"{self._label}: {key!r} has shape {have.shape} and dtype {have.dtype}, "
+                    f"must be {want.shape} and {want.dtype}"
+                )
+        return {
+            name: [working(saved[f"{p.name}_{name}"]) for p in self._averaged]
+            if isinstance(value, list)
+            else type(value)(saved[name])
+            for name, value in like.items()
+        }
+
+
+def _held(value: Array) -> Array:
+    """A parameter's value in the dtype in which it is averaged."""
+    return np.asarray(value).astype(np.float32) if value.dtype.itemsize < np.dtype(np.float32).itemsize else value

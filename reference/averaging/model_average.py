@@ -1,0 +1,79 @@
+"""The documented class ModelAverage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from optimetry.reference.averaging.applied import Applied
+from optimetry.reference.averaging.window import WindowAverage, Windows
+from optimetry.reference.domains import real, whole
+from optimetry.reference.errors import HyperparameterError
+from optimetry.reference.optimizer import Optimizer
+from optimetry.reference.regularizers import WeightDecayRegularizer
+from optimetry.reference.rule import Array
+from optimetry.reference.rules.sgd import SGD
+
+
+class ModelAverage(Applied, Optimizer):
+    """Averages of the trainable parameters over a sliding window; the numbers are `WindowAverage`'s.
+
+    The update of the averages is appended to the default main program on construction. The page documents it as an
+    optimizer: the methods of `Optimizer` work with a learning rate of 0, so they leave the parameters alone.
+
+    Args:
+        average_window_rate: the window's length as a share of all updates, in [0, inf).
+        min_average_window: the least number of updates in a window.
+        max_average_window: no window need be longer than this many updates.
+        regularization: accepted as documented; a learning rate of 0 leaves nothing of it.
+        name: see `Optimizer`.
+
+    Raises:
+        HyperparameterError: an argument is outside its interval, or the minimum is above the maximum.
+        UsageError: the program has no trainable parameters.
+
+    Documented: fluid.optimizer.ModelAverage (page 000).
+    """
+
+    def __init__(
+        self,
+        average_window_rate: float,
+        min_average_window: int = 10000,
+        max_average_window: int = 10000,
+        regularization: WeightDecayRegularizer | None = None,
+        name: str | None = None,
+    ) -> None:
+        Applied.__init__(self, type(self).__name__)
+        Optimizer.__init__(self, 0.0, None, regularization, None, name, rule=SGD())
+        rate = real(self._label, "average_window_rate", average_window_rate, "[0, inf)")
+        minimum = whole(self._label, "min_average_window", min_average_window, "[1, inf)")
+        maximum = whole(self._label, "max_average_window", max_average_window, "[1, inf)")
+        if minimum > maximum:
+            raise HyperparameterError(
+                f"{self._label}: min_average_window = {minimum}, must be at most max_average_window = {maximum}"
+            )
+        self._rule = WindowAverage(rate, minimum, maximum)
+        self._append_update()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Copies of the sums and counts; empty before the first update."""
+        return {} if self._state is None else self._saved(self._state._asdict())
+
+    def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continue from what `state_dict` returned, with the same bits.
+
+        Raises:
+            StateError: it belongs to something else, or is not whole; nothing has changed.
+        """
+        self._state = Windows(**self._loaded(state_dict, self._start()._asdict())) if state_dict else None
+
+    set_dict = set_state_dict
+
+    def _start(self) -> Windows:
+        return self._rule.start(self._zeros())
+
+    def _updated(self, parameters: Sequence[Array], *inputs: Any) -> Windows:
+        return self._rule.update(self._state or self._rule.start(parameters), parameters)
+
+    def _averages(self) -> list[Array]:
+        return self._rule.averages(self._state)

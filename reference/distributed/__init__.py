@@ -1,0 +1,1 @@
+"""Rules whose step takes the gradients of several workers."""

@@ -1,0 +1,152 @@
+"""The learning rate of an optimizer: a number, a variable of a program or an eager one, or a scheduler."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from optimetry.reference.errors import ArgumentError, SchedulerInUseError, StateError
+from optimetry.reference.programs.program import Variable
+from optimetry.reference.schedulers import Scheduler, is_scheduler
+
+ALLOWED = "a number in [0, inf), a variable with one float or a scheduler with get_lr() and step()"
+
+
+class LearningRate:
+    """Where an optimizer takes the learning rate of a step from.
+
+    Args:
+        optimizer: the optimizer's name, for error texts.
+        given: a number; a `Variable` of a program, whose value is in the executor's scope; an eager one, that has a
+            ``value``; or a scheduler.
+
+    Raises:
+        ArgumentError: it is none of these.
+    """
+
+    def __init__(self, optimizer: str, given: Any) -> None:
+        self.optimizer = optimizer
+        self.given = self._checked(given)
+        self._last: float | None = None
+
+    @property
+    def scheduler(self) -> Scheduler | None:
+        """The scheduler, where there is one."""
+        return self.given if is_scheduler(self.given) else None
+
+    @property
+    def variable(self) -> Variable | None:
+        """The variable of a program, where it is one."""
+        return self.given if isinstance(self.given, Variable) else None
+
+    def current(self) -> float:
+        """The learning rate of the present step: the number, the variable's value or what the scheduler says.
+
+        Where the optimizer itself advances the scheduler, that of the last step, once there was one.
+
+        Raises:
+            ArgumentError: it is a variable of a program that no step has read yet.
+        """
+        if self._last is not None:
+            return self._last
+        if self.variable is not None:
+            raise ArgumentError(f"{self.optimizer}: {self.variable.name} is read when a program runs; none has run yet")
+        return self._now()
+
+    def _now(self) -> float:
+        if self.scheduler is not None:
+            return self._checked_number("the scheduler's learning rate", self.scheduler.get_lr())
+        return self.given if isinstance(self.given, float) else _number(self.given.value)
+
+    def for_step(self, value: Any = None) -> float:
+        """The learning rate of the step that begins; an automatic scheduler goes on to the next.
+
+        Args:
+            value: the value of the variable of a program, where it is one.
+        """
+        rate = self._now() if value is None else _number(value)
+        if value is not None:
+            self._last = rate
+        if self.scheduler is not None and getattr(self.scheduler, "automatic", False):
+            self._last = rate
+            self.scheduler.step()
+        return rate
+
+    def set(self, value: Any) -> None:
+        """Set a number or a variable.
+
+        Raises:
+            SchedulerInUseError: a scheduler sets the learning rate.
+            ArgumentError: it is no number in [0, inf) and no variable.
+        """
+        if self.scheduler is not None:
+            raise SchedulerInUseError(
+                f"{self.optimizer}: set_lr({value!r}) while {type(self.scheduler).__name__} sets the learning rate; "
+                f"give a new one to set_lr_scheduler instead"
+            )
+        if is_scheduler(value):
+            raise ArgumentError(f"{self.optimizer}: set_lr got a scheduler; give it to set_lr_scheduler")
+        self.given, self._last = self._checked(value), None
+
+    def set_scheduler(self, scheduler: Any) -> None:
+        """Set a scheduler, also where there is one already.
+
+        Raises:
+            ArgumentError: it is no scheduler.
+        """
+        if not is_scheduler(scheduler):
+            raise ArgumentError(f"{self.optimizer}: scheduler = {scheduler!r}, must have get_lr() and step()")
+        self.given, self._last = scheduler, None
+
+    @property
+    def global_step(self) -> int | None:
+        """The step that the scheduler counts, or None where none does."""
+        return getattr(self.scheduler, "last_epoch", None)
+
+    @global_step.setter
+    def global_step(self, step: int | None) -> None:
+        if step is not None:
+            vars(self.scheduler)["last_epoch"] = step
+            self._last = None
+
+    def checked_global_step(self, step: Any) -> int | None:
+        """A saved step, where the scheduler counts steps, else None.
+
+        Raises:
+            StateError: it is missing, or there is no scheduler that counts, or it is no step.
+        """
+        if self.global_step is None and step is None:
+            return None
+        if step is None:
+            raise StateError(f"{self.optimizer}: the state dict lacks 'global_step', the step of the scheduler")
+        if self.global_step is None:
+            raise StateError(f"{self.optimizer}: the state dict has 'global_step', but no scheduler here counts steps")
+        if isinstance(step, bool) or not isinstance(step, int | np.integer) or step < 0:
+            raise StateError(f"{self.optimizer}: 'global_step' = {step!r}, must be an integer in [0, inf)")
+        return int(step)
+
+    def _checked(self, given: Any) -> Any:
+        if is_scheduler(given):
+            return given
+        if isinstance(given, Variable):
+            if given.dtype.kind == "f" and all(length == 1 for length in given.shape):
+                return given
+        elif isinstance(getattr(given, "value", None), np.ndarray | np.generic):
+            if given.value.dtype.kind == "f" and given.value.size == 1:
+                return given
+        else:
+            return self._checked_number("learning_rate", given)
+        raise ArgumentError(f"{self.optimizer}: learning_rate = {given!r}, must be {ALLOWED}")
+
+    def _checked_number(self, what: str, given: Any) -> float:
+        is_number = isinstance(given, float | int | np.floating | np.integer) and not isinstance(given, bool)
+        if is_number and 0 <= given < math.inf:
+            return float(given)
+        raise ArgumentError(f"{self.optimizer}: {what} = {given!r}, must be {ALLOWED}")
+
+
+def _number(value: Any) -> float:
+    """The one element of an array."""
+    return float(np.asarray(value).reshape(-1)[0])

@@ -1,0 +1,153 @@
+"""Runs programs: `Scope` holds values, `execute` runs operators over one, `Executor` runs whole programs.
+
+To run part of a program (a section of a pipeline), make a child `Scope` of ``executor.scope``, set what the part reads
+and call `execute` with ``keep`` naming what later parts need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from optimetry.reference.errors import ProgramError
+from optimetry.reference.programs.program import Operator, Program, Variable, default_main_program
+
+
+class Scope:
+    """Values by name of variable; what is not found here is looked up in the parent.
+
+    Attributes:
+        parent: the scope of persistable values, or None if this is it.
+        values: the values here.
+    """
+
+    def __init__(self, parent: Scope | None = None) -> None:
+        self.parent = parent
+        self.values: dict[str, Any] = {}
+
+    def get(self, name: str) -> Any:
+        """The value of a variable.
+
+        Raises:
+            ProgramError: it has none.
+        """
+        if name in self.values:
+            return self.values[name]
+        if self.parent is None:
+            raise ProgramError(f"{name} has no value: run the startup program, or feed it, first")
+        return self.parent.get(name)
+
+    def set(self, variable: Variable, value: Any) -> None:
+        """Set a value, in the parent where the variable is persistable."""
+        home = self.parent if variable.persistable and self.parent is not None else self
+        home.values[variable.name] = value
+
+    def drop(self, name: str) -> None:
+        """Forget a value of this scope."""
+        self.values.pop(name, None)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the values here, those of the parent not counted."""
+        return sum(value.nbytes for value in self.values.values())
+
+
+def execute(operators: Sequence[Operator], scope: Scope, keep: Collection[str] = ()) -> int:
+    """Run operators in order and drop every value of this scope after its last use.
+
+    Args:
+        operators: what to run.
+        scope: where their values are; a child scope.
+        keep: names of values that stay.
+
+    Returns:
+        The peak of `Scope.nbytes`, taken after each operator before values are dropped.
+
+    Raises:
+        ProgramError: an input has no value.
+    """
+    last_use = {v.name: i for i, operator in enumerate(operators) for v in (*operator.inputs, *operator.outputs)}
+    peak = scope.nbytes
+    for i, operator in enumerate(operators):
+        values = [scope.get(variable.name) for variable in operator.inputs]
+        with np.errstate(all="ignore"):  # infinities and NaN propagate; what they mean is for the caller to judge
+            results = operator.run(values)
+        del values
+        for variable, value in zip(operator.outputs, results, strict=True):
+            scope.set(variable, value)
+        del results
+        peak = max(peak, scope.nbytes)
+        for variable in (*operator.inputs, *operator.outputs):
+            if last_use[variable.name] == i and variable.name not in keep:
+                scope.drop(variable.name)
+    return peak
+
+
+class Executor:
+    """Runs programs; its scope keeps the persistable values between runs.
+
+    Args:
+        place: accepted because the documents' examples give one; everything runs on the CPU.
+
+    Attributes:
+        scope: the persistable values.
+        peak_bytes: the most bytes of non-persistable values that were alive at once in the last run.
+    """
+
+    def __init__(self, place: object = None) -> None:
+        self.place = place
+        self.scope = Scope()
+        self.peak_bytes = 0
+        self._runs: dict[Program, int] = {}
+
+    def run(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        fetch_list: Iterable[Variable | str] | None = None,
+    ) -> list[Any]:
+        """Run a program once, by default the default main program.
+
+        Args:
+            program: what to run.
+            feed: arrays by name of variable.
+            fetch_list: the variables whose values are returned, or their names.
+
+        Returns:
+            Copies of the fetched values.
+
+        Raises:
+            ProgramError: a variable is unknown or has no value, or an array has the wrong shape or dtype. Fetched and
+                fed variables are checked before anything runs.
+        """
+        program = default_main_program() if program is None else program
+        fetched = [program.named(variable).name for variable in fetch_list or ()]
+        scope = self._fed(program, feed or {})
+        self._check_inputs(program, scope)
+        self.peak_bytes = execute(program.operators, scope, keep=fetched)
+        self._runs[program] = self._runs.get(program, 0) + 1
+        return [_copied(scope.get(name)) for name in fetched]
+
+    def _fed(self, program: Program, feed: Mapping[str, Any]) -> Scope:
+        """A scope for one run, with what is fed."""
+        scope = Scope(self.scope)
+        for name, value in feed.items():
+            variable = program.named(name)
+            scope.values[name] = variable.checked(value)
+        scope.set(program.run_number, np.array(self._runs.get(program, 0)))
+        return scope
+
+    @staticmethod
+    def _check_inputs(program: Program, scope: Scope) -> None:
+        written: set[str] = set()
+        for operator in program.operators:
+            for variable in operator.inputs:
+                if variable.name not in written:
+                    scope.get(variable.name)
+            written.update(variable.name for variable in operator.outputs)
+
+
+def _copied(value: Any) -> Any:
+    return np.array(value) if isinstance(value, np.ndarray | np.generic) else value

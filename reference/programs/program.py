@@ -1,0 +1,265 @@
+"""Programs: operators over named variables, built once and run many times by an `Executor`.
+
+A small form of the static graph that the documents' examples use (pages 000 and 004). In one paragraph:
+
+A `Program` is a list of `Operator` over `Variable`; an operator is a NumPy function with input and output variables and
+has no state. Values live in a `Scope` (see `optimetry.reference.programs.executor`): persistable variables, among them
+every `Parameter`, in the executor's own scope and all others in the scope of one run, where they are dropped after
+their last use. Layers append operators of role ``forward``; `optimetry.reference.programs.backward.append_backward`
+appends those of role ``backward``, one for each forward operator, differentiated by autograd; `Optimizer.minimize`
+appends those of role ``optimize``. The startup program holds the operators that give parameters their first values.
+
+Randomness is a function of the program's `seed`, the operator and the number of the run, which every random operator
+reads from the variable `Program.run_number`: an operator that is run again yields the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from optimetry.reference.errors import ProgramError
+
+Shape = tuple[int | None, ...]
+Role = Literal["forward", "backward", "optimize"]
+
+
+class Variable:
+    """A named place for an array in a program; the array itself is in a scope.
+
+    Attributes:
+        name: unique in its program.
+        shape: the shape; None stands for a length that the fed array decides.
+        dtype: the dtype of every value.
+        persistable: whether the value outlives a run.
+        stop_gradient: whether no gradient flows through it.
+        program: the program it belongs to.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        name: str,
+        shape: Shape,
+        dtype: Any,
+        *,
+        persistable: bool = False,
+        stop_gradient: bool = False,
+    ) -> None:
+        self.program = program
+        self.name = name
+        self.shape = tuple(shape)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.persistable = persistable
+        self.stop_gradient = stop_gradient
+
+    def checked(self, value: Any) -> Any:
+        """``value`` as an array of this variable's shape and dtype.
+
+        Raises:
+            ProgramError: it has another shape or dtype.
+        """
+        array = np.asarray(value)
+        if array.dtype != self.dtype:
+            raise ProgramError(f"{self.name}: a value of dtype {array.dtype}, must be {self.dtype}")
+        fits = array.ndim == len(self.shape) and all(
+            want in (None, have) for want, have in zip(self.shape, array.shape, strict=True)
+        )
+        if not fits:
+            raise ProgramError(f"{self.name}: a value of shape {array.shape}, must be {self.shape}")
+        return array
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, shape={self.shape}, dtype={self.dtype})"
+
+
+class Parameter(Variable):
+    """A persistable variable that optimizers update.
+
+    Attributes:
+        trainable: whether it gets a gradient.
+        regularizer: replaces the optimizer's regularizer for this parameter, where not None.
+        learning_rate: a factor on the optimizer's learning rate.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: Any,
+        *,
+        trainable: bool = True,
+        regularizer: Any = None,
+        learning_rate: float = 1.0,
+    ) -> None:
+        super().__init__(program, name, shape, dtype, persistable=True, stop_gradient=not trainable)
+        self.trainable = trainable
+        self.regularizer = regularizer
+        self.learning_rate = learning_rate
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """One call of a NumPy function: the outputs get what ``function`` returns for the values of the inputs.
+
+    Attributes:
+        name: what it computes, for people: ``mul``.
+        function: a pure function of as many arrays as there are inputs. It returns one array, or a tuple where there is
+            not exactly one output. Forward functions are built from `autograd.numpy`.
+        inputs: the variables it reads.
+        outputs: the variables it writes.
+        role: the part of training it belongs to.
+        at_test: the function in a clone for testing, where it differs.
+        gradient: replaces autograd where the gradient is no array: from (index of the input, gradient of the output,
+            values of the inputs) to the gradient of that input.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    inputs: tuple[Variable, ...]
+    outputs: tuple[Variable, ...]
+    role: Role = "forward"
+    at_test: Callable[..., Any] | None = None
+    gradient: Callable[..., Any] | None = None
+
+    def run(self, values: list[Any]) -> tuple[Any, ...]:
+        """The values of the outputs for these values of the inputs, in the dtypes of the outputs."""
+        result = self.function(*values)
+        results = (result,) if len(self.outputs) == 1 else tuple(result)
+        return tuple(
+            np.asarray(value, dtype=out.dtype) if isinstance(value, np.ndarray | np.generic) else value
+            for value, out in zip(results, self.outputs, strict=True)
+        )
+
+    def renamed(self, new: Mapping[str, Variable]) -> Operator:
+        """This operator over other variables: those of ``new`` in place of those it maps by name."""
+        return replace(
+            self,
+            inputs=tuple(new.get(variable.name, variable) for variable in self.inputs),
+            outputs=tuple(new.get(variable.name, variable) for variable in self.outputs),
+        )
+
+    def __str__(self) -> str:
+        inputs, outputs = (", ".join(variable.name for variable in part) for part in (self.inputs, self.outputs))
+        return f"{outputs} = {self.name}({inputs})"
+
+
+class Program:
+    """A list of operators, in the order in which they run, and their variables by name.
+
+    Attributes:
+        seed: decides every random number of the program.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+        self.operators: list[Operator] = []
+        self.variables: dict[str, Variable] = {}
+        self._counts: dict[str, int] = {}
+
+    def variable(self, name: str, shape: Shape, dtype: Any, **attributes: bool) -> Variable:
+        """A new variable.
+
+        Raises:
+            ProgramError: the name is taken.
+        """
+        return self._entered(Variable(self, name, shape, dtype, **attributes))
+
+    def parameter(self, name: str, shape: tuple[int, ...], dtype: Any, **attributes: Any) -> Parameter:
+        """A new parameter; ``attributes`` are those of `Parameter`."""
+        parameter = Parameter(self, name, shape, dtype, **attributes)
+        self._entered(parameter)
+        return parameter
+
+    def _entered(self, variable: Variable) -> Variable:
+        if variable.name in self.variables:
+            raise ProgramError(f"the program already has a variable {variable.name!r}")
+        self.variables[variable.name] = variable
+        return variable
+
+    def like(self, variable: Variable, name: str) -> Variable:
+        """A new variable that is not persistable, of the shape and dtype of another."""
+        return self.variable(name, variable.shape, variable.dtype)
+
+    def append(self, operator: Operator) -> Operator:
+        """Append an operator.
+
+        Raises:
+            ProgramError: it uses a variable of another program.
+        """
+        for variable in (*operator.inputs, *operator.outputs):
+            if self.variables.get(variable.name) is not variable:
+                raise ProgramError(f"{operator}: {variable.name} is not a variable of this program")
+        self.operators.append(operator)
+        return operator
+
+    def unique(self, prefix: str) -> str:
+        """A name with a number that this program has not given before: ``fc_0``, then ``fc_1``."""
+        count = self._counts.get(prefix, 0)
+        self._counts[prefix] = count + 1
+        return f"{prefix}_{count}"
+
+    @property
+    def run_number(self) -> Variable:
+        """The number of the run, from 0, an int64 0-d array that the executor feeds."""
+        name = "run_number"
+        if name not in self.variables:
+            self.variable(name, (), np.int64, stop_gradient=True)
+        return self.variables[name]
+
+    def all_parameters(self) -> list[Parameter]:
+        """Every parameter, in the order of creation."""
+        return [variable for variable in self.variables.values() if isinstance(variable, Parameter)]
+
+    def named(self, variable: Variable | str) -> Variable:
+        """The variable of that name.
+
+        Raises:
+            ProgramError: there is none.
+        """
+        name = variable.name if isinstance(variable, Variable) else variable
+        if name not in self.variables:
+            raise ProgramError(f"no variable {name!r} in the program")
+        return self.variables[name]
+
+    def clone(self, for_test: bool = False) -> Program:
+        """A copy that later operators of this one do not enter; for testing, the forward part alone."""
+        other = Program(self.seed)
+        for name, variable in self.variables.items():
+            other.variables[name] = copy(variable)
+            other.variables[name].program = other
+        operators = [operator for operator in self.operators if not for_test or operator.role == "forward"]
+        if for_test:
+            operators = [replace(op, function=op.at_test or op.function) for op in operators]
+        other.operators = [operator.renamed(other.variables) for operator in operators]
+        other._counts = dict(self._counts)
+        return other
+
+
+_defaults: list[tuple[Program, Program]] = [(Program(), Program())]
+
+
+def default_main_program() -> Program:
+    """The program that layers append to."""
+    return _defaults[-1][0]
+
+
+def default_startup_program() -> Program:
+    """The program that gives the parameters of new layers their first values."""
+    return _defaults[-1][1]
+
+
+@contextmanager
+def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
+    """Make these the default programs inside ``with``; without a startup program, the present one stays."""
+    _defaults.append((main_program, startup_program or default_startup_program()))
+    try:
+        yield
+    finally:
+        _defaults.pop()

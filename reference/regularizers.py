@@ -1,0 +1,70 @@
+"""Regularizers: what they add to a gradient, coupled, before the update rule sees it.
+
+Documented: the argument ``regularization`` of pages 000 and 003, and ``weight_decay`` of pages 001 and 002.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from optimetry.reference.domains import real
+from optimetry.reference.precision import working
+from optimetry.reference.rule import Array
+from optimetry.reference.sparse import SparseRows
+
+
+class WeightDecayRegularizer:
+    """The base of every regularizer.
+
+    Args:
+        regularization_coeff: the strength, a finite number in [0, inf).
+
+    Raises:
+        HyperparameterError: the strength is no such number.
+    """
+
+    def __init__(self, regularization_coeff: float = 0.0) -> None:
+        self.coefficient = real(type(self).__name__, "regularization_coeff", regularization_coeff, "[0, inf)")
+
+    def term(self, param: Array) -> Array:
+        """The gradient of the penalty at ``param``, same shape and dtype."""
+        raise NotImplementedError(f"{type(self).__name__} declares no term")
+
+    def regularized(self, param: Array, grad: Array | SparseRows, rows_only: bool = False) -> Any:
+        """The gradient plus the term, in the gradient's dtype.
+
+        Args:
+            param: the parameter.
+            grad: its gradient.
+            rows_only: of a sparse gradient, regularize only the rows that it has; otherwise it becomes dense.
+        """
+        if isinstance(grad, SparseRows) and rows_only:
+            merged = grad.merged()
+            return merged.with_values(self.regularized(np.asarray(param)[merged.rows], merged.values))
+        dense = grad.dense() if isinstance(grad, SparseRows) else grad
+        return np.asarray(working(dense) + self.term(working(param)))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.coefficient})"
+
+
+class L1DecayRegularizer(WeightDecayRegularizer):
+    r"""Adds :math:`c \operatorname{sign}(w)` to the gradient; the sign of 0 is 0."""
+
+    def term(self, param: Array) -> Array:
+        """The coefficient times the sign of the parameter."""
+        return self.coefficient * np.sign(param)
+
+
+class L2DecayRegularizer(WeightDecayRegularizer):
+    r"""Adds :math:`c w` to the gradient."""
+
+    def term(self, param: Array) -> Array:
+        """The coefficient times the parameter."""
+        return self.coefficient * param
+
+
+L1Decay = L1DecayRegularizer
+L2Decay = L2DecayRegularizer

@@ -1,0 +1,41 @@
+"""A small network, and single parameters, for tests of the optimizers' methods."""
+
+import pickle
+from typing import Any
+
+import numpy as np
+
+from optimetry.reference.programs import Executor, Variable, layers
+from optimetry.reference.programs.eager import EagerParameter
+from optimetry.reference.programs.program import default_startup_program
+
+FEED = {"x": np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)}
+
+
+def network() -> Variable:
+    """The loss of two layers, the second without a bias; their parameters are a.w_0, a.b_0 and b.w_0."""
+    x = layers.data("x", [None, 3])
+    hidden = layers.fc(x, 4, act="tanh", name="a")
+    return layers.mean(layers.fc(hidden, 2, bias_attr=False, name="b"))
+
+
+def started() -> Executor:
+    """An executor that has run the default startup program."""
+    executor = Executor()
+    executor.run(default_startup_program())
+    return executor
+
+
+def parameter(
+    name: str = "w", value: Any = (3.0, -4.0), grad: Any = (0.5, 2.0), dtype: Any = np.float32, **attributes: Any
+) -> EagerParameter:
+    """An eager parameter with a gradient."""
+    made = EagerParameter(name, np.array(value, dtype), **attributes)
+    made.grad = None if grad is None else np.array(grad, dtype)
+    return made
+
+
+def snapshot(optimizer: Any, parameters: list[EagerParameter]) -> bytes:
+    """Everything that a step can change, as bytes."""
+    grads = [None if p.grad is None else np.array(p.grad) for p in parameters]
+    return pickle.dumps(([np.array(p.value) for p in parameters], grads, optimizer.state_dict(), optimizer.get_lr()))

@@ -1,0 +1,331 @@
+"""ExponentialMovingAverage and ModelAverage over programs: apply, restore, state and errors."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optimetry.reference import SGD
+from optimetry.reference.averaging.applied import Applied
+from optimetry.reference.averaging.ema import ExponentialMovingAverage
+from optimetry.reference.averaging.exponential import Decayed
+from optimetry.reference.averaging.model_average import ModelAverage
+from optimetry.reference.errors import (
+    ArgumentError,
+    HyperparameterError,
+    OptimetryError,
+    StateError,
+    UsageError,
+)
+from optimetry.reference.programs import Executor, Program, layers, program_guard
+from tests.reference.convictions import DETERMINISTIC, convicted
+from tests.reference.random_programs import same_bits
+
+
+@dataclass
+class Trained:
+    """A program that trains and averages."""
+
+    program: Program
+    startup: Program
+    executor: Executor
+    average: Any
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        values = self.executor.scope.values
+        return {parameter.name: np.array(values[parameter.name]) for parameter in self.program.all_parameters()}
+
+    def run(self, step: int) -> None:
+        feed = {"x": np.random.default_rng(step).standard_normal((4, 3)).astype("float32")}
+        self.executor.run(self.program, feed)
+
+    def state(self) -> dict[str, Any]:
+        return {key: np.asarray(value) for key, value in self.average.state_dict().items()}
+
+
+def moving(decay: float = 0.9, scheduled: bool = False, of: Any = ExponentialMovingAverage) -> Any:
+    average = of(decay, layers.decay_step_counter() if scheduled else None)
+    average.update()
+    return average
+
+
+AVERAGES: dict[str, Callable[[], Any]] = {
+    "exponential": moving,
+    "scheduled": lambda: moving(scheduled=True),
+    "windows": lambda: ModelAverage(0.5, 2, 4),
+}
+
+
+def trained(make: Callable[[], Any], steps: int) -> Trained:
+    main, startup = Program(), Program()
+    with program_guard(main, startup):
+        loss = layers.mean(layers.fc(layers.data("x", [None, 3]), 2, act="tanh"))
+        SGD(0.5).minimize(loss)
+        average = make()
+    executor = Executor()
+    executor.run(startup)
+    result = Trained(main, startup, executor, average)
+    for step in range(steps):
+        result.run(step)
+    return result
+
+
+class Stop(Exception):
+    """Raised inside ``with``."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Which average, after how many steps, and what is done to it: applications, and how each ends."""
+
+    kind: str
+    steps: int
+    ends: tuple[str, ...]
+
+
+ENDS = ("with", "exception", "by hand", "nested")
+case_strategy = st.builds(
+    Case,
+    st.sampled_from(sorted(AVERAGES)),
+    st.integers(1, 6),
+    st.lists(st.sampled_from(ENDS), min_size=1, max_size=4).map(tuple),
+)
+
+
+def apply_and_restore(change: Callable[[Any], Any], case: Case) -> None:
+    """Restored parameters have their old bits, every application gives the same average, and leaves it as it is."""
+    subject = trained(lambda: change(AVERAGES[case.kind]()), case.steps)
+    before, state = subject.parameters, subject.state()
+    applied = []
+    for end in case.ends:
+        try:
+            with subject.average.apply(subject.executor, need_restore=end != "by hand"):
+                applied.append(subject.parameters)
+                if end == "exception":
+                    raise Stop
+                if end == "nested":
+                    with subject.average.apply(subject.executor):
+                        applied.append(subject.parameters)
+                    applied.append(subject.parameters)
+        except Stop:
+            pass
+        if end == "by hand":
+            assert same_bits(subject.parameters, applied[0])
+            with subject.average.apply(subject.executor, need_restore=False):
+                applied.append(subject.parameters)
+            subject.average.restore(subject.executor)
+        assert same_bits(subject.parameters, before)
+        assert same_bits(subject.state(), state)
+    assert all(same_bits(each, applied[0]) for each in applied)
+
+
+@DETERMINISTIC
+@given(case_strategy)
+def test_apply_and_restore(case: Case) -> None:
+    apply_and_restore(lambda average: average, case)
+
+
+def faulty(**methods: Any) -> Callable[[Any], Any]:
+    """Gives an average other methods."""
+
+    def change(average: Any) -> Any:
+        average.__class__ = type("Faulty", (type(average),), methods)
+        return average
+
+    return change
+
+
+def _corrupting(self: Any) -> list[Any]:
+    """Paddle 1.8: ``apply`` leaves the corrected average in place of the average."""
+    averages = super(type(self), self)._averages()
+    if isinstance(self._state, Decayed):
+        self._state = self._state._replace(biased=averages)
+    return averages
+
+
+@contextmanager
+def _not_on_exceptions(self: Any, executor: Executor, need_restore: bool) -> Iterator[None]:
+    with Applied._inside(self, executor, False):
+        yield
+    if need_restore:
+        self.restore(executor)
+
+
+@contextmanager
+def _forgetting_the_originals(self: Any, executor: Executor, need_restore: bool) -> Iterator[None]:
+    self._originals.pop(executor, None)
+    with Applied._inside(self, executor, need_restore):
+        yield
+
+
+@contextmanager
+def _never(self: Any, executor: Executor, need_restore: bool) -> Iterator[None]:
+    with Applied._inside(self, executor, False):
+        yield
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        faulty(_averages=_corrupting),
+        faulty(_inside=_not_on_exceptions),
+        faulty(_inside=_forgetting_the_originals),
+        faulty(_inside=_never),
+    ],
+    ids=["corrupts the average", "not on exceptions", "forgets the originals", "never restores"],
+)
+def test_a_faulty_apply_is_convicted(change: Callable[[Any], Any]) -> None:
+    assert convicted(apply_and_restore, change, case_strategy)
+
+
+@pytest.mark.parametrize("kind", AVERAGES)
+def test_averages_are_of_the_parameters_behind_each_update(kind: str) -> None:
+    """The class, over a program, has the bits of the numbers alone, over the list of past parameters."""
+    subject = trained(AVERAGES[kind], 0)
+    history = []
+    for step in range(7):
+        subject.run(step)
+        history.append(subject.parameters)
+    rule = subject.average._rule
+    state = rule.start(list(history[0].values()))
+    for step, parameters in enumerate(history):
+        scheduled = (step,) if kind == "scheduled" else ()
+        state = rule.update(state, list(parameters.values()), *scheduled)
+    with subject.average.apply(subject.executor):
+        assert same_bits(list(subject.parameters.values()), rule.averages(state))
+
+
+@DETERMINISTIC
+@given(st.sampled_from(sorted(AVERAGES)), st.integers(0, 5))
+def test_resume_equals_uninterrupted(kind: str, step: int) -> None:
+    whole, first, second = trained(AVERAGES[kind], 6), trained(AVERAGES[kind], step), trained(AVERAGES[kind], 0)
+    second.executor.scope.values.update(first.executor.scope.values)
+    second.executor._runs.update({second.program: step})
+    second.average.set_state_dict(first.average.state_dict())
+    for number in range(step, 6):
+        second.run(number)
+    assert same_bits(whole.state(), second.state())
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_low_precision_parameters_are_averaged_in_float32(dtype: Any) -> None:
+    main, startup = Program(), Program()
+    with program_guard(main, startup):
+        layers.create_parameter([2], dtype, name="w", initializer=lambda generator, shape: np.ones(shape))
+        average = moving(0.999)
+    executor = Executor()
+    executor.run(startup)
+    for _ in range(3):
+        executor.run(main)
+    assert average.state_dict()["w_biased"].dtype == np.float32
+    with average.apply(executor):
+        applied = executor.scope.values["w"]
+        assert applied.dtype == dtype
+        assert applied.tolist() == [1, 1]
+
+
+def test_the_startup_program_forgets_the_average() -> None:
+    subject = trained(moving, 2)
+    subject.executor.run(subject.startup)
+    assert subject.average.state_dict() == {}
+
+
+def test_the_methods_of_an_optimizer_leave_the_parameters_alone() -> None:
+    main, startup = Program(), Program()
+    with program_guard(main, startup):
+        loss = layers.mean(layers.fc(layers.data("x", [None, 3]), 2))
+        operators, params_grads = ModelAverage(0.5, 2, 4).minimize(loss)
+    executor = Executor()
+    executor.run(startup)
+    subject = Trained(main, startup, executor, None)
+    before = subject.parameters
+    subject.run(0)
+    assert same_bits(before, subject.parameters)
+    assert len(operators) > len(params_grads) == 2
+
+
+# Errors.
+
+
+WRONG_ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
+    "decay 1": (lambda: ExponentialMovingAverage(1.0), r"decay = 1.0, must be in \[0, 1\)"),
+    "decay NaN": (lambda: ExponentialMovingAverage(float("nan")), "decay = nan"),
+    "decay text": (lambda: ExponentialMovingAverage("0.9"), "decay = '0.9'"),  # type: ignore[arg-type]
+    "rate": (lambda: ModelAverage(-0.1), r"average_window_rate = -0.1, must be in \[0, inf\)"),
+    "minimum": (lambda: ModelAverage(0.1, 0), r"min_average_window = 0, must be an integer in \[1, inf\)"),
+    "maximum": (lambda: ModelAverage(0.1, 1, 2.5), "max_average_window = 2.5"),  # type: ignore[arg-type]
+    "min above max": (
+        lambda: ModelAverage(0.1, 5, 4),
+        "min_average_window = 5, must be at most max_average_window = 4",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "text"), WRONG_ARGUMENTS.values(), ids=WRONG_ARGUMENTS)
+def test_wrong_arguments_are_named_and_change_nothing(make: Callable[[], Any], text: str) -> None:
+    main, startup = Program(), Program()
+    with program_guard(main, startup):
+        layers.create_parameter([2], "float32")
+        before = list(main.operators), list(startup.operators)
+        with pytest.raises(HyperparameterError, match=text):
+            make()
+        assert (main.operators, startup.operators) == before
+
+
+def test_wrong_thres_steps_and_programs_without_parameters() -> None:
+    with pytest.raises(ArgumentError, match="thres_steps = 3, must be None or a variable with one number"):
+        ExponentialMovingAverage(0.9, 3)  # type: ignore[arg-type]
+    with program_guard(Program(), Program()):
+        with pytest.raises(UsageError, match="no trainable parameters"):
+            ExponentialMovingAverage().update()
+        with pytest.raises(UsageError, match="no trainable parameters"):
+            ModelAverage(0.1)
+
+
+MISUSES: dict[str, tuple[int, Callable[[Trained], Any], type[OptimetryError], str]] = {
+    "apply before update": (0, lambda s: s.average.apply(s.executor), UsageError, "before any update"),
+    "restore without apply": (2, lambda s: s.average.restore(s.executor), UsageError, "without apply"),
+    "no executor": (2, lambda s: s.average.apply("exe"), ArgumentError, "executor = 'exe', must be an Executor"),
+    "need_restore": (2, lambda s: s.average.apply(s.executor, 1), ArgumentError, "need_restore = 1, must be"),
+    "another executor": (
+        2,
+        lambda s: s.average.apply(Executor()).__enter__(),
+        UsageError,
+        "has no value in this executor",
+    ),
+    "foreign state": (2, lambda s: s.average.set_state_dict({"foreign": 1}), StateError, "the state dict"),
+    "truncated state": (
+        2,
+        lambda s: s.average.set_state_dict(dict(list(s.average.state_dict().items())[:-1])),
+        StateError,
+        "the state dict lacks",
+    ),
+    "state of another shape": (
+        2,
+        lambda s: s.average.set_state_dict(
+            {k: np.zeros(9, np.float32) if np.ndim(v) else v for k, v in s.average.state_dict().items()}
+        ),
+        StateError,
+        r"has shape \(9,\)",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", AVERAGES)
+@pytest.mark.parametrize(("steps", "misuse", "error", "text"), MISUSES.values(), ids=MISUSES)
+def test_misuse_is_named_and_changes_nothing(
+    kind: str, steps: int, misuse: Callable[[Trained], Any], error: type[OptimetryError], text: str
+) -> None:
+    subject = trained(AVERAGES[kind], steps)
+    before, state = subject.parameters, subject.state()
+    with pytest.raises(error, match=text):
+        misuse(subject)
+    assert same_bits(subject.parameters, before)
+    assert same_bits(subject.state(), state)
