@@ -111,6 +111,20 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def bench(session: nox.Session) -> None:
+    """Time the accelerated backend against the frameworks installed: ``nox -s bench -- [option of pytest]...``.
+
+    Writes ``results/speed/speed.json`` and ``speed.md``. Takes an hour; ``OPTIMETRY_BENCH_SECONDS=0.2`` shortens it.
+    """
+    install(session, "test", extras=tuple(EXTRAS))
+    run, benchmarks = Path(session.create_tmp(), "speed.json").resolve(), "accelerated/benchmarks"
+    options = ("-o", "python_files=bench_*.py", "-p", "no:xdist", "--benchmark-only", f"--benchmark-json={run}")
+    session.run("pytest", benchmarks, *options, *session.posargs)
+    tables = "optimetry.accelerated.benchmarks.tables"
+    session.run("python", "-m", tables, str(run), "--out", "results/speed")
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style, formatting and the import order of the folders."""
     dependencies = nox.project.dependency_groups(PYPROJECT, "lint")

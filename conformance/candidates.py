@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from optimetry.conformance.case import Case
 from optimetry.conformance.dialects import DIALECTS
 from optimetry.conformance.dialects.dialect import Dialect
+from optimetry.conformance.dialects.moments import Incremental, incremental_variants
+from optimetry.conformance.dialects.points import PointClass
 from optimetry.conformance.dialects.precision import RoundedHyperparameters, precision_variants, to_float32
 from optimetry.conformance.formats import flushing
-from optimetry.conformance.oracle import LEARNING_RATE, Expected, expected
-from optimetry.reference.rules import rule_named
+from optimetry.conformance.oracle import Expected, expected
+from optimetry.conformance.probes import Probed
+from optimetry.conformance.rounded import narrowable
 
 
 @dataclass(frozen=True)
@@ -29,28 +32,30 @@ class Candidate:
     oracle: Callable[[Case], Expected]
 
 
-def tiers(optimizer: str, dtype: str) -> list[list[Candidate]]:
+def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Candidate]]:
     """The candidates for one rule, the sharpest explanations first; a tier is tried when none before it explains.
 
-    Only beside float64 parameters can float32 hyperparameters be told from rounding: first rounded throughout, then
-    rounded in some of their uses, then rounded in some uses of a dialect. Flushed subnormals are tried last.
+    Named dialects are tried before the unnamed classes of the family, of which the probes leave one at most. Only
+    beside float64 parameters can float32 hyperparameters be told from rounding: first rounded throughout, then rounded
+    in some of their uses, then rounded in some uses of a dialect. Flushed subnormals are tried last. Moments formed as
+    increments come before rounded numbers, whose bounds are wide enough to explain them, too.
     """
     dialects = DIALECTS[optimizer]
-    first = [_of_dialect(dialect) for dialect in dialects]
-    flushed = [[_flushed()], [_of_dialect(dialect, flushes=True) for dialect in dialects]]
-    if dtype != "float64":
-        return [first, *flushed]
-    rounded = [_of_rounding(variant) for variant in precision_variants(optimizer)]
-    everything = narrowable(optimizer)
-    both = [_of_dialect(dialect, narrow=everything) for dialect in dialects]
-    both_flushed = [_of_dialect(dialect, narrow=everything, flushes=True) for dialect in dialects]
-    return [first, rounded, [partly_rounded(everything)], both, *flushed, both_flushed]
-
-
-def narrowable(optimizer: str) -> tuple[str, ...]:
-    """The numbers that an implementation may hold in float32: the real hyperparameters and the learning rate."""
-    real = [declared.name for declared in rule_named(optimizer).hyperparameters() if declared.kind is float]
-    return (*real, LEARNING_RATE)
+    everything = narrowable(optimizer) if dtype == "float64" else ()
+    yield [_of_dialect(dialect) for dialect in dialects]
+    yield [_of_dialect(one) for one in probed.unnamed()]
+    yield [_of_dialect(variant) for variant in incremental_variants(optimizer)]
+    if everything:
+        yield [_of_rounding(variant) for variant in precision_variants(optimizer)]
+        yield [partly_rounded(everything)]
+        yield [_of_dialect(dialect, narrow=everything) for dialect in dialects]
+        yield [_of_dialect(one, narrow=everything) for one in probed.unnamed(everything)]
+    yield [_flushed()]
+    yield [_of_dialect(dialect, flushes=True) for dialect in dialects]
+    yield [_of_dialect(one, flushes=True) for one in probed.unnamed()]
+    yield [_of_dialect(variant, flushes=True) for variant in incremental_variants(optimizer)]
+    if everything:
+        yield [_of_dialect(dialect, narrow=everything, flushes=True) for dialect in dialects]
 
 
 def partly_rounded(names: tuple[str, ...]) -> Candidate:
@@ -65,7 +70,9 @@ def partly_rounded(names: tuple[str, ...]) -> Candidate:
 PARTLY_ROUNDED = "float32_in_some_uses"
 
 
-def _of_dialect(dialect: Dialect, *, narrow: tuple[str, ...] = (), flushes: bool = False) -> Candidate:
+def _of_dialect(
+    dialect: Dialect | Incremental | PointClass, *, narrow: tuple[str, ...] = (), flushes: bool = False
+) -> Candidate:
     changes = [f"{', '.join(narrow)} rounded to float32"] * bool(narrow) + ["subnormals flushed to zero"] * flushes
     return Candidate(
         name=dialect.name + "+float32" * bool(narrow) + "+flushed" * flushes,

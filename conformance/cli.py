@@ -17,6 +17,7 @@ from tabulate import tabulate
 
 from optimetry.conformance import ledger
 from optimetry.conformance.check import Check, checked_folder, run, terminal_width, write_tables
+from optimetry.conformance.diagnose_command import add_diagnose
 from optimetry.conformance.effort import EFFORTS
 from optimetry.conformance.formats import FORMATS
 from optimetry.conformance.loading import builtin_meaning, builtin_names, builtin_version
@@ -126,6 +127,7 @@ def parser() -> Parser:
         "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
     )
     check.set_defaults(command=check_command)
+    add_diagnose(commands, DEFAULT_DTYPES)
 
     targets = commands.add_parser("targets", help="list the built-in targets", allow_abbrev=False)
     targets.set_defaults(command=targets_command)

@@ -7,17 +7,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from optimetry.conformance.agreement import LARGEST_SHARE, SLACK, Agreement, compare, explains
-from optimetry.conformance.candidates import PARTLY_ROUNDED, Candidate, narrowable, partly_rounded, tiers
+from optimetry.conformance.candidates import PARTLY_ROUNDED, Candidate, partly_rounded, tiers
 from optimetry.conformance.case import Case
 from optimetry.conformance.counterexample import script
 from optimetry.conformance.effort import Effort
-from optimetry.conformance.laws import LAWS, Law
+from optimetry.conformance.laws import Law, in_order
 from optimetry.conformance.oracle import expected
+from optimetry.conformance.probes import Probed
+from optimetry.conformance.rounded import narrowable, rounded_numbers
 from optimetry.conformance.shrink import shrunk
 from optimetry.conformance.strategies import drawn_cases
 from optimetry.conformance.targets.target import Target, engine_name, engines_of, reason_unsupported
 from optimetry.conformance.trajectory import Guard, trajectory
 from optimetry.reference.errors import TargetFault, TargetHung
+from optimetry.reference.rules import rule_named
 from optimetry.reports.results import Verdict
 
 
@@ -108,7 +111,7 @@ class Examination:
     def try_laws(self, case: Case) -> None:
         """Look for a broken law, unless one is known."""
         try:
-            for law in LAWS.values() if self.broken is None else ():
+            for law in in_order() if self.broken is None else ():
                 found = law.broken(self.target, case, self.guard)
                 if found is not None:
                     self.broken = law, found, case
@@ -185,25 +188,30 @@ class Examination:
 
     def _name(self, optimizer: str, dtype: str) -> Candidate | None:
         """The one candidate that is within the slack on every case; looking for it completes the agreement."""
-        for tier in tiers(optimizer, dtype):
-            alive = self._surviving(tier)
+        probed = Probed.of(self.target, optimizer, dtype, self.guard)
+        for tier in tiers(optimizer, dtype, probed):
+            alive = self._surviving(tier, probed)
             if len(alive) == 1:
-                return self._narrowed(optimizer) if alive[0].name == PARTLY_ROUNDED else alive[0]
+                return self._narrowed(optimizer, probed) if alive[0].name == PARTLY_ROUNDED else alive[0]
             if alive:
                 return None
         return None
 
-    def _narrowed(self, optimizer: str) -> Candidate:
-        """The partly rounded rule with no more rounded numbers than the cases show."""
+    def _narrowed(self, optimizer: str, probed: Probed) -> Candidate:
+        """The partly rounded rule with no more rounded numbers than the probes, or else the cases, show."""
+        shown = partly_rounded(rounded_numbers(self.target, optimizer, rule_named(optimizer).of, self.guard).names)
+        if self._surviving([shown], probed):
+            return shown
         names = narrowable(optimizer)
         for name in names:
             fewer = tuple(other for other in names if other != name)
-            if self._surviving([partly_rounded(fewer)]):
+            if self._surviving([partly_rounded(fewer)], probed):
                 names = fewer
         return partly_rounded(names)
 
-    def _surviving(self, alive: list[Candidate]) -> list[Candidate]:
-        """Those candidates that are within the slack on every case."""
+    def _surviving(self, candidates: list[Candidate], probed: Probed) -> list[Candidate]:
+        """Those candidates that are within the slack in every probe and on every case."""
+        alive = [one for one in candidates if probed.explained_by(one.oracle)]
         agreement, tried = Agreement(), 0
         for case in self.cases():
             if not alive:

@@ -38,9 +38,9 @@ LEARNING_RATE = "learning_rate"
 UNDERFLOW_ROOM = 2.0**10
 """How much larger than the rule's own underflows those of regrouped arithmetic may be.
 
-``lr * grad / root`` and ``lr * (grad / root)`` differ by rounding alone, but a subnormal product in the first is divided
-by the root, and one in the second is not. No constant slack covers that, so each underflow has this much room: 2^-139 in
-float32, where flushing subnormals to zero shows at 2^-126. float16 and bfloat16 have no such room to give.
+``lr * grad / root`` and ``lr * (grad / root)`` differ by rounding alone, but a subnormal product in the first is
+divided by the root, and one in the second is not. No constant slack covers that, so each underflow has this much room:
+2^-140 in float32, where flushing subnormals to zero shows at 2^-126. float16 and bfloat16 have no such room to give.
 """
 
 

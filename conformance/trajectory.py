@@ -14,7 +14,7 @@ import numpy as np
 
 from optimetry.conformance.case import Case
 from optimetry.conformance.oracle import flat
-from optimetry.conformance.targets.target import Array, Run, Target
+from optimetry.conformance.targets.target import Array, Target
 from optimetry.reference.errors import TargetFault, TargetHung
 
 
@@ -39,47 +39,61 @@ def trajectory(target: Target, case: Case, guard: Guard) -> Array:
     """
     after = np.empty((len(case.grads), case.size), case.form.dtype)
     with watched(guard):
-        run = started(target, case)
+        session = Session(target, case)
         for step, (grads, rate) in enumerate(case.steps):
-            after[step] = flat(stepped(run, case, grads, rate, step))
+            after[step] = flat(session.step(grads, rate))
     return after
 
 
-def started(target: Target, case: Case) -> Run:
-    """A run of the target, which gets copies of the parameters and is held to leave them as they are."""
-    parameters = [param.copy() for param in case.parameters]
-    run = target.start(case.optimizer, dict(case.hyper), parameters)
-    _unchanged(parameters, case.parameters, "start changed parameter")
-    return run
+class Session:
+    """A run of a target, fed as a training loop feeds it, and held to leave what it is given as it is.
 
+    The target gets copies of the parameters, and each parameter's gradients in one buffer that is written anew before
+    every step. Whoever keeps the buffer in place of its contents sees them change.
 
-def stepped(run: Run, case: Case, grads: Sequence[Array | None], rate: float, step: int) -> list[Array]:
-    """One step of a run, held to leave its gradients as they are and to return the shapes and dtypes it was given."""
-    given = [None if grad is None else grad.copy() for grad in grads]
-    after: Any = run.step(list(given), rate)
-    _unchanged(given, grads, f"step {step + 1} changed gradient")
-    if not isinstance(after, list | tuple):
-        raise TargetFault(f"step {step + 1} returned {type(after).__name__}, must be a list of parameters")
-    if len(after) != len(case.parameters):
-        raise TargetFault(f"step {step + 1} returned {len(after)} parameters, must be {len(case.parameters)}")
-    for i, (array, param) in enumerate(zip(after, case.parameters, strict=True)):
-        if not isinstance(array, np.ndarray) or array.dtype != param.dtype or array.shape != param.shape:
-            got = f"{getattr(array, 'dtype', type(array).__name__)} of shape {getattr(array, 'shape', None)}"
-            raise TargetFault(
-                f"step {step + 1} returned parameter {i} as {got}, must be {param.dtype} of shape {param.shape}"
-            )
-    return list(after)
+    Raises:
+        TargetFault: as for `trajectory`.
+    """
+
+    def __init__(self, target: Target, case: Case) -> None:
+        self.case = case
+        self.taken = 0
+        self.parameters = [param.copy() for param in case.parameters]
+        self.buffers = [np.empty_like(param) for param in case.parameters]
+        self.run = target.start(case.optimizer, dict(case.hyper), list(self.parameters))
+        self._hold(self.parameters, case.parameters, "start changed parameter")
+
+    def step(self, grads: Sequence[Array | None], rate: float) -> list[Array]:
+        """The parameters after one more step."""
+        self.taken += 1
+        for buffer, grad in zip(self.buffers, grads, strict=True):
+            if grad is not None:
+                buffer[...] = grad
+        given = [None if grad is None else buffer for buffer, grad in zip(self.buffers, grads, strict=True)]
+        after: Any = self.run.step(list(given), rate)
+        self._hold(given, grads, f"step {self.taken} changed gradient")
+        self._hold(self.parameters, self.case.parameters, f"step {self.taken} changed parameter")
+        if not isinstance(after, list | tuple):
+            raise TargetFault(f"step {self.taken} returned {type(after).__name__}, must be a list of parameters")
+        if len(after) != len(self.parameters):
+            raise TargetFault(f"step {self.taken} returned {len(after)} parameters, must be {len(self.parameters)}")
+        for i, (array, param) in enumerate(zip(after, self.parameters, strict=True)):
+            if not isinstance(array, np.ndarray) or array.dtype != param.dtype or array.shape != param.shape:
+                got = f"{getattr(array, 'dtype', type(array).__name__)} of shape {getattr(array, 'shape', None)}"
+                must = f"{param.dtype} of shape {param.shape}"
+                raise TargetFault(f"step {self.taken} returned parameter {i} as {got}, must be {must}")
+        return list(after)
+
+    @staticmethod
+    def _hold(given: Sequence[Array | None], original: Sequence[Array | None], what: str) -> None:
+        for i, (array, before) in enumerate(zip(given, original, strict=True)):
+            if array is not None and before is not None and not same_bits(array, before):
+                raise TargetFault(f"{what} {i}, an input")
 
 
 def same_bits(a: Array, b: Array) -> bool:
     """Whether two arrays of one dtype hold the same bits."""
     return a.tobytes() == b.tobytes()
-
-
-def _unchanged(given: Sequence[Array | None], original: Sequence[Array | None], what: str) -> None:
-    for i, (array, before) in enumerate(zip(given, original, strict=True)):
-        if array is not None and before is not None and not same_bits(array, before):
-            raise TargetFault(f"{what} {i}, an input")
 
 
 @contextmanager
@@ -91,11 +105,11 @@ def watched(guard: Guard) -> Iterator[None]:
             yield
     except TargetFault:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise TargetFault(f"raised {type(error).__name__}: {_one_line(error)}") from error
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:300]
 
 

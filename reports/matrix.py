@@ -9,7 +9,7 @@ from tabulate import tabulate
 from optimetry.reports.results import Results, Verdict
 from optimetry.reports.tables import number
 
-WORDS = {"conforms": "conforms", "diverges": "**diverges**", "error": "**error**", "unsupported": "–"}
+WORDS = {"conforms": "conforms", "diverges": "**diverges**", "error": "**error**", "unsupported": "\N{EN DASH}"}
 
 
 def matrix(results: Sequence[Results]) -> str:
@@ -20,7 +20,8 @@ def matrix(results: Sequence[Results]) -> str:
     """
     rules = list(dict.fromkeys(verdict.optimizer for each in results for verdict in each.verdicts))
     columns = ["rule", *(f"{each.header.target} {each.header.target_version}" for each in results)]
-    rows = [[f"`{rule}`", *(_cell(v for v in each.verdicts if v.optimizer == rule) for each in results)] for rule in rules]
+    cells = {rule: [_cell(v for v in each.verdicts if v.optimizer == rule) for each in results] for rule in rules}
+    rows = [[f"`{rule}`", *row] for rule, row in cells.items()]
     return tabulate(rows, columns, "pipe", disable_numparse=True)
 
 

@@ -8,10 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from optimetry.conformance.dialects.dialect import Dialect, axis, declare
+from optimetry.conformance.dialects.moments import moving_average, moving_average_of_squares
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adam import Adam
 
 STEPS_AHEAD = {"t": 0, "t+1": 1, "t-1": -1}
+
+
+def _correction(decay: Any, count: int) -> Any:
+    """``1 - decay**count``, which is exactly 0 for no step."""
+    return 1 - decay**count if count else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,16 +54,18 @@ class AdamFamily(Adam):
         "none", {"none": "no decay", "with_lr": "w also loses lr*wd*w", "without_lr": "w also loses wd*w"}
     )
 
+    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
     weight_decay: ClassVar[float] = 0.01  # not a documented hyperparameter: the default of torch.optim.AdamW
     slots = ("moment1", "moment2", "moment2_max")  # type: ignore[assignment]  # mypy infers a pair from Adam
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         count = t + STEPS_AHEAD[self.correction_count]
-        correction1 = 1 - self.beta1**count if self.moment1_correction == "documented" else 1.0
-        correction2 = 1 - self.beta2**count if self.moment2_correction == "documented" else 1.0
+        correction1 = _correction(self.beta1, count) if self.moment1_correction == "documented" else 1.0
+        correction2 = _correction(self.beta2, count) if self.moment2_correction == "documented" else 1.0
 
-        moment1 = self.beta1 * state.moment1 + (1 - self.beta1) * grad
-        moment2 = self.beta2 * state.moment2 + (1 - self.beta2) * np.square(grad)
+        incremental = self.incremental_moments
+        moment1 = moving_average(state.moment1, grad, self.beta1, incremental=incremental)
+        moment2 = moving_average_of_squares(state.moment2, grad, self.beta2, incremental=incremental)
         m, v = (moment1, moment2) if self.moments == "new" else (state.moment1, state.moment2)
 
         moment2_max = state.moment2_max

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.dialects.dialect import Dialect, axis, declare
+from optimetry.conformance.dialects.moments import moving_average
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adamax import Adamax
 
@@ -25,9 +26,10 @@ class AdamaxFamily(Adamax):
             "none": "u = max(b2*u, |g|): 0/0 before the first gradient",
         },
     )
+    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        moment = self.beta1 * state.moment + (1 - self.beta1) * grad
+        moment = moving_average(state.moment, grad, self.beta1, incremental=self.incremental_moments)
         decayed, size = self.beta2 * state.inf_norm, np.abs(grad)
         if self.epsilon_placement == "decayed_norm":
             inf_norm = np.maximum(decayed + self.epsilon, size)

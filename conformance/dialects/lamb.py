@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from optimetry.conformance.dialects.dialect import Dialect, axis, declare
+from optimetry.conformance.dialects.moments import moving_average, moving_average_of_squares
 from optimetry.reference.norms import norm
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.lamb import Lamb
@@ -25,11 +26,13 @@ class LambFamily(Lamb):
     zero_norm: str = axis("ratio_one", {"ratio_one": "the ratio is 1", "unguarded": "the division is carried out"})
     zero_decay: str = axis("ratio", {"ratio": "no exception", "ratio_one": "lam = 0: the ratio is 1"})
 
+    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
     largest_norm: ClassVar[float] = 10.0  # not a documented hyperparameter: the limit of pytorch-lamb
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        moment1 = self.beta1 * state.moment1 + (1 - self.beta1) * grad
-        moment2 = self.beta2 * state.moment2 + (1 - self.beta2) * np.square(grad)
+        incremental = self.incremental_moments
+        moment1 = moving_average(state.moment1, grad, self.beta1, incremental=incremental)
+        moment2 = moving_average_of_squares(state.moment2, grad, self.beta2, incremental=incremental)
         if self.bias_correction == "none":
             direction = moment1 / (np.sqrt(moment2) + self.epsilon)
         else:

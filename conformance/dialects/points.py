@@ -66,9 +66,14 @@ class PointClass:
         return [(declared[name], value) for name, value in self.point.items()]
 
     @property
-    def formula(self) -> str:
+    def difference(self) -> str:
         """What differs from the document, as formulas."""
         return self.dialect.difference if self.dialect else "; ".join(x.values[value] for x, value in self.differences)
+
+    @property
+    def origin(self) -> str:
+        """Which frameworks, versions or papers compute it."""
+        return self.dialect.origin if self.dialect else "no framework or paper known here"
 
     def rule(self, hyper: Mapping[str, Any]) -> Rule:
         """The rule of the class with these documented hyperparameters.
@@ -106,7 +111,7 @@ def classes_of(optimizer: str) -> tuple[PointClass, ...]:
     """
     rule_named(optimizer)
     dialects = DIALECTS[optimizer]
-    found = [_named(optimizer, group, dialects) for group in _stored().get(optimizer, [[{}]])]
+    found = [_named(optimizer, group, dialects) for group in stored().get(optimizer, [[{}]])]
     return tuple(sorted(found, key=lambda one: 0 if one.documented else 1 if one.dialect else 2))
 
 
@@ -120,13 +125,15 @@ def _named(optimizer: str, group: list[Point], dialects: Iterable[Dialect]) -> P
 
 
 @cache
-def _stored() -> dict[str, list[list[Point]]]:
-    return decoded(resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8"))
+def stored() -> dict[str, list[list[Point]]]:
+    """The classes that are stored, by rule."""
+    file = resources.files(__package__).joinpath(FILE)
+    return decoded(file.read_text(encoding="utf-8"))
 
 
 def decoded(text: str) -> dict[str, list[list[Point]]]:
     """The classes that `encoded` wrote, by rule."""
-    found = {}
+    found: dict[str, list[list[Point]]] = {}
     for optimizer, groups in json.loads(text).items():
         declared = family_axes(optimizer)
         digits = {(name, str(i)): value for name, x in declared.items() for i, value in enumerate(x.values)}
@@ -163,20 +170,17 @@ def merged(optimizer: str, cases: Iterable[Case], points: Iterable[Point] | None
     """The points, by default all of the family, in groups that no case tells apart; cases must be in float64."""
     groups = [list(points_of(optimizer) if points is None else points)]
     for case in cases:
-        groups = [
-            part
-            for group in groups
-            for part in ([group] if len(group) == 1 else _split(group, optimizer, case))
-        ]
+        groups = [part for group in groups for part in ([group] if len(group) == 1 else _split(group, optimizer, case))]
     return groups
 
 
 def _split(group: list[Point], optimizer: str, case: Case) -> list[list[Point]]:
+    """Groups within one; what is vacuous contradicts nothing, and it is for the probes to prove groups different."""
     parts: list[tuple[Expected, list[Point]]] = []
     for point in group:
         oracle = expected(case, at(optimizer, point, case.hyper))
         for known, part in parts:
-            if separation(oracle, known) <= EXACTLY:
+            if np.max(separations(oracle, known), initial=0.0) <= EXACTLY:
                 part.append(point)
                 break
         else:
@@ -184,22 +188,18 @@ def _split(group: list[Point], optimizer: str, case: Case) -> list[list[Point]]:
     return [part for _, part in parts]
 
 
-def separation(a: Expected, b: Expected) -> float:
-    """How far apart two rules are on one case: see `separations`; infinite where one alone has a value."""
-    return float(np.max(separations(a.value, a.bound, b.value, b.bound), initial=0.0))
-
-
-def separations(value: Any, bound: Any, other: Any, other_bound: Any) -> Any:
+def separations(a: Expected, b: Expected) -> Any:
     """The distance of two rules in every element, in units of the sum of their bounds, as float64.
 
-    Whoever is within s bounds of one rule is then at least ``separation * (1 + bound / other_bound) - s * bound /
-    other_bound`` bounds of the other away, which is ``separation`` or more where that is at least s. Where one rule
-    has no finite value and the other is known, they are infinitely far apart; where neither is known, nothing is said.
+    Whoever is within s bounds of one rule is at least S bounds away from the other where their separation S is s or
+    more: ``|x - b| >= |a - b| - |x - a| >= S*(bound_a + bound_b) - s*bound_a >= S*bound_b``. So no target conforms to
+    both, and the share of the other shows how clear that is. Where one rule has no finite value and the other is known,
+    they are infinitely far apart; where neither is known, or one is vacuous, nothing is said.
     """
     with np.errstate(all="ignore"):
-        finite, other_finite = np.isfinite(value), np.isfinite(other)
-        known, other_known = finite & np.isfinite(bound), other_finite & np.isfinite(other_bound)
-        distance = np.abs(value - other)
-        share = np.where(distance == 0, 0.0, (distance / (bound + other_bound)).astype(np.float64))
-    one_alone = (known & ~other_finite) | (other_known & ~finite)
-    return np.where(known & other_known, share, np.where(one_alone, np.inf, 0.0))
+        finite = np.isfinite(a.value), np.isfinite(b.value)
+        known = finite[0] & np.isfinite(a.bound), finite[1] & np.isfinite(b.bound)
+        distance = np.abs(a.value - b.value)
+        share = np.where(distance == 0, 0.0, (distance / (a.bound + b.bound)).astype(np.float64))
+    one_alone = (known[0] & ~finite[1]) | (known[1] & ~finite[0])
+    return np.where(known[0] & known[1], share, np.where(one_alone, np.inf, 0.0))

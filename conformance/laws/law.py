@@ -109,7 +109,12 @@ class Law:
 
 
 LAWS: dict[str, Law] = {}
-"""Every law by name, in the order they are tried."""
+"""Every law by name."""
+
+
+def in_order() -> list[Law]:
+    """Every law in the order they are tried: the universal ones first, since what breaks them is no rule at all."""
+    return sorted(LAWS.values(), key=lambda law: not law.universal)
 
 
 def law(

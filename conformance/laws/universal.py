@@ -10,7 +10,7 @@ from optimetry.conformance.laws.law import Trial, first_difference, law
 from optimetry.conformance.laws.variations import at_steps, each, halved, largest, poisonings
 from optimetry.conformance.oracle import flat
 from optimetry.conformance.targets.target import Array
-from optimetry.conformance.trajectory import same_bits, started, stepped, watched
+from optimetry.conformance.trajectory import Session, same_bits, watched
 
 
 @law("two runs of the same case give the same bits")
@@ -71,19 +71,21 @@ def splitting(trial: Trial) -> str | None:
 def resuming(trial: Trial) -> str | None:
     half = len(trial.case.grads) // 2
     with watched(trial.guard):
-        run: Any = started(trial.target, trial.case)
-        resumed: Any = started(trial.target, trial.case)
-        if not (hasattr(run, "state") and hasattr(resumed, "load")) or half == 0:
+        session = resumed = Session(trial.target, trial.case)
+        run: Any = session.run
+        if not (hasattr(run, "state") and hasattr(run, "load")) or half == 0:
             return None
         for step, (grads, rate) in enumerate(trial.case.steps):
-            after = stepped(run, trial.case, grads, rate, step)
-            if step >= half:
-                again = stepped(resumed, trial.case, grads, rate, step)
-                if not same_bits(flat(after), flat(again)):
-                    return first_difference((flat(after) != flat(again))[None], flat(after)[None], flat(again)[None])
-            elif step == half - 1:
-                resumed = started(trial.target, trial.case.replace(parameters=tuple(after)))
-                resumed.load({slot: [array.copy() for array in arrays] for slot, arrays in run.state().items()})
+            after = session.step(grads, rate)
+            if step == half - 1:
+                state = {slot: [array.copy() for array in arrays] for slot, arrays in run.state().items()}
+                resumed = Session(trial.target, trial.case.replace(parameters=tuple(array.copy() for array in after)))
+                loaded: Any = resumed.run
+                loaded.load(state)
+            elif step >= half:
+                a, b = flat(after)[None], flat(resumed.step(grads, rate))[None]
+                if not same_bits(a, b):
+                    return first_difference(a != b, a, b)
     return None
 
 

@@ -1,0 +1,116 @@
+"""What is timed: our engines, the touch limit and the peers on one rule, for given sizes and dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from optimetry.accelerated.benchmarks.peers import HYPER, LR, peers
+from optimetry.accelerated.benchmarks.rounds import medians
+from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
+from optimetry.accelerated.engines.engine import ENGINES, build
+from optimetry.accelerated.formats import FORMATS, Array
+from optimetry.accelerated.kernels import kernel_of
+from optimetry.accelerated.optimizer import Accelerated
+from optimetry.reference.errors import EngineUnavailableError
+from optimetry.reference.rules import rule_named
+
+Step = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender on one rule.
+
+    Attributes:
+        rule: the rule's name.
+        contender: one of our engines, or a peer.
+        dtype: of the parameters.
+        tensors: how many parameters.
+        elements: of each of them.
+        nanoseconds: for one element, the median over rounds.
+        bytes: that one step of our kernel moves for one element.
+        gigabytes_per_second: the bytes by the time.
+        touch_share: the time of the touch limit by this time: 1 is as fast as memory.
+        peer: the fastest peer.
+        peer_ratio: its time by this time: above 1 is faster than every peer. Both None without peers.
+    """
+
+    rule: str
+    contender: str
+    dtype: str
+    tensors: int
+    elements: int
+    nanoseconds: float
+    bytes: int
+    gigabytes_per_second: float
+    touch_share: float
+    peer: str | None
+    peer_ratio: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The row as plain values."""
+        return asdict(self)
+
+
+def inputs(dtype: str, tensors: int, elements: int) -> tuple[list[Array], list[Array]]:
+    """Parameters and gradients, the same for the same arguments."""
+    rng = np.random.default_rng(0)
+    form = FORMATS[dtype]
+
+    def arrays() -> list[Array]:
+        return [rng.standard_normal(elements, np.float32).astype(form.dtype) for _ in range(tensors)]
+
+    return arrays(), arrays()
+
+
+def accelerated(rule: str, engine: str, parameters: Sequence[Array], grads: Sequence[Array], **options: Any) -> Step:
+    """A step of one of our engines on copies of the parameters."""
+    optimizer = Accelerated(rule, [array.copy() for array in parameters], HYPER.get(rule), engine=engine, **options)
+    return partial(optimizer.step, list(grads), LR)
+
+
+def touching(rule: str, parameters: Sequence[Array], grads: Sequence[Array]) -> Step:
+    """A step of the touch limit: our own loops and threads, with additions for formulas."""
+    optimizer = Accelerated(rule, [array.copy() for array in parameters], HYPER.get(rule))
+    name = parameters[0].dtype.name
+    optimizer._engines[name] = build(optimizer.engine, touch(optimizer._kernel), FORMATS[name])
+    return partial(optimizer.step, list(grads), LR)
+
+
+def measure(
+    rule: str, dtype: str, tensors: int, elements: int, *, seconds: float = 1.0, with_peers: bool = True
+) -> list[Row]:
+    """Time every contender on one rule, in rounds."""
+    parameters, grads = inputs(dtype, tensors, elements)
+    contenders: dict[str, Step] = {"touch": touching(rule, parameters, grads)}
+    for engine in ENGINES:
+        try:
+            contenders[engine] = accelerated(rule, engine, parameters, grads)
+        except EngineUnavailableError:
+            continue
+    others = dict(peers(rule, parameters, grads)) if with_peers else {}
+    times = medians(contenders | others, seconds=seconds)
+    peer = min(others, key=times.__getitem__) if others else None
+    moved = bytes_moved(kernel_of(rule_named(rule).of(HYPER.get(rule, {}))), FORMATS[dtype])
+    total = tensors * elements
+    return [
+        Row(
+            rule=rule,
+            contender=name,
+            dtype=dtype,
+            tensors=tensors,
+            elements=elements,
+            nanoseconds=spent / total * 1e9,
+            bytes=moved,
+            gigabytes_per_second=moved * total / spent / 1e9,
+            touch_share=times["touch"] / spent,
+            peer=peer,
+            peer_ratio=None if peer is None else times[peer] / spent,
+        )
+        for name, spent in times.items()
+    ]

@@ -1,0 +1,46 @@
+"""Timing side by side: every contender once in each round, so that what disturbs one disturbs all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+Step = Callable[[], None]
+
+SAMPLE = 1e-3
+"""Seconds that one sample takes at least: short steps are repeated."""
+
+
+def medians(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) -> dict[str, float]:
+    """The median seconds of one step of each contender.
+
+    Args:
+        contenders: functions that do one step.
+        seconds: rounds go on for about so long.
+        rounds: but there are at least so many.
+    """
+    repeats = {name: _repeats(step) for name, step in contenders.items()}
+    samples: dict[str, list[float]] = {name: [] for name in contenders}
+    end = time.perf_counter() + seconds
+    names = list(contenders)
+    done = 0
+    while done < rounds or time.perf_counter() < end:
+        for name in names[done % len(names) :] + names[: done % len(names)]:
+            step, times = contenders[name], repeats[name]
+            start = time.perf_counter()
+            for _ in range(times):
+                step()
+            samples[name].append((time.perf_counter() - start) / times)
+        done += 1
+    return {name: float(np.median(values)) for name, values in samples.items()}
+
+
+def _repeats(step: Step) -> int:
+    """How many steps make a sample; the first two steps, which compile and allocate, are not timed."""
+    step()
+    step()
+    start = time.perf_counter()
+    step()
+    return max(1, int(SAMPLE / max(time.perf_counter() - start, 1e-9)))

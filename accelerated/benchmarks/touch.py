@@ -1,0 +1,56 @@
+"""What memory allows: the loops of a kernel with one addition in place of its formula."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from optimetry.accelerated.formats import Format
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass
+
+
+def touch(kernel: Kernel) -> Kernel:
+    """The kernel that reads and writes the same arrays in as many passes, and computes one sum for each array."""
+    return dataclasses.replace(kernel, passes=tuple(_touch(one) for one in kernel.passes))
+
+
+def _touch(one: Pass) -> Pass:
+    return dataclasses.replace(one, function=_function(one), scalars=lambda lr, t, *norms: ())
+
+
+@cache
+def _function_of(reads: tuple[str, ...], results: tuple[str, ...]) -> Callable[..., Any]:
+    space: dict[str, object] = {}
+    text = f"def touch({', '.join(reads)}):\n    return {', '.join(results)},\n"
+    exec(compile(text, __file__, "exec"), space)
+    function = space["touch"]
+    assert callable(function)
+    function.__module__ = __name__
+    return function
+
+
+def _function(one: Pass) -> Callable[..., Any]:
+    """Every array written gets itself plus one that is not; where nothing is measured, none is left unread."""
+    unread = [name for name in one.reads if name not in one.writes]
+    spare = unread[0] if unread else one.reads[-1]
+    results = [f"{name} + {spare}" for name in one.writes]
+    if not unread:  # parameter and moments: the parameter gets the sum of all
+        results = [" + ".join(one.reads)]
+    elif GRAD not in one.reads:
+        results = [" + ".join(one.reads) if name == PARAM else name for name in one.writes]
+    sums = [PARAM, GRAD][: one.sums]
+    return _function_of(one.reads, (*sums, *results))
+
+
+def bytes_moved(kernel: Kernel, form: Format, *, master: bool = False) -> int:
+    """The bytes that one step moves between memory and processor for each element, all passes together."""
+    held, wide = form.dtype.itemsize, form.compute.itemsize
+
+    def size(name: str) -> int:
+        return held if name == GRAD or (name == PARAM and not master) else wide
+
+    total = sum(sum(map(size, (*one.reads, *one.writes))) for one in kernel.passes)
+    written_out = sum(PARAM in one.writes for one in kernel.passes) if master and form.narrow else 0
+    return total + written_out * held

@@ -1,0 +1,24 @@
+"""Adadelta."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise
+from optimetry.reference.rules.adadelta import Adadelta
+
+
+def adadelta(
+    w: Number, g: Number, a: Number, u: Number, lr: Number, rho: Number, rest: Number, epsilon: Number
+) -> tuple[Number, Number, Number]:
+    """``a = ρ a + (1 - ρ) g²; d = √((u + ε) / (a + ε)) g; u = ρ u + (1 - ρ) d²; w -= lr d``."""
+    a = rho * a + rest * (g * g)
+    d = np.sqrt((u + epsilon) / (a + epsilon)) * g
+    u = rho * u + rest * (d * d)
+    return w - lr * d, a, u
+
+
+def kernel(rule: Adadelta) -> Kernel:
+    """The kernel of Adadelta."""
+    slots = ("avg_squared_grad", "avg_squared_update")
+    return elementwise(adadelta, slots, lambda lr, t: (lr, rule.rho, 1 - rule.rho, rule.epsilon))

@@ -1,0 +1,34 @@
+"""Adamax."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise
+from optimetry.reference.rules.adamax import Adamax
+
+
+def adamax(
+    w: Number,
+    g: Number,
+    m: Number,
+    u: Number,
+    lr_t: Number,
+    beta1: Number,
+    rest1: Number,
+    beta2: Number,
+    epsilon: Number,
+) -> tuple[Number, Number, Number]:
+    """``m = β₁ m + (1 - β₁) g; u = max(β₂ u + ε, |g|); w -= lr_t (m / u)``."""
+    m = beta1 * m + rest1 * g
+    u = np.maximum(beta2 * u + epsilon, np.abs(g))
+    return w - lr_t * (m / u), m, u
+
+
+def kernel(rule: Adamax) -> Kernel:
+    """The kernel of Adamax."""
+
+    def scalars(lr: float, t: int) -> tuple[float, ...]:
+        return lr / (1 - rule.beta1**t), rule.beta1, 1 - rule.beta1, rule.beta2, rule.epsilon
+
+    return elementwise(adamax, ("moment", "inf_norm"), scalars)

@@ -1,0 +1,21 @@
+"""Decayed Adagrad."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise
+from optimetry.reference.rules.decayed_adagrad import DecayedAdagrad
+
+
+def decayed_adagrad(
+    w: Number, g: Number, m: Number, lr: Number, decay: Number, rest: Number, epsilon: Number
+) -> tuple[Number, Number]:
+    """``m = decay m + (1 - decay) g²; w -= lr g / (√m + ε)``."""
+    m = decay * m + rest * (g * g)
+    return w - lr * g / (np.sqrt(m) + epsilon), m
+
+
+def kernel(rule: DecayedAdagrad) -> Kernel:
+    """The kernel of decayed Adagrad."""
+    return elementwise(decayed_adagrad, ("moment",), lambda lr, t: (lr, rule.decay, 1 - rule.decay, rule.epsilon))

@@ -1,0 +1,40 @@
+"""Follow the regularized leader."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise, select
+from optimetry.reference.rules.ftrl import Ftrl
+
+# One function for each way to raise to the power: a general power costs far more than memory does. For the same reason
+# 1 / lr is prepared once: two divisions for each element would take longer than reading it.
+
+
+def ftrl(
+    w: Number, g: Number, s: Number, z: Number, per_lr: Number, l1: Number, twice_l2: Number, power: Number
+) -> tuple[Number, Number, Number]:
+    """``n = s + g²; z += g - (n^-p - s^-p) / lr w; w = (l1 sign(z) - z) / (n^-p / lr + 2 l2) if |z| > l1, else 0``."""
+    n = s + g * g
+    rate = n**power
+    z = z + g - (rate - s**power) * per_lr * w
+    w = (select(z > 0, l1, -l1) - z) / (rate * per_lr + twice_l2)
+    return select(np.abs(z) > l1, w, 0.0), n, z
+
+
+def ftrl_root(
+    w: Number, g: Number, s: Number, z: Number, per_lr: Number, l1: Number, twice_l2: Number, power: Number
+) -> tuple[Number, Number, Number]:
+    """The same with ``lr_power = -0.5``."""
+    n = s + g * g
+    rate = np.sqrt(n)
+    z = z + g - (rate - np.sqrt(s)) * per_lr * w
+    w = (select(z > 0, l1, -l1) - z) / (rate * per_lr + twice_l2)
+    return select(np.abs(z) > l1, w, 0.0), n, z
+
+
+def kernel(rule: Ftrl) -> Kernel:
+    """The kernel of FTRL."""
+    function = ftrl_root if rule.lr_power == -0.5 else ftrl
+    slots = ("squared_accum", "linear_accum")
+    return elementwise(function, slots, lambda lr, t: (1 / lr, rule.l1, 2 * rule.l2, -rule.lr_power))

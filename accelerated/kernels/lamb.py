@@ -1,0 +1,44 @@
+"""LAMB."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass
+from optimetry.reference.rules.lamb import Lamb
+
+
+def lamb_moments(
+    w: Number,
+    g: Number,
+    m: Number,
+    v: Number,
+    beta1: Number,
+    rest1: Number,
+    beta2: Number,
+    rest2: Number,
+    epsilon: Number,
+    decay: Number,
+) -> tuple[Number, Number, Number, Number]:
+    """``m = β₁ m + (1 - β₁) g; v = β₂ v + (1 - β₂) g²; q = m / (√v + ε) + λ w``: what norms are of, and the moments."""
+    m = beta1 * m + rest1 * g
+    v = beta2 * v + rest2 * (g * g)
+    return w, m / (np.sqrt(v) + epsilon) + decay * w, m, v
+
+
+def lamb(w: Number, m: Number, v: Number, rate: Number, epsilon: Number, decay: Number) -> tuple[Number]:
+    """``w -= rate q``: the direction is computed again, which costs less than to keep it."""
+    return (w - rate * (m / (np.sqrt(v) + epsilon) + decay * w),)
+
+
+def kernel(rule: Lamb) -> Kernel:
+    """The kernel of LAMB: moments and norms, then the update."""
+    moments, decay = ("moment1", "moment2"), rule.lamb_weight_decay
+    fixed = (rule.beta1, 1 - rule.beta1, rule.beta2, 1 - rule.beta2, rule.epsilon, decay)
+
+    def scalars(lr: float, t: Number, param_norm: Number, direction_norm: Number) -> tuple[Number, ...]:
+        ratio = np.where((param_norm > 0) & (direction_norm > 0), param_norm / direction_norm, 1.0)
+        return lr * ratio, rule.epsilon, decay
+
+    measure = Pass(lamb_moments, reads=(PARAM, GRAD, *moments), writes=moments, scalars=lambda lr, t: fixed, sums=2)
+    return Kernel((measure, Pass(lamb, reads=(PARAM, *moments), writes=(PARAM,), scalars=scalars)))

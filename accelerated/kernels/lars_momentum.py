@@ -1,0 +1,34 @@
+"""Momentum with layer-wise adaptive rate scaling."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass
+from optimetry.reference.rules.lars_momentum import LarsMomentum
+
+
+def lars_terms(w: Number, g: Number) -> tuple[Number, Number]:
+    """What the norms are of."""
+    return w, g
+
+
+def lars_momentum(
+    w: Number, g: Number, v: Number, local_lr: Number, mu: Number, decay: Number
+) -> tuple[Number, Number]:
+    """``v = μ v + local_lr (g + λ w); w -= v``."""
+    v = mu * v + local_lr * (g + decay * w)
+    return w - v, v
+
+
+def kernel(rule: LarsMomentum) -> Kernel:
+    """The kernel of LARS: both norms, then the update."""
+
+    def scalars(lr: float, t: Number, param_norm: Number, grad_norm: Number) -> tuple[Number, ...]:
+        scaled = lr * rule.lars_coeff * param_norm / (grad_norm + rule.lars_weight_decay * param_norm)
+        local_lr = np.where((param_norm > 0) & (grad_norm > 0), scaled, lr)
+        return local_lr, rule.momentum, rule.lars_weight_decay
+
+    measure = Pass(lars_terms, reads=(PARAM, GRAD), writes=(), scalars=lambda lr, t: (), sums=2)
+    update = Pass(lars_momentum, reads=(PARAM, GRAD, "velocity"), writes=(PARAM, "velocity"), scalars=scalars)
+    return Kernel((measure, update))

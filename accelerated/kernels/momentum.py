@@ -1,0 +1,24 @@
+"""Gradient descent with (Nesterov) momentum."""
+
+from __future__ import annotations
+
+from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise
+from optimetry.reference.rules.momentum import Momentum
+
+
+def momentum(w: Number, g: Number, v: Number, lr: Number, mu: Number) -> tuple[Number, Number]:
+    """``v = mu v + g; w -= lr v``."""
+    v = mu * v + g
+    return w - lr * v, v
+
+
+def nesterov(w: Number, g: Number, v: Number, lr: Number, mu: Number) -> tuple[Number, Number]:
+    """``v = mu v + g; w -= lr (g + mu v)``."""
+    v = mu * v + g
+    return w - lr * (g + mu * v), v
+
+
+def kernel(rule: Momentum) -> Kernel:
+    """The kernel of momentum, plain or Nesterov."""
+    function = nesterov if rule.use_nesterov else momentum
+    return elementwise(function, ("velocity",), lambda lr, t: (lr, rule.momentum), by_rows=True)

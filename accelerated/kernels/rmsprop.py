@@ -1,0 +1,47 @@
+"""RMSProp."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise
+from optimetry.reference.rules.rmsprop import RMSProp
+
+
+def rmsprop(
+    w: Number, g: Number, r: Number, v: Number, lr: Number, rho: Number, rest: Number, mu: Number, epsilon: Number
+) -> tuple[Number, Number, Number]:
+    """``r = ρ r + (1 - ρ) g²; v = μ v + lr g / √(r + ε); w -= v``."""
+    r = rho * r + rest * (g * g)
+    v = mu * v + lr * g / np.sqrt(r + epsilon)
+    return w - v, r, v
+
+
+def centered(
+    w: Number,
+    g: Number,
+    r: Number,
+    a: Number,
+    v: Number,
+    lr: Number,
+    rho: Number,
+    rest: Number,
+    mu: Number,
+    epsilon: Number,
+) -> tuple[Number, Number, Number, Number]:
+    """``r`` as above; ``a = ρ a + (1 - ρ) g; v = μ v + lr g / √(r - a² + ε); w -= v``."""
+    r = rho * r + rest * (g * g)
+    a = rho * a + rest * g
+    v = mu * v + lr * g / np.sqrt(r - a * a + epsilon)
+    return w - v, r, a, v
+
+
+def kernel(rule: RMSProp) -> Kernel:
+    """The kernel of RMSProp; where it is not centered, the mean gradient is not even read."""
+
+    def scalars(lr: float, t: int) -> tuple[float, ...]:
+        return lr, rule.rho, 1 - rule.rho, rule.momentum, rule.epsilon
+
+    if rule.centered:
+        return elementwise(centered, ("mean_square", "mean_grad", "velocity"), scalars)
+    return elementwise(rmsprop, ("mean_square", "velocity"), scalars)

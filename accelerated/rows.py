@@ -1,0 +1,43 @@
+"""Gradients of a few rows of a parameter, as an embedding gives them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from optimetry.accelerated.formats import Array, Format
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The gradient of some rows of one parameter; that of every other row is nothing at all.
+
+    A rule updates the rows given and leaves the others, their state included, bit for bit as they are (sgd, momentum,
+    adagrad, and adam in lazy mode), or, under rules that move a row without a gradient, takes zeros for the others. A
+    row that is given twice gets the sum.
+
+    Attributes:
+        ids: the numbers of the rows, integers in [0, rows of the parameter), shape (k,).
+        values: their gradients, dtype of the parameter, shape (k, *parameter.shape[1:]).
+    """
+
+    ids: Array
+    values: Array
+
+    def summed(self, form: Format) -> Rows:
+        """The same gradient with every row once, in ascending order; narrow rows are summed wide and rounded once."""
+        ids, inverse = np.unique(self.ids, return_inverse=True)
+        if len(ids) == len(self.ids):
+            return self
+        values = np.zeros((len(ids), *self.values.shape[1:]), form.compute)
+        with np.errstate(all="ignore"):
+            np.add.at(values, inverse, self.values.astype(form.compute))
+            return Rows(ids, values.astype(form.dtype))
+
+    def dense(self, shape: tuple[int, ...], form: Format) -> Array:
+        """The gradient of the whole parameter, zero in the rows that are not given."""
+        once = self.summed(form)
+        whole = np.zeros(shape, form.dtype)
+        whole[once.ids] = once.values
+        return whole

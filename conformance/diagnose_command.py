@@ -1,0 +1,106 @@
+"""``optimetry diagnose``: what a target computes instead, told so that it can be mended."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import Any
+
+from optimetry.conformance.check import terminal_width
+from optimetry.conformance.diagnose import Diagnosis, diagnose
+from optimetry.conformance.diagnose_report import report
+from optimetry.conformance.effort import EFFORTS, Effort
+from optimetry.conformance.formats import FORMATS
+from optimetry.conformance.loading import load_target
+from optimetry.conformance.names import chosen
+from optimetry.conformance.workers import SINGLE_THREADED
+from optimetry.reference.rules import RULES
+from optimetry.reports.results import Verdict
+
+EXAMPLES = """\
+examples:
+  optimetry diagnose torch --optimizer adam
+  optimetry diagnose mypackage.adapter:Target --optimizer lamb --dtype float64
+
+exit status: 0 it conforms; 1 it does not; 2 wrong usage, or the target cannot be loaded."""
+
+DEFAULT_EFFORT = "quick"
+
+
+def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
+    """Enter the command among the subparsers of ``optimetry``; ``dtypes`` are those of `check`."""
+    parser = commands.add_parser(
+        "diagnose",
+        help="name the difference: which rule a target computes instead",
+        description="Name what a target computes for one optimizer: the documented rule, another one, or either "
+        "with numbers held in lower precision.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
+    parser.add_argument("--optimizer", required=True, metavar="NAME", help="one of: " + ", ".join(RULES))
+    parser.add_argument(
+        "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)} ({' and '.join(dtypes)})"
+    )
+    parser.add_argument(
+        "--effort", default=DEFAULT_EFFORT, metavar="|".join(EFFORTS), help=f"how many cases confirm ({DEFAULT_EFFORT})"
+    )
+    parser.add_argument("--seed", default="0", metavar="N", help="what cases come from, or `random` (0)")
+    parser.add_argument("--time-limit", default="60", metavar="S", help="seconds one run of the target may take (60)")
+    parser.set_defaults(command=diagnose_command, dtypes=tuple(dtypes))
+
+
+def diagnose_command(options: argparse.Namespace) -> int:
+    """``optimetry diagnose``."""
+    from optimetry.conformance.cli import _seconds, _whole  # a module that imports this one
+
+    (optimizer,) = chosen("optimizer", [options.optimizer], RULES)
+    dtypes = chosen("dtype", options.dtype or options.dtypes, FORMATS)
+    (effort,) = chosen("effort", [options.effort], EFFORTS)
+    random = options.seed == "random"
+    seed = secrets.randbelow(2**32) if random else _whole("--seed", options.seed, 0, "or `random`")
+    time_limit = _seconds("--time-limit", options.time_limit)
+    arguments = (options.target, optimizer, EFFORTS[effort], seed, time_limit)
+    name, version, found = _in_processes(arguments, dtypes)
+    print(report(f"{name} {version}: {optimizer}", found, seed, terminal_width()))
+    verdicts = [each.verdict.verdict for each in found]
+    return 0 if "conforms" in verdicts and set(verdicts) <= {"conforms", "unsupported"} else 1
+
+
+def _in_processes(arguments: tuple[Any, ...], dtypes: Sequence[str]) -> tuple[str, str, list[Diagnosis]]:
+    """The target's name and version, and its diagnoses: each dtype in a process of its own, two at a time.
+
+    Raises:
+        TargetError: the target cannot be loaded.
+    """
+    name, version = str(arguments[0]), ""
+    found: list[Diagnosis] = []
+    with ProcessPoolExecutor(2, get_context("spawn"), max_tasks_per_child=1) as pool:
+        for dtype, answer in [(dtype, pool.submit(_in_process, dtype, *arguments)) for dtype in dtypes]:
+            try:
+                name, version, diagnoses = answer.result()
+            except BrokenProcessPool:
+                reason = "its process ended in the middle of a run"
+                verdict = Verdict(optimizer=arguments[1], dtype=dtype, verdict="error", reason=reason)
+                diagnoses = [Diagnosis(verdict)]
+            found += diagnoses
+    return name, version, found
+
+
+def _in_process(
+    dtype: str, spec: str, optimizer: str, effort: Effort, seed: int, time_limit: float
+) -> tuple[str, str, list[Diagnosis]]:
+    os.dup2(2, 1)  # what a target prints is no part of our output,
+    warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
+    for name in SINGLE_THREADED:
+        os.environ.setdefault(name, "1")  # tensors are tiny
+    target = load_target(spec)
+    found = diagnose(target, optimizer, dtype, effort=effort, seed=seed, time_limit=time_limit)
+    return str(target.name), str(target.version), found

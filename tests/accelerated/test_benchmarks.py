@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.accelerated.benchmarks.matrix import inputs, measure, touching
+from optimetry.accelerated.benchmarks.rounds import medians
+from optimetry.accelerated.benchmarks.tables import text_of
+from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
+from optimetry.accelerated.formats import FORMATS
+from optimetry.accelerated.kernels import kernel_of
+from optimetry.reference.rules import rule_named
+from tests.accelerated.cases import IDS, VARIANTS
+
+
+@pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
+def test_touch_reads_and_writes_the_same_arrays(name: str, hyper: dict[str, Any]) -> None:
+    kernel = kernel_of(rule_named(name).of(hyper))
+    for ours, its in zip(kernel.passes, touch(kernel).passes, strict=True):
+        assert (ours.reads, ours.writes, ours.sums) == (its.reads, its.writes, its.sums)
+        given = [np.array([2.0**i]) for i in range(len(its.reads))]
+        results = its.function(*given)
+        assert len(results) == its.sums + len(its.writes)
+        for new, array in zip(results[its.sums :], its.writes, strict=True):
+            assert new != given[its.reads.index(array)]
+
+
+@pytest.mark.parametrize(
+    ("name", "hyper", "dtype", "master", "count"),
+    [
+        ("sgd", {}, "float32", False, 12),
+        ("adam", {}, "float32", False, 28),
+        ("adam", {}, "float64", False, 56),
+        ("adam", {}, "bfloat16", False, 2 + 2 + 2 + 16),
+        ("adam", {}, "bfloat16", True, 2 + 2 + 8 + 16),
+        ("lars_momentum", {"momentum": 0.9}, "float32", False, 8 + 20),
+        ("lamb", {}, "float32", False, 24 + 16),
+    ],
+)
+def test_bytes_moved(name: str, hyper: dict[str, Any], dtype: str, master: bool, count: int) -> None:
+    assert bytes_moved(kernel_of(rule_named(name).of(hyper)), FORMATS[dtype], master=master) == count
+
+
+def test_the_touch_limit_runs() -> None:
+    for name in ("adam", "lamb"):
+        touching(name, *inputs("float32", 2, 100))()
+
+
+def test_rows_of_one_rule() -> None:
+    rows = measure("adam", "float32", 3, 100, seconds=0, with_peers=False)
+    assert {row.contender for row in rows} == {"touch", "numba", "numpy"}
+    for row in rows:
+        assert row.bytes == 28
+        assert row.gigabytes_per_second == pytest.approx(28 / row.nanoseconds)
+        assert row.peer is None
+    run = {
+        "machine_info": {"cpu": {"brand_raw": "a processor", "count": 2}, "python_version": "3.11"},
+        "benchmarks": [{"extra_info": {"rows": [row.to_json() for row in rows]}}, {"extra_info": {}}],
+    }
+    text = text_of(run)
+    assert text == text_of(run)
+    assert "## float32, 3 x 100 elements" in text
+    assert "| adam   | numba" in text
+
+
+def test_rounds_take_turns() -> None:
+    order: list[str] = []
+    medians({"a": lambda: order.append("a") or slow(), "b": lambda: order.append("b") or slow()}, seconds=0, rounds=3)
+    assert "".join(order[6:]) == "abbaab"
+
+
+def slow() -> None:
+    np.linalg.norm(np.ones((1500, 1500)))
+
+
+def test_benchmarks_are_found_by_name() -> None:
+    folder = Path(__file__).parents[2] / "accelerated" / "benchmarks"
+    assert {file.name for file in folder.glob("bench_*.py")} == {"bench_process.py", "bench_rules.py"}

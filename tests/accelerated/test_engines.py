@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.accelerated.engines import loops
+from optimetry.accelerated.formats import FORMATS
+from optimetry.accelerated.kernels import kernel_of
+from optimetry.accelerated.optimizer import Accelerated
+from optimetry.reference.errors import EngineUnavailableError
+from optimetry.reference.rules import rule_named
+from tests.accelerated.cases import state_bits
+
+SCRIPT = """
+import sys
+import numpy as np
+{before}
+from optimetry.accelerated.optimizer import Accelerated
+w = np.ones(3)
+optimizer = Accelerated("momentum", [w], {{"momentum": 0.9}})
+optimizer.step([np.ones(3)], 0.5)
+assert (w == 0.5).all()
+print(optimizer.engine, "|", optimizer.engine_reason)
+try:
+    print(Accelerated("momentum", [w], {{"momentum": 0.9}}, engine="numba").engine)
+except Exception as error:
+    print(type(error).__name__)
+"""
+
+
+def python(before: str = "", **environment: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(before=before)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("before", "environment", "reason"),
+    [
+        ("sys.modules['numba'] = None", {}, "Numba cannot be imported: ModuleNotFoundError"),
+        ("import numba; del numba.njit", {}, "Numba cannot be imported: ImportError"),
+        ("", {"NUMBA_DISABLE_JIT": "1"}, "NUMBA_DISABLE_JIT is set"),
+        (
+            (
+                "import numba.core.dispatcher as d\n"
+                "def broken(*a): raise OSError('no LLVM')\n"
+                "d.Dispatcher.compile = broken"
+            ),
+            {},
+            "Numba does not compile here: OSError: no LLVM",
+        ),
+    ],
+    ids=["missing", "broken", "disabled", "not compiling"],
+)
+def test_without_numba_numpy_works_and_says_so(before: str, environment: dict[str, str], reason: str) -> None:
+    said, asked = python(before, **environment)
+    assert said.startswith(f"numpy | {reason}")
+    assert asked == "EngineUnavailableError"
+
+
+def test_the_preferred_engine_gives_no_reason() -> None:
+    assert python() == ["numba | None", "numba"]
+
+
+def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert python(NUMBA_CACHE_DIR=str(tmp_path))[1] == "numba"
+        made = sorted((file.name, file.stat().st_mtime_ns) for file in tmp_path.rglob("momentum*.nb*"))
+        assert len(made) == 2
+    before = made
+    python(NUMBA_CACHE_DIR=str(tmp_path))
+    assert before == sorted((file.name, file.stat().st_mtime_ns) for file in tmp_path.rglob("momentum*.nb*"))
+
+
+def test_a_cache_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    """A file where the folder should be refuses even the superuser; Numba then looks for another."""
+    blocked = tmp_path / "file"
+    blocked.touch()
+    assert python(NUMBA_CACHE_DIR=str(blocked / "below"))[0] == "numba | None"
+
+
+def test_no_folder_for_the_cache() -> None:
+    assert python("import numba.core.caching as c; c.CacheImpl._locator_classes = []")[0] == "numba | None"
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    full = (
+        "import numba.core.caching as c\n"
+        "def full(*a): raise OSError(28, 'No space left')\n"
+        "c.IndexDataCacheFile.save = full"
+    )
+    assert python(full, NUMBA_CACHE_DIR=str(tmp_path))[0] == "numba | None"
+
+
+def test_another_formula_is_another_entry_of_the_cache() -> None:
+    one = kernel_of(rule_named("sgd").of({})).passes[0]
+    digest = loops._digest("text", one.function)
+    assert digest == loops._digest("text", one.function)
+    assert digest != loops._digest("other text", one.function)
+    assert digest != loops._digest("text", lambda w, g, lr: (w + lr * g,))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize(("name", "hyper"), [("rmsprop", {"centered": True}), ("ftrl", {}), ("lamb", {})])
+def test_loops_are_vectorised_and_nothing_is_contracted(name: str, hyper: dict[str, Any], dtype: str) -> None:
+    kernel = kernel_of(rule_named(name).of(hyper))
+    for one in kernel.passes:
+        scalars = len(one.scalars(1.0, 1, *([1.0] * kernel.passes[0].sums if one is not kernel.passes[0] else ())))
+        loop: Any = loops._compiled(one, scalars, FORMATS[dtype], False, cache=False)
+        (text,) = loop.inspect_llvm().values()
+        assert re.search(r"fmul <\d+ x float>", text)
+        assert not re.search(r"= f(mul|sub|div) \w*(fast|contract|reassoc)", text)
+        assert len(re.findall(r"= fadd \w*(?:fast|contract)", text)) == 0
+        assert "llvm.fma" not in text
+
+
+def test_a_forked_child_has_its_own_threads() -> None:
+    if not hasattr(os, "fork"):
+        pytest.skip("no fork on this system")
+    script = (
+        "import os, numpy as np\n"
+        "from optimetry.accelerated.optimizer import Accelerated\n"
+        "w = np.ones(1 << 20)\n"
+        "o = Accelerated('sgd', [w], threads=2)\n"
+        "g = [np.ones(1 << 20)]\n"
+        "o.step(g, 0.25)\n"
+        "child = os.fork()\n"
+        "o.step(g, 0.25)\n"
+        "assert (w == 0.5).all()\n"
+        "os._exit(0) if child == 0 else None\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_optimizers_in_several_threads() -> None:
+    results: dict[int, Any] = {}
+
+    def work(i: int) -> None:
+        optimizer = Accelerated("adam", [np.ones(300_000, np.float32)], threads=2)
+        grads = [np.linspace(-1, 1, 300_000, dtype=np.float32)]
+        for _ in range(5):
+            optimizer.step(grads)
+        results[i] = state_bits(optimizer)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    assert all(result == results[0] for result in results.values())
+
+
+def test_an_engine_that_was_asked_for_is_the_one_that_runs() -> None:
+    assert Accelerated("sgd", [np.ones(1)], engine="numpy").engine == "numpy"
+    assert Accelerated("sgd", [np.ones(1)]).engine == "numba"
+    with pytest.raises(EngineUnavailableError):
+        raise EngineUnavailableError("stands in the family")

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.accelerated.kernels import kernel_of
+from optimetry.accelerated.optimizer import Accelerated
+from optimetry.conformance.agreement import compare
+from optimetry.conformance.case import Case
+from optimetry.conformance.oracle import expected
+from optimetry.conformance.trajectory import flat
+from optimetry.reference.rules import RULES, rule_named
+from tests.accelerated.cases import DTYPES, IDS, VARIANTS, arrays, bits, documented, gradients, rate, run, state_bits
+
+INEXACT = {"lars_momentum", "lamb", "ftrl"}
+"""Rules whose norms are summed in another order and wider than the reference's, or that multiply by 1 / lr."""
+
+EXACT = [(name, hyper) for name, hyper in VARIANTS if name not in INEXACT]
+OTHERS = [(name, hyper) for name, hyper in VARIANTS if name in INEXACT]
+
+
+def test_every_rule_has_a_kernel_and_is_tested_here() -> None:
+    assert {name for name, _ in VARIANTS} == set(RULES)
+    for name, hyper in VARIANTS:
+        kernel = kernel_of(rule_named(name).of(hyper))
+        assert {slot for one in kernel.passes for slot in one.writes} <= {"param", *RULES[name].slots}
+
+
+@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("name", "hyper"), EXACT)
+def test_bits_of_the_reference(name: str, hyper: dict[str, Any], dtype: str, engine: str) -> None:
+    optimizer, training = run(name, hyper, dtype, engine), documented(name, hyper, dtype)
+    state = optimizer.state_dict()
+    pairs = [(optimizer.parameters, training.parameters)]
+    pairs += [(state[slot], [one[slot] for one in training.states]) for slot in optimizer.rule.slots]
+    for ours, theirs in pairs:
+        for got, must in zip(ours, theirs, strict=True):
+            assert got.dtype == must.dtype
+            assert got.shape == must.shape
+            assert got.tobytes() == must.tobytes()
+    assert [int(count) for count in state["step"]] == training.updates
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("name", "hyper"), OTHERS)
+def test_within_the_rounding_bound_of_the_reference(name: str, hyper: dict[str, Any], dtype: str) -> None:
+    steps = range(2 if dtype == "float64" else 4)
+    case = Case(
+        optimizer=name,
+        dtype=dtype,
+        hyper=rule_named(name).of(hyper).hyper(),
+        learning_rates=tuple(rate(step) for step in steps),
+        parameters=tuple(arrays(dtype, 0)),
+        grads=tuple(tuple(gradients(dtype, step)) for step in steps),
+    )
+    oracle = expected(case)
+    for engine in ("numba", "numpy"):
+        optimizer = Accelerated(name, arrays(dtype, 0), hyper, engine=engine)
+        after = np.empty((len(steps), case.size), case.form.dtype)
+        for step in steps:
+            optimizer.step(gradients(dtype, step), rate(step))
+            after[step] = flat(optimizer.parameters)
+        agreement = compare(after, oracle, case.form)
+        assert agreement.conforms
+        assert agreement.vacuous < agreement.elements / 100
+
+
+@pytest.mark.parametrize("master", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("name", "hyper"), [*EXACT, ("ftrl", {"l1": 0.01, "l2": 0.02})])
+def test_engines_agree(name: str, hyper: dict[str, Any], dtype: str, master: bool) -> None:
+    ours = [run(name, hyper, dtype, engine, multi_precision=master) for engine in ("numba", "numpy")]
+    assert state_bits(ours[0]) == state_bits(ours[1])
+
+
+@pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
+def test_threads_change_no_bit(name: str, hyper: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optimetry.accelerated.engines.numba.ALONE", 0)
+    monkeypatch.setattr("optimetry.accelerated.engines.numba.STEP", 1)
+    alone, together = (run(name, hyper, "float32", threads=threads) for threads in (1, 3))
+    assert state_bits(alone) == state_bits(together)
+
+
+@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
+def test_master_copies_are_the_float32_run(name: str, hyper: dict[str, Any], dtype: str, engine: str) -> None:
+    narrow = Accelerated(name, arrays(dtype, 0), hyper, engine=engine, multi_precision=True)
+    wide = Accelerated(name, widened(arrays(dtype, 0)), hyper, engine=engine)
+    plain = Accelerated(name, arrays(dtype, 0), hyper, engine=engine)
+    for step in range(3):
+        narrow.step(gradients(dtype, step), rate(step))
+        wide.step(widened(gradients(dtype, step)), rate(step))
+        plain.step(gradients(dtype, step), rate(step))
+        rounded = [array.astype(narrow.parameters[0].dtype) for array in wide.parameters]
+        assert bits(narrow.parameters) == bits(rounded)
+        if step == 0:  # later the one without copies has lost something
+            assert bits(plain.parameters) == bits(rounded)
+    assert bits(plain.parameters) != bits(rounded)
+    state, must = narrow.state_dict(), wide.state_dict()
+    assert bits(state["master"]) == bits(wide.parameters)
+    for slot in narrow.rule.slots:
+        assert bits(state[slot]) == bits(must[slot])
+
+
+def widened(given: Any) -> Any:
+    return [None if array is None else array.astype(np.float32) for array in given]

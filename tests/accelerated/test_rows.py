@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.accelerated.optimizer import Accelerated
+from optimetry.accelerated.rows import Rows
+from tests.accelerated.cases import DTYPES, state_bits
+
+BY_ROWS: list[tuple[str, dict[str, Any]]] = [
+    ("sgd", {}),
+    ("momentum", {"momentum": 0.9}),
+    ("momentum", {"momentum": 0.9, "use_nesterov": True}),
+    ("adagrad", {"epsilon": 0.01}),
+    ("adam", {"epsilon": 0.01} | ({"lazy_mode": True} if "lazy_mode" in str(Accelerated) else {})),
+]
+
+
+def table(dtype: str, seed: int, rows: int = 50) -> Any:
+    return np.random.default_rng(seed).standard_normal((rows, 3, 2)).astype(DTYPES[dtype])
+
+
+@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("name", "hyper"), BY_ROWS)
+def test_rows_are_updated_as_if_alone_and_others_keep_every_bit(
+    name: str, hyper: dict[str, Any], dtype: str, engine: str
+) -> None:
+    ids = np.array([7, 0, 49, 13])
+    others = np.setdiff1d(np.arange(50), ids)
+    parameter = table(dtype, 0)
+    lazy = Accelerated(name, [parameter.copy()], hyper, engine=engine, multi_precision=True)
+    alone = Accelerated(name, [parameter[ids]], hyper, engine=engine, multi_precision=True)
+    for step in range(3):
+        values = table(dtype, step + 1)[:4]
+        lazy.step([Rows(ids, values)], 0.1)
+        alone.step([values], 0.1)
+    assert lazy.parameters[0][ids].tobytes() == alone.parameters[0].tobytes()
+    assert lazy.parameters[0][others].tobytes() == parameter[others].tobytes()
+    state, small = lazy.state_dict(), alone.state_dict()
+    for slot in lazy.rule.slots:
+        assert state[slot][0][ids].tobytes() == small[slot][0].tobytes()
+        assert not state[slot][0][others].any()
+
+
+@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("name", "hyper"), BY_ROWS)
+def test_duplicates_are_summed_first(name: str, hyper: dict[str, Any], dtype: str, engine: str) -> None:
+    ids, once = np.array([5, 2, 5, 5, 9]), np.array([2, 5, 9])
+    values = table(dtype, 1)[:5]
+    wide = np.float32 if dtype in ("float16", "bfloat16") else values.dtype
+    total = ((values[0].astype(wide) + values[2].astype(wide)) + values[3].astype(wide)).astype(values.dtype)
+    both = [Accelerated(name, [table(dtype, 0)], hyper, engine=engine) for _ in range(2)]
+    both[0].step([Rows(ids, values)], 0.1)
+    both[1].step([Rows(once, np.stack([values[1], total, values[4]]))], 0.1)
+    assert state_bits(both[0]) == state_bits(both[1])
+
+
+@pytest.mark.parametrize("engine", ["numba", "numpy"])
+def test_rules_that_move_a_row_without_a_gradient_take_zeros(engine: str) -> None:
+    ids, values = np.array([3, 1, 3]), table("float32", 1)[:3]
+    dense = np.zeros((50, 3, 2), np.float32)
+    np.add.at(dense, ids, values)
+    for name, hyper in (("adamax", {}), ("lamb", {}), ("ftrl", {}), ("asgd", {}), ("rmsprop", {"momentum": 0.9})):
+        both = [Accelerated(name, [table("float32", 0)], hyper, engine=engine) for _ in range(2)]
+        for _ in range(2):
+            both[0].step([Rows(ids, values)], 0.1)
+            both[1].step([dense], 0.1)
+        assert state_bits(both[0]) == state_bits(both[1])
+
+
+@pytest.mark.parametrize("engine", ["numba", "numpy"])
+def test_time_is_the_parameters_not_the_rows(engine: str) -> None:
+    """RULES.md, adam, lazy_mode: t is global."""
+    optimizer = Accelerated("adam", [table("float64", 0), table("float64", 1)], engine=engine)
+    nothing = Rows(np.zeros(0, np.int64), np.zeros((0, 3, 2)))
+    optimizer.step([nothing, None])
+    optimizer.step([Rows(np.array([1]), table("float64", 2)[:1]), table("float64", 3)])
+    assert [int(count) for count in optimizer.state_dict()["step"]] == [2, 1]
+    plain = Accelerated("adam", [table("float64", 0)], engine=engine)
+    state = plain.state_dict()
+    state["step"] = [np.array(1)]
+    plain.load_state_dict(state)
+    dense = np.zeros((50, 3, 2))
+    dense[1] = table("float64", 2)[0]
+    plain.step([dense])
+    assert plain.parameters[0][1].tobytes() == optimizer.parameters[0][1].tobytes()

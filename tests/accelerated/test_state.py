@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.accelerated.optimizer import Accelerated
+from optimetry.reference.errors import ArrayError
+from tests.accelerated.cases import DTYPES, IDS, VARIANTS, arrays, copies, gradients, rate, run, state_bits
+
+
+@pytest.mark.parametrize("engines", [("numba", "numpy"), ("numpy", "numba"), ("numba", "numba")])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
+def test_a_run_goes_on_on_any_engine(name: str, hyper: dict[str, Any], dtype: str, engines: tuple[str, str]) -> None:
+    master = dtype == "bfloat16"
+    first = run(name, hyper, dtype, engines[0], multi_precision=master)
+    second = Accelerated(name, copies(first.parameters), hyper, engine=engines[1], multi_precision=master)
+    second.load_state_dict(first.state_dict())
+    assert state_bits(second) == state_bits(first)
+    other = Accelerated(name, copies(first.parameters), hyper, engine=engines[1], multi_precision=master)
+    other.load_state_dict(second.state_dict())
+    for step in (4, 5):
+        second.step(gradients(dtype, step), rate(step))
+        other.step(gradients(dtype, step), rate(step))
+    assert state_bits(second) == state_bits(other)
+    if engines[0] == engines[1]:
+        for step in (4, 5):
+            first.step(gradients(dtype, step), rate(step))
+        assert state_bits(first) == state_bits(second)
+
+
+def test_loading_master_copies_sets_the_parameters() -> None:
+    first = run("adam", {}, "bfloat16", multi_precision=True)
+    second = Accelerated("adam", arrays("bfloat16", 9), multi_precision=True)
+    second.load_state_dict(first.state_dict())
+    assert state_bits(first) == state_bits(second)
+
+
+def test_a_state_is_a_copy() -> None:
+    optimizer = run("adam", {}, "float32")
+    before = state_bits(optimizer)
+    for held in optimizer.state_dict().values():
+        for array in held:
+            array[...] = 7
+    assert state_bits(optimizer) == before
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda state: state.pop("moment1"), "state of moment2, step, must be of moment1, moment2, step"),
+        (lambda state: state["moment2"].pop(), "6 arrays of moment2, must be 7"),
+        (lambda state: state["moment1"].__setitem__(3, np.zeros(15, np.float32)), r"moment1 3 .* must be float32 of"),
+        (lambda state: state["moment1"].__setitem__(3, np.zeros((3, 5))), "moment1 3 has dtype float64"),
+        (lambda state: state["step"].__setitem__(0, np.array(-1)), r"step 0 is array\(-1\), must be a whole number"),
+    ],
+)
+def test_a_state_that_does_not_fit_changes_nothing(change: Any, text: str) -> None:
+    optimizer = run("adam", {}, "float32")
+    before, state = state_bits(optimizer), optimizer.state_dict()
+    state["moment2"][0][...] = 5
+    change(state)
+    with pytest.raises(ArrayError, match=text):
+        optimizer.load_state_dict(state)
+    assert state_bits(optimizer) == before
+
+
+def test_parameters_of_several_dtypes_are_updated_together() -> None:
+    parameters = [arrays(dtype, 0)[3] for dtype in DTYPES] + [arrays("float32", 1)[4]]
+    together = Accelerated("adam", copies(parameters))
+    grads = [array * array.dtype.type(0.5) for array in parameters]
+    alone = [Accelerated("adam", [array.copy()]) for array in parameters]
+    for lr in (0.1, 0.2):
+        together.step([grads[0], None, *grads[2:]], lr)
+        for i, one in enumerate(alone):
+            if i != 1:
+                one.step([grads[i]], lr)
+    assert [array.tobytes() for array in together.parameters] == [one.parameters[0].tobytes() for one in alone]
+    assert [int(count) for count in together.state_dict()["step"]] == [2, 0, 2, 2, 2]

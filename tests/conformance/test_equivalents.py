@@ -1,0 +1,71 @@
+"""The suite mistakes no honest equivalent for another rule."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.case import Case
+from optimetry.conformance.effort import Effort
+from optimetry.conformance.equivalents import STYLES, Style, StyledTarget
+from optimetry.conformance.laws import LAWS
+from optimetry.conformance.sensitivity import DTYPES, equivalents
+from optimetry.conformance.strategies import drawn_cases
+from optimetry.conformance.targets.numpy import NumpyTarget
+from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.reference.rules import RULES
+
+EFFORT = Effort("equivalents", cases=12, law_cases=0)
+KEEP_BITS = {"blocks_of_16", "commuted", "in_place", "one_buffer", "strided", "threads"}
+"""Styles of layout and memory, or of operations that commute exactly."""
+
+
+def short_case(optimizer: str, dtype: str) -> Case:
+    """The first case with some steps and few: laws run a target dozens of times."""
+    return next(case for case in drawn_cases(optimizer, dtype, seed=0, count=40) if 3 <= len(case.grads) <= 5)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("optimizer", RULES)
+def test_every_equivalent_conforms(optimizer: str, dtype: str) -> None:
+    verdicts = equivalents(optimizer, dtype, EFFORT)
+    assert len(verdicts) >= 12
+    assert {name: verdict.reason for name, verdict in verdicts.items() if verdict.verdict != "conforms"} == {}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("optimizer", RULES)
+def test_every_equivalent_keeps_every_law(optimizer: str, dtype: str) -> None:
+    case = short_case(optimizer, dtype)
+    found = {
+        (style.name, law.name): law.broken(target, case, Guard())
+        for style in STYLES.values()
+        if optimizer in style.rules
+        and (target := StyledTarget(style)).unsupported(optimizer, case.hyper, dtype) is None
+        for law in LAWS.values()
+    }
+    assert {key: text for key, text in found.items() if text is not None} == {}
+
+
+def test_every_rule_has_twelve_equivalents_and_every_style_a_rule() -> None:
+    for optimizer in RULES:
+        assert sum(optimizer in style.rules for style in STYLES.values()) >= 12
+    for style in STYLES.values():
+        assert style.rules
+        assert set(style.rules) <= set(RULES)
+
+
+@pytest.mark.parametrize(
+    ("style", "optimizer"),
+    [(style, rule) for style in STYLES.values() if style.name not in KEEP_BITS for rule in style.rules],
+    ids=lambda value: value.name if isinstance(value, Style) else value,
+)
+def test_a_style_is_no_copy_of_the_reference(style: Style, optimizer: str) -> None:
+    """A style that changed no bit of a rule would prove nothing of it."""
+    target = StyledTarget(style)
+    for case in drawn_cases(optimizer, "float32", seed=0, count=60):
+        if target.unsupported(optimizer, case.hyper, case.dtype) is None and len(case.grads) <= 20:
+            ours, theirs = (trajectory(one, case, Guard()) for one in (target, NumpyTarget()))
+            if not np.array_equal(ours, theirs, equal_nan=True):
+                return
+    pytest.fail(f"{style.name} never differs from the reference")

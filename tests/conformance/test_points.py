@@ -1,0 +1,139 @@
+"""Points of families in classes: what is stored holds against fresh evaluations, and names belong to one class each."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.dialects import DIALECTS, FAMILIES
+from optimetry.conformance.dialects.dialect import axes
+from optimetry.conformance.dialects.points import (
+    DOCUMENTED,
+    PointClass,
+    at,
+    classes_of,
+    decoded,
+    encoded,
+    merged,
+    points_of,
+    stored,
+)
+from optimetry.conformance.oracle import expected
+from optimetry.conformance.probe_search import SETTINGS, pool, telling_cases
+from optimetry.reference.errors import UnknownOptimizerError
+from optimetry.reference.rules import RULES
+
+# Adam's points are many, and each is evaluated: the others are held against all that the search looks at.
+SMALL = [name for name in FAMILIES if name != "adam"]
+
+
+def class_of(optimizer: str, **point: str) -> PointClass:
+    (found,) = (one for one in classes_of(optimizer) if point in one.points)
+    return found
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_point_is_in_one_class(name: str) -> None:
+    points = [tuple(sorted(point.items())) for one in classes_of(name) for point in one.points]
+    assert len(set(points)) == len(points) == prod(len(axis.values) for axis in axes(FAMILIES[name]).values())
+    assert set(points) == {tuple(sorted(point.items())) for point in points_of(name)}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_documented_class_comes_first_and_is_alone_with_its_name(name: str) -> None:
+    first, *others = classes_of(name)
+    assert first.documented
+    assert (first.name, first.point) == (DOCUMENTED, {})
+    assert not any(one.documented for one in others)
+    names = [one.name for one in classes_of(name)]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_named_dialects_never_share_a_class(name: str) -> None:
+    named = {one.dialect.name: one for one in classes_of(name) if one.dialect}
+    assert sorted(named) == sorted(dialect.name for dialect in DIALECTS[name])
+    for dialect in DIALECTS[name]:
+        assert dialect.point in named[dialect.name].points
+        assert named[dialect.name].point == dialect.point
+        assert sum(dialect.point in one.points for one in classes_of(name)) == 1
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_stored_classes_are_what_the_cases_do_not_tell_apart(name: str) -> None:
+    assert merged(name, telling_cases(name, drawn=3)) == stored()[name]
+
+
+def test_points_of_adam_in_one_class_agree_and_others_do_not() -> None:
+    """On part of the pool; the probes prove the classes different in full."""
+    case = pool("adam", 0, "float64").only(range(40))
+    groups = stored()["adam"]
+    rivals = [group for group in groups if len(group) > 1]
+    assert [merged("adam", [case], group) for group in rivals] == [[group] for group in rivals]
+    assert len(merged("adam", [case], [group[0] for group in groups[:60]])) == 60
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_equal_points_are_not_merely_vacuous(name: str) -> None:
+    """A point of which nothing is known contradicts no other; in some pool each has numbers, or surely none."""
+    cases = [pool(name, number, "float64").only(range(20)) for number in range(len(SETTINGS[name]))]
+    for one in classes_of(name):
+        for point in one.points if len(one.points) > 1 else ():
+            oracles = [expected(case, at(name, point, case.hyper)) for case in cases]
+            known = [np.isfinite(x.bound) | ~np.isfinite(x.value) for x in oracles]
+            assert max(map(np.mean, known)) > 0.9
+
+
+def test_equal_combinations_are_one_class() -> None:
+    """Without corrections their count does not matter, nor whether epsilon or the maximum comes before them."""
+    none = {"moment1_correction": "none", "moment2_correction": "none"}
+    uncorrected = class_of("adam", **none)
+    assert uncorrected.name == "uncorrected"
+    for more in ({"correction_count": "t+1"}, {"correction_count": "t-1"}, {"epsilon_placement": "scaled"}):
+        assert class_of("adam", **none, **more) is uncorrected
+    maxima = [class_of("adam", **none, amsgrad=value) for value in ("before_correction", "after_correction")]
+    assert maxima[0] is maxima[1] is not uncorrected
+    # What starts with 0/0 has no number ever after, whatever else it does.
+    assert class_of("adam", correction_count="t-1", decay="with_lr").name == "count_behind"
+    # FTRL's division by zero needs a zero l2 and no squares.
+    assert class_of("ftrl", added_to_strengths="1e-10", small_linear="divided").name == "strengths_enlarged"
+    assert class_of("ftrl", small_linear="divided").name == "divided_everywhere"
+
+
+def test_the_number_of_classes() -> None:
+    counts = {name: len(classes_of(name)) for name in RULES}
+    assert counts == {
+        "sgd": 1,
+        "momentum": 12,
+        "lars_momentum": 12,
+        "adagrad": 4,
+        "decayed_adagrad": 2,
+        "adadelta": 4,
+        "adam": 397,
+        "adamax": 4,
+        "rmsprop": 8,
+        "ftrl": 30,
+        "lamb": 32,
+        "asgd": 2,
+    }
+
+
+def test_an_unnamed_class_is_named_by_its_axes() -> None:
+    found = class_of("adam", epsilon_placement="inside", decay="with_lr")
+    assert found.name == "epsilon_placement=inside, decay=with_lr"
+    assert (found.dialect, found.documented) == (None, False)
+    assert found.difference == "sqrt(v + eps); w also loses lr*wd*w"
+    rule = found.rule({"epsilon": 0.1})
+    assert (rule.hyper()["epsilon"], getattr(rule, "epsilon_placement")) == (0.1, "inside")  # noqa: B009
+
+
+def test_classes_survive_being_written_and_read() -> None:
+    assert decoded(encoded(stored())) == stored()
+    assert set(stored()) == set(FAMILIES) == set(SETTINGS)
+
+
+def test_an_unknown_rule_has_no_classes() -> None:
+    with pytest.raises(UnknownOptimizerError, match="unknown optimizer 'adm'"):
+        classes_of("adm")

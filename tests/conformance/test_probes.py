@@ -1,0 +1,137 @@
+"""Probes: they are short, they separate every two classes, and whoever computes a class is named by them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.agreement import LARGEST_SHARE, SLACK
+from optimetry.conformance.confusion import ClassTarget
+from optimetry.conformance.dialects import FAMILIES, points
+from optimetry.conformance.dialects.points import classes_of, separations
+from optimetry.conformance.formats import FORMATS
+from optimetry.conformance.oracle import Expected
+from optimetry.conformance.probe_search import SETTINGS, WITNESSES, Search, found_probes, pool, two_digits
+from optimetry.conformance.probes import APART, Probed, main, oracles_of, probes_of
+from optimetry.conformance.targets.numpy import NumpyTarget
+from optimetry.conformance.targets.target import Hyper
+from optimetry.conformance.trajectory import Guard
+
+DTYPES = ("float32", "float64")
+
+
+def stacked(optimizer: str, dtype: str) -> Expected:
+    """What every class has in all probes, shape (classes, numbers)."""
+    rows = [
+        [np.concatenate([getattr(x, part).reshape(-1) for x in has]) for has in oracles_of(optimizer, dtype)]
+        for part in ("value", "bound")
+    ]
+    return Expected(np.stack(rows[0]), np.stack(rows[1]), None)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_two_classes_are_ten_times_the_slack_apart(name: str, dtype: str) -> None:
+    has, classes = stacked(name, dtype), classes_of(name)
+    for i in range(len(classes) - 1):
+        first, others = (Expected(has.value[k], has.bound[k], None) for k in (i, slice(i + 1, None)))
+        apart = np.max(separations(first, others), axis=1)
+        nearest = classes[i + 1 + int(np.argmin(apart))]
+        assert apart.min() >= APART == 10 * SLACK, f"{classes[i].name} and {nearest.name}: {apart.min():.3g}"
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", FAMILIES)
+def test_whoever_computes_a_class_is_named_and_no_other_is_near(name: str, dtype: str) -> None:
+    classes = classes_of(name)
+    for one in classes[:: max(len(classes) // 30, 1)]:
+        probed = Probed.of(ClassTarget(one), name, dtype, Guard())
+        (nearest, agreement), *others = probed.agreements()
+        assert nearest is one
+        assert agreement.share <= SLACK
+        assert all(other.share >= APART for _, other in others)
+        assert probed.classes() == [one]
+
+
+def test_a_number_where_a_class_has_none_is_as_far_as_can_be() -> None:
+    shares = {one.name: x.share for one, x in Probed.of(NumpyTarget(), "adam", "float32", Guard()).agreements()}
+    assert shares["count_behind"] == LARGEST_SHARE
+    assert shares["documented"] <= 1
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_probes_are_short_and_of_plain_numbers(name: str) -> None:
+    probes = probes_of(name, "float32")
+    assert 1 <= len(probes) <= 3
+    assert sum(case.size for case in probes) <= 24
+    for case in probes:
+        assert len(case.grads) == len(case.learning_rates) == 4
+        assert len(set(case.learning_rates)) > 1, "a rule that holds the rate elsewhere shows when it changes"
+        for array in (*case.parameters, *(grad for step in case.grads for grad in step)):
+            assert array is not None
+            assert not np.any((array != 0) & (np.abs(array) < FORMATS["float32"].smallest_normal))
+            wide = array.astype(np.float64)
+            assert np.allclose(wide, two_digits(wide.reshape(-1)).reshape(wide.shape), rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_both_dtypes_have_the_same_probes(name: str) -> None:
+    for narrow, wide in zip(probes_of(name, "float32"), probes_of(name, "float64"), strict=True):
+        assert (narrow.hyper, narrow.learning_rates) == (wide.hyper, wide.learning_rates)
+        for a, b in zip(narrow.parameters, wide.parameters, strict=True):
+            assert np.array_equal(a, b.astype(np.float32))
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name not in ("adam", "lamb", "lars_momentum")])
+def test_the_search_finds_the_stored_probes_again(name: str) -> None:
+    file = Path(points.__file__).with_name("probes.json")
+    assert found_probes(name) == json.loads(file.read_text(encoding="utf-8"))[name]
+
+
+def test_no_name_hangs_on_a_single_tensor() -> None:
+    search = Search("momentum", classes_of("momentum"))
+    apart = np.concatenate(search.apart)
+    numbers = [len(pool("momentum", number, "float32").parameters) for number in range(len(SETTINGS["momentum"]))]
+    rows = [sum(numbers[:number]) + tensor for number, tensor in search.chosen()]
+    assert np.all(np.count_nonzero(apart[rows] >= APART, axis=0) >= WITNESSES)
+
+
+def test_pairs_that_cannot_be_separated_are_named() -> None:
+    one = classes_of("asgd")[0]
+    with pytest.raises(ValueError, match="asgd: documented and documented are 0 bounds apart at most"):
+        Search("asgd", (one, one)).chosen()
+
+
+def test_a_rule_without_a_family_has_no_probes() -> None:
+    probed = Probed.of(NumpyTarget(), "sgd", "float32", Guard())
+    assert (probes_of("sgd", "float32"), probed.runs, probed.agreements(), probed.classes()) == ((), (), [], [])
+
+
+def test_a_probe_that_is_declined_is_left_out() -> None:
+    class NoNesterov(NumpyTarget):
+        def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
+            return "no nesterov" if hyper["use_nesterov"] else None
+
+    probed = Probed.of(NoNesterov(), "momentum", "float32", Guard())
+    assert (len(probed.runs), probed.declined) == (1, "no nesterov")
+    assert {one.name for one in probed.classes()} >= {"documented", "nesterov_minus"}
+
+
+def test_separation_counts_a_lone_number_and_nothing_that_is_vacuous() -> None:
+    def oracle(*pairs: Any) -> Expected:
+        value, bound = np.array(pairs).T
+        return Expected(value, bound, None)
+
+    a = oracle((1.0, 0.1), (1.0, 0.1), (np.nan, np.nan), (1.0, np.inf), (1.0, 0.0))
+    b = oracle((2.0, 0.1), (np.inf, np.nan), (np.nan, 0.0), (5.0, 0.1), (1.0, 0.0))
+    assert separations(a, b).tolist() == pytest.approx([5.0, np.inf, 0.0, 0.0, 0.0])
+    assert separations(b, a).tolist() == pytest.approx([5.0, np.inf, 0.0, 0.0, 0.0])
+
+
+def test_wrong_usage_of_the_search_writes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "--search" in capsys.readouterr().err

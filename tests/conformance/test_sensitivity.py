@@ -1,0 +1,28 @@
+"""The committed page lists what there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from optimetry.conformance.equivalents import STYLES
+from optimetry.conformance.faults import FAULTS
+from optimetry.conformance.sensitivity import PAGE, passes_naive_test
+
+TEXT = (Path(__file__).parents[2] / PAGE).read_text(encoding="utf-8")
+
+
+def names(heading: str) -> list[str]:
+    """The first column of the table under a heading."""
+    section = TEXT[TEXT.index(f"## {heading}\n") + 3 :].partition("\n## ")[0]
+    return re.findall(r"^\| (\w+) \|", section, re.MULTILINE)[1:]
+
+
+def test_the_page_lists_every_fault_and_every_style() -> None:
+    assert names("Faults") == list(FAULTS)
+    assert names("Equivalents") == list(STYLES)
+
+
+def test_the_page_says_what_a_naive_test_lets_pass() -> None:
+    unnoticed = [name for name, fault in FAULTS.items() if passes_naive_test(fault)]
+    assert re.findall(r"^\| (\w+) \|.*\| passes \|$", TEXT, re.MULTILINE) == unnoticed

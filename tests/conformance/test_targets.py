@@ -1,0 +1,243 @@
+"""The adapters of the frameworks: each test runs for those that are installed, and says which are not."""
+
+import importlib
+from importlib.util import find_spec
+from types import SimpleNamespace
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from optimetry.conformance.case import Case
+from optimetry.conformance.effort import Effort
+from optimetry.conformance.judge import judge
+from optimetry.conformance.targets.target import engine_name, engines_of
+from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.reference.rules import RULES
+
+FRAMEWORKS = {"keras": "keras", "optax": "optax", "paddle": "paddle", "torch": "torch"}
+DTYPES = {"bfloat16": ml_dtypes.bfloat16, "float32": np.float32, "float64": np.float64}
+SHAPES = ((), (0,), (3,))  # each takes JAX some seconds to compile for, so all tests share them
+FEW_RULES = ("sgd", "adam", "rmsprop")
+HYPER = {"batch_num": 2, "epsilon": 0.01, "l1": 0.1, "l2": 0.3, "weight_decay": 0.1}
+"""What differs from the documented default, or the first corner where there is none."""
+
+
+def module_of(name):
+    """The module of an adapter; skips the test where the framework is not installed."""
+    if find_spec(FRAMEWORKS[name]) is None:
+        pytest.skip(f"{FRAMEWORKS[name]} is not installed")
+    return importlib.import_module(f"optimetry.conformance.targets.{name}")
+
+
+def table_of(module):
+    return getattr(module, "CLASSES", None) or module.RULES
+
+
+def hyper_of(optimizer):
+    chosen = {declared.name: declared.default for declared in RULES[optimizer].hyperparameters()}
+    corners = {declared.name: declared.corners for declared in RULES[optimizer].hyperparameters()}
+    known = {name: corners[name][0] if value is None else value for name, value in chosen.items()}
+    return known | {name: value for name, value in HYPER.items() if name in known}
+
+
+def offered(target, dtype):
+    """Every rule that an engine offers in a dtype, with hyperparameters."""
+    asked = {optimizer: hyper_of(optimizer) for optimizer in RULES}
+    return {optimizer: hyper for optimizer, hyper in asked.items() if not target.unsupported(optimizer, hyper, dtype)}
+
+
+def arrays(seed, dtype, shapes=SHAPES):
+    rng = np.random.default_rng(seed)
+    return [np.asarray(rng.normal(size=shape)).astype(dtype) for shape in shapes]
+
+
+def bits(parameters):
+    return [parameter.tobytes() for parameter in parameters]
+
+
+def judged(engine, optimizer, dtype, cases):
+    """The verdict on one engine."""
+    alone = SimpleNamespace(
+        name=engine.name,
+        version=engine.version,
+        engine=engine_name(engine),
+        start=engine.start,
+        unsupported=engine.unsupported,
+    )
+    (verdict,) = judge(alone, optimizer, dtype, effort=Effort("tiny", cases, 0), seed=0)
+    return verdict
+
+
+each_framework = pytest.mark.parametrize("name", FRAMEWORKS)
+
+
+@each_framework
+def test_every_rule_is_mapped_or_absent_with_a_reason(name):
+    module = module_of(name)
+    table, absent = table_of(module), getattr(module, "ABSENT", {})
+    assert set(table) | set(absent) == set(RULES)
+    assert not set(table) & set(absent)
+    for optimizer in RULES:
+        found = module.target.unsupported(optimizer, hyper_of(optimizer), "float32")
+        assert found == absent.get(optimizer)
+        assert found is None or name in found
+    assert "nonesuch" in module.target.unsupported("nonesuch", {}, "float32")
+
+
+@each_framework
+def test_every_hyperparameter_is_passed_and_every_slot_is_documented(name):
+    for optimizer, entry in table_of(module_of(name)).items():
+        declared = {hyperparameter.name for hyperparameter in RULES[optimizer].hyperparameters()}
+        slots = set(entry.slots)
+        assert slots <= {*RULES[optimizer].slots, "momentum_buffer", "step"}, optimizer
+        if not hasattr(entry, "arguments"):  # an operator, called with all of them
+            continue
+        given = entry.arguments.values() if isinstance(entry.arguments, dict) else entry.arguments
+        passed = {word for names in given for word in ((names,) if isinstance(names, str) else names)}
+        assert passed >= declared, optimizer
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@each_framework
+def test_the_protocol_is_kept_for_0d_and_empty_parameters(name, dtype):
+    """`trajectory` raises where a shape or dtype is not kept, or an input is changed."""
+    optimizers = 0
+    start, *grads = (tuple(arrays(seed, DTYPES[dtype])) for seed in range(3))
+    for engine in engines_of(module_of(name).target):
+        for optimizer, hyper in offered(engine, dtype).items():
+            if dtype != "float32" and optimizer not in FEW_RULES:
+                continue
+            case = Case(optimizer, dtype, hyper, (0.1, 0.03), start, tuple(grads))
+            after = trajectory(engine, case, Guard())
+            assert np.isfinite(after.astype(np.float64)).all(), optimizer
+            if dtype != "bfloat16":  # whose numbers are too far apart for some rules to move them at all
+                assert (after[-1] != np.concatenate([array.reshape(-1) for array in start])).any(), optimizer
+            optimizers += 1
+    assert optimizers > 0
+
+
+@each_framework
+def test_a_parameter_without_a_gradient_keeps_its_bits_and_its_count(name):
+    start, *grads = (arrays(seed, np.float32, ((3,), (3,))) for seed in range(5))
+    for engine in engines_of(module_of(name).target):
+        for optimizer, hyper in offered(engine, "float32").items():
+            gap = engine.start(optimizer, hyper, start)
+            before = gap.step(grads[0], 0.1)
+            after = gap.step([None, grads[1][1]], 0.1)
+            assert bits(after[:1]) == bits(before[:1]), optimizer
+            assert bits(after[1:]) != bits(before[1:]), optimizer
+            assert bits(gap.step([None, None], 0.1)) == bits(after), optimizer
+            first = gap.step(grads[2], 0.1)[0]
+
+            without = engine.start(optimizer, hyper, start)
+            without.step(grads[0], 0.1)
+            assert without.step(grads[2], 0.1)[0].tobytes() == first.tobytes(), optimizer
+
+
+@pytest.mark.parametrize("name", ["keras", "optax", "torch"])
+def test_a_run_resumes_bit_for_bit(name):
+    start, *grads = (arrays(seed, np.float32, ((3,), (3,))) for seed in range(5))
+    for engine in engines_of(module_of(name).target):
+        for optimizer, hyper in offered(engine, "float32").items():
+            run = engine.start(optimizer, hyper, start)
+            run.step(grads[0], 0.1)
+            reached = run.step([grads[1][0], None], 0.1)
+            again = engine.start(optimizer, hyper, reached)
+            again.load(run.state())
+            expected = bits(run.step(grads[2], 0.03))
+            assert bits(again.step(grads[2], 0.03)) == expected, optimizer
+            if run.state() and optimizer != "sgd":
+                assert bits(engine.start(optimizer, hyper, reached).step(grads[2], 0.03)) != expected, optimizer
+
+
+@pytest.mark.parametrize(
+    ("name", "engine", "optimizer", "dtype", "verdict", "dialect"),
+    [
+        ("torch", "single", "adadelta", "float32", "conforms", None),
+        ("torch", "foreach", "momentum", "float64", "conforms", None),
+        ("torch", "single", "adam", "float32", "dialect", "scaled_epsilon"),
+        ("torch", "fused", "adam", "float64", "dialect", "scaled_epsilon"),
+        ("torch", "single", "rmsprop", "float64", "dialect", "epsilon_and_learning_rate_outside"),
+        ("paddle", "default", "adagrad", "float32", "conforms", None),
+        ("paddle", "default", "rmsprop", "float64", "dialect", "float32_hyperparameters"),
+        ("paddle", "default", "adamax", "float64", "dialect", "float32_in_some_uses"),
+        ("optax", "eager", "sgd", "float64", "dialect", "flushed_subnormals"),
+        ("optax", "jit", "adagrad", "float32", "dialect", "epsilon_inside+flushed"),
+        ("keras", "numpy", "sgd", "float32", "conforms", None),
+        ("keras", "numpy", "adagrad", "float32", "dialect", "epsilon_inside"),
+        ("keras", "numpy", "sgd", "float64", "diverges", None),
+    ],
+)
+def test_what_a_framework_computes_is_named(name, engine, optimizer, dtype, verdict, dialect):
+    target = next(one for one in engines_of(module_of(name).target) if engine_name(one) == engine)
+    found = judged(target, optimizer, dtype, cases=30)
+    assert (found.verdict, found.dialect) == (verdict, dialect), found.reason
+
+
+def test_a_wrong_mapping_is_convicted(monkeypatch):
+    module = module_of("torch")
+    swapped = module.TorchClass(module.CLASSES["adam"].cls, {"betas": ("beta2", "beta1"), "eps": "epsilon"})
+    monkeypatch.setitem(module.CLASSES, "adam", swapped)
+    assert judged(module.TorchTarget("single"), "adam", "float32", cases=12).verdict == "diverges"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_optax_compiled_with_numbers_as_arguments_gives_the_bits_of_constants(dtype):
+    module = module_of("optax")
+    import jax
+
+    start, *grads = (arrays(seed, dtype, ((3,),))[0] for seed in range(4))
+    for optimizer, hyper in offered(module.OptaxTarget("jit"), dtype).items():
+        run = module.OptaxTarget("jit").start(optimizer, hyper, [start])
+        entry, keywords = module.RULES[optimizer], module.RULES[optimizer].keywords(hyper)
+        with jax.enable_x64(True):
+
+            def constant(parameter, grad, state, entry=entry, keywords=keywords):
+                return module.update(entry, {}, parameter, grad, state, 0.1, keywords)
+
+            parameter = jax.numpy.array(start)
+            state, compiled = entry.make(0.1, **keywords).init(parameter), jax.jit(constant)
+            for grad in grads:
+                parameter, state = compiled(parameter, jax.numpy.asarray(grad), state)
+                assert run.step([grad], 0.1)[0].tobytes() == np.asarray(parameter).tobytes(), optimizer
+
+
+def test_optax_leaves_the_configuration_of_jax_as_it_was():
+    module = module_of("optax")
+    import jax
+
+    before = jax.config.jax_enable_x64
+    for engine in engines_of(module.target):
+        engine.start("sgd", {}, [np.ones(2)]).step([np.ones(2)], 0.1)
+        assert jax.config.jax_enable_x64 == before
+
+
+def test_a_keras_process_that_ends_is_an_error_and_the_next_run_has_another():
+    module = module_of("keras")
+    target, start = module.KerasTarget("numpy"), [np.ones(2, np.float32)]
+    lost = target.start("sgd", {}, start)
+    module.Backend.of("numpy")._process.kill()
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="the process of its numpy backend ended with status -9"):
+            lost.step(start, 0.5)
+    assert target.start("sgd", {}, start).step(start, 0.5)[0].tolist() == [0.5, 0.5]
+
+
+def test_what_keras_raises_comes_back_as_an_error_and_the_process_lives_on():
+    module = module_of("keras")
+    target, start = module.KerasTarget("numpy"), [np.ones(2, np.float32)]
+    with pytest.raises(RuntimeError, match="ValueError: `l1_regularization_strength`"):
+        target.start("ftrl", hyper_of("ftrl") | {"l1": -1.0}, start)
+    assert target.start("sgd", {}, start).step(start, 0.5)[0].tolist() == [0.5, 0.5]
+
+
+def test_keras_forgets_the_runs_that_are_over():
+    module = module_of("keras")
+    target, start = module.KerasTarget("numpy"), [np.ones(2, np.float32)]
+    run = target.start("sgd", {}, start)
+    number, backend = run._number, run._backend
+    del run
+    target.start("sgd", {}, start)
+    with pytest.raises(RuntimeError, match=f"KeyError: {number}"):
+        backend.ask("state", number, ())
