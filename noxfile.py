@@ -23,7 +23,8 @@ ROOT = Path(__file__).parent
 PYPROJECT: dict[str, Any] = nox.project.load_toml(ROOT / "pyproject.toml")
 EXTRAS: dict[str, list[str]] = PYPROJECT["project"]["optional-dependencies"]
 FOLDERS: dict[str, str] = PYPROJECT["tool"]["setuptools"]["package-dir"]
-DEFAULT_TARGET = "numpy"
+DATA: dict[str, list[str]] = PYPROJECT["tool"]["setuptools"]["package-data"]
+DEFAULT_TARGET = "accelerated"
 EXPECTED = Path("reports", "expected")
 
 
@@ -165,8 +166,8 @@ def shipped_files() -> set[str]:
     for package, folder in FOLDERS.items():
         for file in sorted((ROOT / folder).rglob("*")):
             inside = file.relative_to(ROOT / folder)
-            is_schema = file.suffix == ".json" and len(inside.parts) == 1
-            if file.suffix == ".py" or file.name == "py.typed" or is_schema:
+            is_data = file.suffix == ".json" and ".".join((package, *inside.parts[:-1])) in DATA
+            if file.suffix == ".py" or file.name == "py.typed" or is_data:
                 shipped.add(str(PurePosixPath(*package.split("."), *inside.parts)))
     return shipped
 

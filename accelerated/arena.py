@@ -8,12 +8,52 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.accelerated.arrays import address_of
 from optimetry.accelerated.formats import Array, Format
 from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel
 from optimetry.reference.rule import Rule
 
+PAGE = 4096
+"""Processors compare addresses of loads and earlier stores within a page only, as if all pages were one."""
+
+LARGE = 1 << 20
+"""From so many bytes on, the place of an array within a page costs no memory to speak of."""
+
 LINE = 64
 """The bytes of a cache line, and of the widest vector."""
+
+
+class Column:
+    """One array for each parameter, all in one block of memory, zero at first.
+
+    Each begins at the same place of a page (small ones: of a cache line) as its parameter does. Where one stream lay
+    half a line before the other, a store to the one would hold up loads of the other: a fifth of the speed of Adam.
+
+    Attributes:
+        block: all of them and the gaps between, 1-d, of the compute dtype.
+        first: where each begins in ``block``, int64.
+        copies: how many arrays of its size each parameter has here, one after the other.
+        shaped: whether the documented shape has an axis for the copies.
+    """
+
+    def __init__(self, like: Sequence[Array], dtype: np.dtype[Any], copies: int = 1, shaped: bool = False) -> None:
+        self.copies, self.shaped = copies, shaped
+        end, first = 0, []
+        for parameter in like:
+            size = parameter.size * dtype.itemsize * copies
+            unit = PAGE if size >= LARGE else LINE
+            end += (address_of(parameter) - end) % unit // dtype.itemsize * dtype.itemsize
+            first.append(end // dtype.itemsize)
+            end += size
+        raw = np.zeros(end + PAGE, np.uint8)
+        start = -address_of(raw) % PAGE
+        self.block = raw[start : start + end].view(dtype)
+        self.first = np.array(first, np.int64)
+
+    @property
+    def address(self) -> int:
+        """The address of ``block``."""
+        return address_of(self.block)
 
 
 class Arena:
@@ -30,9 +70,8 @@ class Arena:
         flat: the parameters as 1-d views.
         sizes: their numbers of elements, int64.
         updates: how often each has been updated, int64.
-        slots: by slot, one 1-d array of the compute dtype: for each parameter its elements, once or several times.
-        copies: by slot, how many times.
-        master: the master copies, one after the other; None without.
+        slots: the state by slot.
+        master: the master copies; None without.
     """
 
     def __init__(self, rule: Rule, kernel: Kernel, form: Format, parameters: Sequence[Array], master: bool) -> None:
@@ -40,24 +79,19 @@ class Arena:
         self.flat = [parameter.reshape(-1) for parameter in parameters]
         self.shapes = [parameter.shape for parameter in parameters]
         self.sizes = np.array([parameter.size for parameter in parameters], np.int64)
-        self.offsets = np.cumsum(self.sizes) - self.sizes
         self.updates = np.zeros(len(parameters), np.int64)
         self.ring = kernel.ring
-        self.slots: dict[str, Array] = {}
-        self.copies: dict[str, int] = {}
-        total = int(self.sizes.sum())
+        self.slots: dict[str, Column] = {}
         for slot, initial in rule.initial_state(np.zeros(1, form.compute)).items():
-            self.copies[slot] = initial.size
-            self.slots[slot] = _zeros(total * initial.size, form.compute)
+            self.slots[slot] = Column(self.flat, form.compute, initial.size, initial.ndim > 1)
             if initial.any():
-                self.slots[slot][:] = initial.flat[0]
-        self.shaped = {slot: rule.initial_state(np.zeros(1, form.compute))[slot].ndim > 1 for slot in self.slots}
-        self.master: Array | None = None
+                self.slots[slot].block[:] = initial.flat[0]
+        self.master: Column | None = None
         if master and form.narrow:
-            self.master = _zeros(total, form.compute)
-            for parameter, offset in zip(self.flat, self.offsets.tolist(), strict=True):
-                self.master[offset : offset + parameter.size] = parameter
-        self._bases = np.array([parameter.ctypes.data for parameter in self.flat], np.int64)
+            self.master = Column(self.flat, form.compute)
+            for tensor, parameter in enumerate(self.flat):
+                self.real(tensor)[:] = parameter
+        self._bases = np.array([address_of(parameter) for parameter in self.flat], np.int64)
 
     def row_size(self, tensor: int) -> int:
         """The number of elements of one row of a parameter."""
@@ -74,43 +108,35 @@ class Arena:
         `PARAM` is the master copy, if any, a slot's name that slot, and any other name the parameter itself. In the
         ring slot it is the address of the array for the next update.
         """
-        if name in self.slots:
-            first = self.offsets[tensor] * self.copies[name]
-            if name == self.ring:
-                first = first + self.updates[tensor] % self.copies[name] * self.sizes[tensor]
-            return first * self.form.compute.itemsize + self.slots[name].ctypes.data
-        if name == PARAM and self.master is not None:
-            return self.offsets[tensor] * self.form.compute.itemsize + self.master.ctypes.data
-        bases: Array = self._bases[tensor]
-        return bases
+        column = self.master if name == PARAM else self.slots.get(name)
+        if column is None:
+            bases: Array = self._bases[tensor]
+            return bases
+        first = column.first[tensor]
+        if name == self.ring:
+            first = first + self.updates[tensor] % column.copies * self.sizes[tensor]
+        return first * self.form.compute.itemsize + column.address
 
     def real(self, tensor: int) -> Array:
         """The 1-d array that a pass reads and writes as `PARAM`: the master copy, or the parameter."""
-        if self.master is None:
-            return self.flat[tensor]
-        offset, size = int(self.offsets[tensor]), int(self.sizes[tensor])
-        return self.master[offset : offset + size]
+        return self.flat[tensor] if self.master is None else self._segment(self.master, tensor)
 
     def current(self, slot: str, tensor: int) -> Array:
         """The 1-d array of a slot that the next update of a parameter reads and writes."""
-        turn = int(self.updates[tensor]) % self.copies[slot] if slot == self.ring else 0
-        offset, size = int(self.offsets[tensor]) * self.copies[slot], int(self.sizes[tensor])
-        return self.slots[slot][offset + turn * size : offset + (turn + 1) * size]
+        column = self.slots[slot]
+        return self._segment(column, tensor, int(self.updates[tensor]) % column.copies if slot == self.ring else 0)
 
     def view(self, slot: str, tensor: int) -> Array:
         """The whole of a slot of one parameter in its documented shape, a view."""
-        shape, copies = self.shapes[tensor], self.copies[slot]
-        whole = (copies, *shape) if self.shaped[slot] else shape
-        offset = int(self.offsets[tensor]) * copies
-        return self.slots[slot][offset : offset + math.prod(whole)].reshape(whole)
+        column, shape = self.slots[slot], self.shapes[tensor]
+        first, size = int(column.first[tensor]), int(self.sizes[tensor]) * column.copies
+        return column.block[first : first + size].reshape((column.copies, *shape) if column.shaped else shape)
+
+    def _segment(self, column: Column, tensor: int, turn: int = 0) -> Array:
+        size = int(self.sizes[tensor])
+        first = int(column.first[tensor]) + turn * size
+        return column.block[first : first + size]
 
     def master_view(self, tensor: int) -> Array:
         """The master copy of one parameter, a view; there must be one."""
         return self.real(tensor).reshape(self.shapes[tensor])
-
-
-def _zeros(size: int, dtype: np.dtype[Any]) -> Array:
-    """Zeros that begin where a cache line does."""
-    raw = np.zeros(size * dtype.itemsize + LINE, np.uint8)
-    start = -raw.ctypes.data % LINE
-    return raw[start : start + size * dtype.itemsize].view(dtype)

@@ -1,7 +1,7 @@
 """From a target that differs to the difference: which rule, which numbers, or only rounding.
 
-The verdict is the judge's, on drawn cases. What stands beside it comes from the probes: how far the target is from
-every class of its family, and where it first leaves the nearest one.
+The verdict is the judge's, on the probes and on drawn cases. What stands beside it comes from the probes: how far the
+target is from every class of its family, and where it first leaves the nearest one.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from optimetry.conformance.agreement import Agreement
@@ -19,9 +20,10 @@ from optimetry.conformance.formats import FORMATS
 from optimetry.conformance.judge import judge
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.oracle import expected, with_underflow_room
-from optimetry.conformance.probes import Probed
+from optimetry.conformance.probes import Probed, probes_of
 from optimetry.conformance.rounded import NONE_ROUNDED, Rounded, rounded_numbers
 from optimetry.conformance.slots import Divergence, first_divergence
+from optimetry.conformance.strategies import drawn_cases
 from optimetry.conformance.targets.target import Target, engines_of
 from optimetry.conformance.trajectory import Guard
 from optimetry.reference.errors import TargetFault
@@ -29,6 +31,11 @@ from optimetry.reports.results import Verdict
 
 PORTION = 8
 """A diagnosis confirms its finding on one drawn case where `check` takes this many: the probes do the telling apart."""
+
+LONGEST = 8
+"""The most steps that such a case has."""
+
+PROBES_ALONE = Effort("none drawn", 0, 0)
 
 WORDS = {
     "float32": "numbers held in float32",
@@ -43,7 +50,7 @@ class Diagnosis:
     """What is known of one engine of a target, for one rule in one dtype.
 
     Attributes:
-        verdict: the judge's, on drawn cases.
+        verdict: the judge's, on the probes and on drawn cases.
         found: the class of rules that explains the target on every case, the documented one included; None where
             nothing does.
         causes: why it is not the documented rule bit for bit: ``rounding``, or ``another rule``, or parts of `WORDS`.
@@ -64,6 +71,11 @@ class Diagnosis:
     in_float32: bool = False
 
     @property
+    def drawn(self) -> int:
+        """How many drawn cases the verdict rests on."""
+        return self.verdict.cases - (len(self.probed.runs) if self.probed else 0)
+
+    @property
     def nearest(self) -> PointClass | None:
         """The class with the smallest share, None where no probe was run."""
         return self.ranking[0][0] if self.ranking else None
@@ -74,9 +86,10 @@ class Diagnosis:
         return next(((one, share) for one, share in self.ranking if one is not self.found), None)
 
 
-def diagnosed(effort: Effort) -> Effort:
-    """The drawn cases of a diagnosis; laws are tried in a probe, whose few small shapes are quick to compile for."""
-    return dataclasses.replace(effort, cases=effort.cases // PORTION, law_cases=0)
+def confirming_cases(optimizer: str, dtype: str, effort: Effort, seed: int) -> list[Case]:
+    """The drawn cases of a diagnosis: the first ones that are short, so that slow targets are told soon."""
+    drawn = drawn_cases(optimizer, dtype, seed=seed, count=effort.cases)
+    return list(islice((case for case in drawn if len(case.grads) <= LONGEST), effort.cases // PORTION))
 
 
 def diagnose(
@@ -91,8 +104,16 @@ def diagnose(
 ) -> list[Diagnosis]:
     """One diagnosis for each engine of the target; the arguments are those of `judge`."""
     guard = Guard(time_limit, heartbeat)
-    arguments = {"effort": diagnosed(effort), "seed": seed, "heartbeat": heartbeat, "time_limit": time_limit}
-    verdicts = judge(target, optimizer, dtype, **arguments)  # type: ignore[arg-type]  # a dict of several types
+    verdicts = judge(
+        target,
+        optimizer,
+        dtype,
+        effort=PROBES_ALONE,
+        seed=seed,
+        heartbeat=heartbeat,
+        time_limit=time_limit,
+        before=[*probes_of(optimizer, dtype), *confirming_cases(optimizer, dtype, effort, seed)],
+    )
     return [_diagnosis(engine, verdict, guard) for engine, verdict in zip(engines_of(target), verdicts, strict=True)]
 
 

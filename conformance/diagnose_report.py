@@ -84,7 +84,7 @@ def _explained(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
         yield ""
     probes = len(group[0].probed.runs) if group[0].probed else 0
     yield from _wrapped(
-        f"holds on {_counted(verdict.cases, 'drawn case')} (seed {seed}) and {_counted(probes, 'probe')}", width
+        f"holds on {_counted(group[0].drawn, 'drawn case')} (seed {seed}) and {_counted(probes, 'probe')}", width
     )
     of_what = "of what rounding explains" if verdict.verdict == "conforms" else "times what rounding explains"
     worst = {dtype: max(_of_dtype(group, dtype), key=lambda v: v.share or 0.0) for dtype in _dtypes(group)}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from optimetry.conformance.agreement import LARGEST_SHARE, SLACK, Agreement, compare, explains
@@ -33,6 +34,7 @@ def judge(
     seed: int,
     heartbeat: Callable[[], None] = lambda: None,
     time_limit: float = 60.0,
+    before: Sequence[Case] = (),
 ) -> list[Verdict]:
     """One verdict for each engine of the target; whatever the target does, it does not raise.
 
@@ -44,10 +46,11 @@ def judge(
         seed: what the cases are drawn from; the same seed gives the same verdicts.
         heartbeat: called before every run of the target.
         time_limit: seconds one run may take.
+        before: cases that are tried before those drawn.
     """
 
     def cases() -> Iterator[Case]:
-        return drawn_cases(optimizer, dtype, seed=seed, count=effort.cases)
+        return chain(before, drawn_cases(optimizer, dtype, seed=seed, count=effort.cases))
 
     engines = [Examination(engine, cases, Guard(time_limit, heartbeat)) for engine in engines_of(target)]
     for number, case in enumerate(cases()):

@@ -59,10 +59,15 @@ def expected(
     """
     rule, form = rule or case.rule, form or with_underflow_room(case.form)
     scalars = scalar_format(form)
+    decays = [x.name for x in rule.hyperparameters() if x.domain is not None and x.domain.ends == (0.0, 1.0)]
 
     def lift(name: str, number: float) -> Bounded:
-        held = Bounded.scalar(number, FORMATS["float32"] if name in narrow else scalars)
-        return Bounded(held.value.astype(form.wide), held.bound.astype(form.wide), scalars)
+        held_in = FORMATS["float32"] if name in narrow else scalars
+        held = Bounded.scalar(number, held_in)
+        bound = held.bound
+        if name in decays:  # an average as `g + b*(m - g)` has b from 1 - b, which is what it may hold
+            bound = np.maximum(bound, Bounded.scalar(1 - held.value, held_in).bound)
+        return Bounded(held.value.astype(form.wide), bound.astype(form.wide), scalars)
 
     lifted = rule.lifted(lift)
     groups = _groups(case, rule.elementwise)

@@ -127,7 +127,7 @@ class Probed:
     def _agreement(self, has: tuple[Expected, ...]) -> Agreement:
         form = FORMATS[self.dtype]
         found = sum((compare(after, has[number], form) for number, after in self.runs), Agreement())
-        if any(np.isfinite(after)[np.isnan(has[number].value)].any() for number, after in self.runs):
+        if any(not np.isnan(after)[np.isnan(has[number].value)].all() for number, after in self.runs):
             return dataclasses.replace(found, share=LARGEST_SHARE)
         return found
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from optimetry.accelerated.benchmarks.matrix import accelerated, inputs, measure
+from optimetry.accelerated.benchmarks.matrix import inputs, measure, optimizer_of, stepping
 from optimetry.reference.rules import RULES
 
 SIZES = [10**3, 10**4, 10**5, 10**6, 10**7, *([10**8] if os.environ.get("OPTIMETRY_BENCH_LARGE") else [])]
@@ -22,7 +22,7 @@ def timed(benchmark: Any, rule: str, dtype: str, tensors: int, elements: int) ->
     rows = measure(rule, dtype, tensors, elements, seconds=SECONDS)
     benchmark.extra_info["rows"] = [row.to_json() for row in rows]
     parameters, grads = inputs(dtype, tensors, elements)
-    benchmark.pedantic(accelerated(rule, "auto", parameters, grads), rounds=10, warmup_rounds=2)
+    benchmark.pedantic(stepping(optimizer_of(rule, "auto", parameters), grads), rounds=10, warmup_rounds=2)
 
 
 @pytest.mark.parametrize("elements", SIZES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -68,18 +69,28 @@ def inputs(dtype: str, tensors: int, elements: int) -> tuple[list[Array], list[A
     return arrays(), arrays()
 
 
-def accelerated(rule: str, engine: str, parameters: Sequence[Array], grads: Sequence[Array], **options: Any) -> Step:
-    """A step of one of our engines on copies of the parameters."""
-    optimizer = Accelerated(rule, [array.copy() for array in parameters], HYPER.get(rule), engine=engine, **options)
+def optimizer_of(rule: str, engine: str, parameters: Sequence[Array], **options: Any) -> Accelerated:
+    """One of our optimizers on copies of the parameters."""
+    return Accelerated(rule, [array.copy() for array in parameters], HYPER.get(rule), engine=engine, **options)
+
+
+def stepping(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
+    """A step of an optimizer."""
     return partial(optimizer.step, list(grads), LR)
 
 
-def touching(rule: str, parameters: Sequence[Array], grads: Sequence[Array]) -> Step:
-    """A step of the touch limit: our own loops and threads, with additions for formulas."""
-    optimizer = Accelerated(rule, [array.copy() for array in parameters], HYPER.get(rule))
-    name = parameters[0].dtype.name
-    optimizer._engines[name] = build(optimizer.engine, touch(optimizer._kernel), FORMATS[name])
-    return partial(optimizer.step, list(grads), LR)
+def touching(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
+    """A step of the touch limit: the same loops, threads and memory, with additions for formulas.
+
+    The very same arrays, since where memory lies makes a tenth of a difference; what was in them is lost.
+    """
+    other = copy.copy(optimizer)
+    kernel = touch(optimizer._kernel)
+    other._engines = {
+        name: build(optimizer.engine, kernel, FORMATS[name], threads=getattr(engine, "threads", None))
+        for name, engine in optimizer._engines.items()
+    }
+    return stepping(other, grads)
 
 
 def measure(
@@ -87,12 +98,13 @@ def measure(
 ) -> list[Row]:
     """Time every contender on one rule, in rounds."""
     parameters, grads = inputs(dtype, tensors, elements)
-    contenders: dict[str, Step] = {"touch": touching(rule, parameters, grads)}
-    for engine in ENGINES:
+    contenders: dict[str, Step] = {}
+    for engine in reversed(ENGINES):
         try:
-            contenders[engine] = accelerated(rule, engine, parameters, grads)
+            optimizer = optimizer_of(rule, engine, parameters)
         except EngineUnavailableError:
             continue
+        contenders |= {"touch": touching(optimizer, grads), engine: stepping(optimizer, grads)}
     others = dict(peers(rule, parameters, grads)) if with_peers else {}
     times = medians(contenders | others, seconds=seconds)
     peer = min(others, key=times.__getitem__) if others else None

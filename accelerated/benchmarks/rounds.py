@@ -9,6 +9,9 @@ import numpy as np
 
 Step = Callable[[], None]
 
+PAUSE = 0.02
+"""Seconds before each sample: threads of the last contender that still spin go to sleep, and time slices begin anew."""
+
 SAMPLE = 1e-3
 """Seconds that one sample takes at least: short steps are repeated."""
 
@@ -29,6 +32,7 @@ def medians(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) 
     while done < rounds or time.perf_counter() < end:
         for name in names[done % len(names) :] + names[: done % len(names)]:
             step, times = contenders[name], repeats[name]
+            time.sleep(PAUSE)
             start = time.perf_counter()
             for _ in range(times):
                 step()

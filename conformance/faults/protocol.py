@@ -134,7 +134,7 @@ enter(
         "adagrad",
         "the arrays passed to start are updated in place",
         _of(_UpdatesItsArguments, with_memory=True),
-        "changed parameter",
+        "step 1 changed parameter 0, an input",
     ),
     _protocol(
         "float64_returned",

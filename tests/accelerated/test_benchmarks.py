@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.benchmarks.matrix import inputs, measure, touching
+from optimetry.accelerated.benchmarks.matrix import inputs, measure, optimizer_of, touching
 from optimetry.accelerated.benchmarks.rounds import medians
 from optimetry.accelerated.benchmarks.tables import text_of
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
@@ -46,7 +46,8 @@ def test_bytes_moved(name: str, hyper: dict[str, Any], dtype: str, master: bool,
 
 def test_the_touch_limit_runs() -> None:
     for name in ("adam", "lamb"):
-        touching(name, *inputs("float32", 2, 100))()
+        parameters, grads = inputs("float32", 2, 100)
+        touching(optimizer_of(name, "auto", parameters), grads)()
 
 
 def test_rows_of_one_rule() -> None:

@@ -15,7 +15,7 @@ from optimetry.conformance.targets.numpy import NumpyTarget
 from optimetry.conformance.trajectory import Guard, trajectory
 from optimetry.reference.rules import RULES
 
-EFFORT = Effort("equivalents", cases=12, law_cases=0)
+EFFORT = Effort("equivalents", cases=8, law_cases=0)
 KEEP_BITS = {"blocks_of_16", "commuted", "in_place", "one_buffer", "strided", "threads"}
 """Styles of layout and memory, or of operations that commute exactly."""
 

@@ -63,7 +63,8 @@ def test_named_dialects_never_share_a_class(name: str) -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_stored_classes_are_what_the_cases_do_not_tell_apart(name: str) -> None:
-    assert merged(name, telling_cases(name, drawn=3)) == stored()[name]
+    cases = (case.only(range(min(len(case.parameters), 30))) for case in telling_cases(name, drawn=3))
+    assert merged(name, cases) == stored()[name]
 
 
 def test_points_of_adam_in_one_class_agree_and_others_do_not() -> None:
