@@ -24,7 +24,7 @@ PYPROJECT: dict[str, Any] = nox.project.load_toml(ROOT / "pyproject.toml")
 EXTRAS: dict[str, list[str]] = PYPROJECT["project"]["optional-dependencies"]
 FOLDERS: dict[str, str] = PYPROJECT["tool"]["setuptools"]["package-dir"]
 DATA: dict[str, list[str]] = PYPROJECT["tool"]["setuptools"]["package-data"]
-DEFAULT_TARGET = "accelerated"
+DEFAULT_TARGET = "numpy"
 EXPECTED = Path("reports", "expected")
 
 
