@@ -106,7 +106,7 @@ def _heading(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequence[st
         + (f", and misses {', '.join(f'`{name}`' for name in missed)}." if missed else "."),
         "",
         f"A test as optimizers usually have it lets {len(unnoticed)} of them pass,",
-        f"{round(100 * len(unnoticed) / len(FAULTS))} %: default",
+        f"{share} %: default",
         "hyperparameters, one tensor of ten elements, ten steps with gradients from N(0, 1), and",
         "`assert_allclose(rtol=1e-5)`. They are marked in the last column.",
         "",
