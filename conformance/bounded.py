@@ -85,7 +85,7 @@ class Bounded(NDArrayOperatorsMixin):
         return cls(value, _or_flushed(value, np.where(np.isfinite(value), np.zeros_like(value), np.inf), form), form)
 
     @classmethod
-    def scalar(cls, number: float, form: Format) -> Bounded:
+    def scalar(cls, number: float | Wide, form: Format) -> Bounded:
         """A hyperparameter: held as given, or rounded to ``form``, as the implementation pleases."""
         value = np.asarray(number).astype(form.wide)
         return cls(value, _or_flushed(value, np.abs(form.nearest(value) - value) * MARGIN, form), form)
