@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
+import shutil
 import sys
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -26,6 +29,8 @@ FOLDERS: dict[str, str] = PYPROJECT["tool"]["setuptools"]["package-dir"]
 DATA: dict[str, list[str]] = PYPROJECT["tool"]["setuptools"]["package-data"]
 DEFAULT_TARGET = "numpy"
 EXPECTED = Path("reports", "expected")
+PUBLISHED = Path("reports", "published")
+FRAMEWORKS = ("torch", "paddle", "optax", "keras")
 
 
 def install(session: nox.Session, *groups: str, extras: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> None:
@@ -63,13 +68,15 @@ def conformance(session: nox.Session) -> None:
         session.error(f"unexpected verdicts: {', '.join(unexpected)}")
 
 
-def split_arguments(posargs: list[str]) -> tuple[list[str], list[str], Path]:
+def split_arguments(
+    posargs: list[str], targets: Sequence[str] = (DEFAULT_TARGET,), out: Path = Path("results")
+) -> tuple[list[str], list[str], Path]:
     """Split what follows ``--`` into targets, the options of ``optimetry check``, and the folder for results."""
     first_option = next((i for i, word in enumerate(posargs) if word.startswith("-")), len(posargs))
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
-    parser.add_argument("--out", type=Path, default=Path("results"))
+    parser.add_argument("--out", type=Path, default=out)
     known, options = parser.parse_known_args(posargs[first_option:])
-    return posargs[:first_option] or [DEFAULT_TARGET], options, known.out
+    return posargs[:first_option] or list(targets), options, known.out
 
 
 def folder_name(target: str) -> str:
@@ -123,6 +130,28 @@ def bench(session: nox.Session) -> None:
     session.run("pytest", benchmarks, *options, *session.posargs)
     tables = "optimetry.accelerated.benchmarks.tables"
     session.run("python", "-m", tables, str(run), "--out", "results/speed")
+
+
+@nox.session
+def publish(session: nox.Session) -> None:
+    """Judge the frameworks and write ``reports/published``: ``nox -s publish -- [FRAMEWORK]... [option of check]...``.
+
+    Each framework gets a folder named after it and its version, and all share the matrix of rule by framework. Takes
+    about half an hour on two cores.
+    """
+    frameworks, options, out = split_arguments(session.posargs, FRAMEWORKS, PUBLISHED)
+    install(session, extras=tuple(framework for framework in frameworks if framework in EXTRAS))
+    for framework in frameworks:
+        scratch = Path(session.create_tmp(), framework).resolve()
+        if check(session, framework, ["--effort", "standard", *options], scratch) == 2:
+            session.error(f"{framework} could not be judged")
+        header = json.loads((scratch / "results.jsonl").read_text(encoding="utf-8").split("\n", 1)[0])
+        for older in out.glob(f"{framework}-*"):
+            shutil.rmtree(older)
+        shutil.copytree(scratch, out / f"{framework}-{header['target_version']}")
+    folders = [str(folder) for framework in FRAMEWORKS for folder in sorted(out.glob(f"{framework}-*"))]
+    session.run("optimetry", "report", *folders, "--out", str(out), silent=True)
+    session.run("python", "-m", "optimetry.conformance.effects", *folders, "--out", str(out / "effects.md"))
 
 
 @nox.session

@@ -157,12 +157,21 @@ def write_tables(folder: Path, results: Iterable[Results]) -> None:
         UsageError: it cannot be written.
     """
     found = list(results)
+    write(folder / "table.md", tables.markdown(found))
+    write(folder / "table.csv", tables.csv_text(found))
+
+
+def write(file: Path, text: str) -> None:
+    """Write a text into the folder for results, which is made if need be.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "table.md").write_text(tables.markdown(found), encoding="utf-8")
-        (folder / "table.csv").write_text(tables.csv_text(found), encoding="utf-8")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise UsageError(f"--out {folder}: {error.strerror or error}") from error
+        raise UsageError(f"--out {file.parent}: {error.strerror or error}") from error
 
 
 def checked_folder(folder: Path) -> Path:

@@ -16,7 +16,7 @@ from typing import NoReturn
 from tabulate import tabulate
 
 from optimetry.conformance import ledger
-from optimetry.conformance.check import Check, checked_folder, run, terminal_width, write_tables
+from optimetry.conformance.check import Check, checked_folder, run, terminal_width, write, write_tables
 from optimetry.conformance.diagnose_command import add_diagnose
 from optimetry.conformance.effort import EFFORTS
 from optimetry.conformance.formats import FORMATS
@@ -25,7 +25,7 @@ from optimetry.conformance.names import chosen
 from optimetry.conformance.workers import Task
 from optimetry.reference.errors import OptimetryError, UsageError
 from optimetry.reference.rules import RULES
-from optimetry.reports import results, tables
+from optimetry.reports import matrix, results, tables
 from optimetry.reports.results import ResultsError
 
 DEFAULT_DTYPES = ("float32", "float64")
@@ -135,11 +135,12 @@ def parser() -> Parser:
     report = commands.add_parser(
         "report",
         help="make tables from results files",
-        description="Make tables from results files; the folder that `optimetry check --out` made stands for its file.",
+        description="Make tables from results files, one for each target, and a matrix of rule by target; the folder "
+        "that `optimetry check --out` made stands for its file.",
         allow_abbrev=False,
     )
     report.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
-    report.add_argument("--out", type=Path, metavar="DIR", help="write table.md and table.csv there")
+    report.add_argument("--out", type=Path, metavar="DIR", help="write table.md, table.csv and matrix.md there")
     report.set_defaults(command=report_command)
     return top
 
@@ -177,12 +178,14 @@ def report_command(options: argparse.Namespace) -> int:
     found = [results.read(file) for file in files]
     if options.out is not None:
         write_tables(checked_folder(options.out), found)
+        folders = [Path(os.path.relpath(file.parent, options.out)).as_posix() for file in files]
+        write(options.out / "matrix.md", matrix.page(found, folders))
     for each in found:
         print(f"{each.header.target} {each.header.target_version}. {tables.about(each.header)}\n")
         print(tables.terminal(each.verdicts, terminal_width()))
         print(f"\n{tables.summary(each.verdicts)}\n")
     if options.out is not None:
-        print(f"written: {options.out / 'table.md'}, {options.out / 'table.csv'}")
+        print(f"written: {options.out / 'table.md'}, table.csv, matrix.md")
     return 0
 
 

@@ -25,7 +25,7 @@ from optimetry.reports.results import Verdict
 
 PAGE = Path("docs") / "confusion.md"
 
-FEW = Effort("few", 20, 1)
+FEW = Effort("few", 10, 1)
 """The cases of equivalents here; the page on sensitivity has them on more."""
 
 LARGEST = 32

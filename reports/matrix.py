@@ -7,9 +7,30 @@ from collections.abc import Iterable, Sequence
 from tabulate import tabulate
 
 from optimetry.reports.results import Results, Verdict
-from optimetry.reports.tables import number
+from optimetry.reports.tables import about, number
 
-WORDS = {"conforms": "conforms", "diverges": "**diverges**", "error": "**error**", "unsupported": "\N{EN DASH}"}
+WORDS = {"conforms": "conforms", "diverges": "**diverges**", "error": "**error**", "unsupported": "unsupported"}
+
+LEGEND = """\
+A cell says what the framework computes under the rule's name: *conforms*, the documented rule to the last rounding
+error; a `name`, exactly one other rule that explains every case; **diverges**, none known; a dash, nothing offered.
+In brackets the largest difference from the documented rule, as a share of the rounding-error bound (up to 1, or 2 where
+arithmetic is regrouped, is rounding) and in units in the last place. Dtypes and engines stand before what not all of
+them compute."""
+
+
+def page(results: Sequence[Results], folders: Sequence[str]) -> str:
+    """The table as a Markdown page that says how to read it and where each column comes from.
+
+    Args:
+        results: one for each column.
+        folders: where each lies, as links from the page.
+    """
+    sources = [
+        f"- [{each.header.target} {each.header.target_version}]({folder}). {about(each.header)}"
+        for each, folder in zip(results, folders, strict=True)
+    ]
+    return "\n\n".join(["# What frameworks compute", LEGEND, matrix(results), "\n".join(sources)]) + "\n"
 
 
 def matrix(results: Sequence[Results]) -> str:
@@ -43,7 +64,10 @@ def _line(text: str, group: Sequence[Verdict], everything: Sequence[Verdict]) ->
     shares = [verdict.share for verdict in group if verdict.share is not None]
     ulps = [verdict.ulp for verdict in group if verdict.ulp is not None]
     figures = f" ({number(max(shares))}; {number(max(ulps))} ULP)" if shares and ulps else ""
-    return f"{_where(group, everything)}{text}{figures}"
+    where = _where(group, everything)
+    if text == "unsupported" and not where:
+        return "\N{EN DASH}"
+    return f"{where}{text}{figures}"
 
 
 def _where(group: Sequence[Verdict], everything: Sequence[Verdict]) -> str:

@@ -1,0 +1,81 @@
+"""How large differences are: the measure, on targets of which it can be worked out."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.case import Case
+from optimetry.conformance.effects import ELEMENTS, SCALES, STEPS, default_case, effect, effects, page
+from optimetry.conformance.targets.numpy import NumpyTarget
+from optimetry.reference.rules import RULES
+from optimetry.reports.results import Header, Results, Verdict
+
+
+class Enlarged:
+    """SGD with steps that are a given factor of the documented ones."""
+
+    name, version = "enlarged", "1.0"
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def start(self, optimizer, hyper, parameters):
+        self.parameters = [param.copy() for param in parameters]
+        return self
+
+    def step(self, grads, learning_rate):
+        pairs = zip(self.parameters, grads, strict=True)
+        self.parameters = [p if g is None else p - self.factor * learning_rate * g for p, g in pairs]
+        return self.parameters
+
+
+def results(*verdicts):
+    header = Header(
+        optimetry="0.1.0",
+        target="enlarged",
+        target_version="1.0",
+        platform="Linux x86_64",
+        dtypes=["float32", "float64"],
+        optimizers=["sgd"],
+        seed=0,
+        effort="quick",
+    )
+    return Results(header, list(verdicts))
+
+
+def test_an_effect_is_a_share_of_how_far_the_documented_rule_goes():
+    case = default_case("sgd", "float64", 1.0)
+    assert effect(Enlarged(1.25), case) == pytest.approx(0.25)
+    assert effect(Enlarged(1), case) < 1e-12
+
+
+def test_a_parameter_that_should_not_move_is_infinitely_far_off():
+    still = Case("sgd", "float64", {}, (0.1,), (np.ones(1),), ((np.zeros(1),),))
+    astray = Enlarged(1)
+    astray.step = lambda grads, learning_rate: [np.full(1, 2.0)]
+    assert effect(astray, still) == np.inf
+    assert effect(Enlarged(3), still) == 0
+
+
+def test_numbers_that_are_not_finite_are_infinitely_far_off():
+    with np.errstate(all="ignore"):
+        assert effect(Enlarged(np.nan), default_case("sgd", "float64", 1.0)) == np.inf
+
+
+@pytest.mark.parametrize("optimizer", RULES)
+def test_the_reference_has_no_effect_at_defaults(optimizer):
+    case = default_case(optimizer, "float64", SCALES["N(0, 1) gradients"])
+    assert (len(case.grads), case.size) == (STEPS, ELEMENTS)
+    assert effect(NumpyTarget(), case) < 1e-9
+
+
+def test_a_difference_is_measured_once_and_where_rounding_is_least():
+    named = Verdict(optimizer="sgd", dtype="float32", verdict="dialect", dialect="enlarged", cases=80)
+    wide = dataclasses.replace(named, dtype="float64")
+    fine = Verdict(optimizer="adam", dtype="float32", verdict="conforms", cases=80)
+    (one,) = effects(Enlarged(1.5), results(fine, named, wide))
+    assert one.verdict == wide
+    assert one.at_defaults == {name: pytest.approx(0.5) for name in SCALES}
+    assert one.worst == pytest.approx(0.5)
+    assert "| enlarged    | `sgd`  | float64 | `enlarged` | 5.0e-01             |" in page([one])
