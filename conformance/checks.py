@@ -15,6 +15,7 @@ from optimetry.conformance.judge import judge
 from optimetry.conformance.loading import load_target, made
 from optimetry.conformance.names import chosen
 from optimetry.conformance.targets.target import Target, engine_name, engines_of
+from optimetry.conformance.wrappers import WRAPPERS
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
 from optimetry.reports.tables import number
@@ -50,7 +51,7 @@ class Judging:
         """Check every name; raises UsageError, or TargetError for the target."""
         return cls(
             target=load_target(target) if isinstance(target, str) else made(target, repr(target)),
-            optimizers=chosen("optimizer", optimizers, RULES),
+            optimizers=chosen("optimizer", optimizers, RULES, also=WRAPPERS),
             dtypes=chosen("dtype", dtypes, FORMATS),
             effort=EFFORTS[chosen("effort", [effort], EFFORTS)[0]],
             seed=seed,

@@ -23,6 +23,7 @@ from optimetry.conformance.formats import FORMATS
 from optimetry.conformance.loading import builtin_meaning, builtin_names, builtin_version
 from optimetry.conformance.names import chosen
 from optimetry.conformance.workers import Task
+from optimetry.conformance.wrappers import WRAPPERS
 from optimetry.reference.errors import OptimetryError, UsageError
 from optimetry.reference.rules import RULES
 from optimetry.reports import matrix, results, tables
@@ -51,7 +52,8 @@ examples:
   optimetry check torch --effort quick
   optimetry check mypackage.adapter:Target --optimizer adam --optimizer sgd --dtype bfloat16
   optimetry check torch --out results --expect expected.txt      verdicts listed in expected.txt are no failure
-  optimetry check torch --seed random                            other cases than ever before"""
+  optimetry check torch --seed random                            other cases than ever before
+  optimetry check torch --optimizer clip_by_global_norm          one of the wrappers"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -104,7 +106,13 @@ def parser() -> Parser:
         allow_abbrev=False,
     )
     check.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
-    check.add_argument("--optimizer", action="append", metavar="NAME", help="one of: " + ", ".join(RULES))
+    check.add_argument(
+        "--optimizer",
+        action="append",
+        metavar="NAME",
+        help=f"one of: {', '.join(RULES)}; or a wrapper: {', '.join(WRAPPERS)}",
+    )
+    check.add_argument("--wrappers", action="store_true", help="judge clips, regularizers and averages, too")
     check.add_argument(
         "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)}; default float32 and float64"
     )
@@ -147,7 +155,8 @@ def parser() -> Parser:
 
 def check_command(options: argparse.Namespace) -> int:
     """``optimetry check``."""
-    optimizers = chosen("optimizer", options.optimizer, RULES)
+    asked = [*(options.optimizer or RULES), *WRAPPERS] if options.wrappers else options.optimizer
+    optimizers = chosen("optimizer", asked, RULES, also=WRAPPERS)
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     task = Task(
@@ -157,7 +166,7 @@ def check_command(options: argparse.Namespace) -> int:
         time_limit=_seconds("--time-limit", options.time_limit),
     )
     workers = _whole("-n", options.n, 1)
-    expected = ledger.read(options.expect, list(RULES), list(FORMATS)) if options.expect else ledger.Ledger()
+    expected = ledger.read(options.expect, [*RULES, *WRAPPERS], list(FORMATS)) if options.expect else ledger.Ledger()
     if options.out is not None:
         checked_folder(options.out)
     return run(Check(task, optimizers, dtypes, workers, expected, options.out))

@@ -13,13 +13,14 @@ from optimetry.conformance.case import Case
 from optimetry.conformance.counterexample import script
 from optimetry.conformance.effort import Effort
 from optimetry.conformance.laws import Law, in_order
-from optimetry.conformance.oracle import expected
+from optimetry.conformance.oracle import Expected, expected
 from optimetry.conformance.probes import Probed
 from optimetry.conformance.rounded import narrowable, rounded_numbers
 from optimetry.conformance.shrink import shrunk
 from optimetry.conformance.strategies import drawn_cases
 from optimetry.conformance.targets.target import Target, engine_name, engines_of, reason_unsupported
 from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.conformance.wrappers import WRAPPERS
 from optimetry.reference.errors import TargetFault, TargetHung
 from optimetry.reference.rules import rule_named
 from optimetry.reports.results import Verdict
@@ -40,7 +41,7 @@ def judge(
 
     Args:
         target: what is judged.
-        optimizer: a rule's name.
+        optimizer: the name of a rule or of a wrapper.
         dtype: a judged dtype's name.
         effort: how many cases.
         seed: what the cases are drawn from; the same seed gives the same verdicts.
@@ -48,24 +49,35 @@ def judge(
         time_limit: seconds one run may take.
         before: cases that are tried before those drawn.
     """
+    guard = Guard(time_limit, heartbeat)
+    if optimizer in WRAPPERS:
+        from optimetry.conformance.wrappers.judge import wrapper_examinations
 
-    def cases() -> Iterator[Case]:
-        return chain(before, drawn_cases(optimizer, dtype, seed=seed, count=effort.cases))
+        examinations = wrapper_examinations(target, optimizer, dtype, effort, seed, guard)
+    else:
 
-    engines = [Examination(engine, cases, Guard(time_limit, heartbeat)) for engine in engines_of(target)]
-    for number, case in enumerate(cases()):
-        trying = [engine for engine in engines if engine.open_to(case)]
+        def cases() -> Iterator[Case]:
+            return chain(before, drawn_cases(optimizer, dtype, seed=seed, count=effort.cases))
+
+        examinations = [Examination(engine, cases, guard) for engine in engines_of(target)]
+    examine(examinations, effort)
+    return [examination.verdict(optimizer, dtype) for examination in examinations]
+
+
+def examine(examinations: Sequence[Examination], effort: Effort) -> None:
+    """Try every case on every engine, until more cases can change nothing; all engines have the same cases."""
+    for number, case in enumerate(examinations[0].cases() if examinations else ()):
+        trying = [engine for engine in examinations if engine.open_to(case)]
         if number < effort.law_cases:
             for engine in trying:
                 engine.try_laws(case)
         trying = [engine for engine in trying if not engine.settled]
         if trying:
-            oracle = expected(case)
+            oracle = trying[0].expected(case)
             for engine in trying:
                 engine.hold_against(case, oracle)
-        if all(engine.settled for engine in engines):
+        if all(engine.settled for engine in examinations):
             break
-    return [engine.verdict(optimizer, dtype) for engine in engines]
 
 
 @dataclass
@@ -111,10 +123,22 @@ class Examination:
         self.declined = self.declined or reason
         return reason is None
 
+    def expected(self, case: Case) -> Expected:
+        """What the documented rule has in a case."""
+        return expected(case)
+
+    def laws(self) -> Sequence[Law]:
+        """The laws to try."""
+        return in_order()
+
+    def script(self, case: Case, after: Any, oracle: Expected, *, title: str, target: str) -> str | None:
+        """A counterexample as a standalone script, if it can be one."""
+        return script(case, after, oracle, title=title, target=target)
+
     def try_laws(self, case: Case) -> None:
         """Look for a broken law, unless one is known."""
         try:
-            for law in in_order() if self.broken is None else ():
+            for law in self.laws() if self.broken is None else ():
                 found = law.broken(self.target, case, self.guard)
                 if found is not None:
                     self.broken = law, found, case
@@ -231,10 +255,10 @@ class Examination:
         """The shrunk counterexample to the documented rule."""
 
         def fails(smaller: Case) -> bool:
-            return _conforms(self.target, smaller, self.guard) is False
+            return self._conforms(smaller) is False
 
         small = shrunk(case, fails)
-        after, oracle = trajectory(self.target, small, self.guard), expected(small)
+        after, oracle = trajectory(self.target, small, self.guard), self.expected(small)
         worst = compare(after, oracle, small.form)
         assert worst.worst is not None
         step, element = worst.worst
@@ -247,8 +271,19 @@ class Examination:
             "documented": str(oracle.value[step, element]),
             "bound": float(oracle.bound[step, element]),
             "share": worst.share,
-            "script": script(small, after, oracle, title=f"{name} on {small.optimizer} in {small.dtype}.", target=name),
+            "script": self.script(
+                small, after, oracle, title=f"{name} on {small.optimizer} in {small.dtype}.", target=name
+            ),
         }
+
+    def _conforms(self, case: Case) -> bool | None:
+        """Whether the target is within the slack on a case; None where it does not run it."""
+        try:
+            if reason_unsupported(self.target, case.optimizer, case.hyper, case.dtype) is not None:
+                return None
+            return compare(trajectory(self.target, case, self.guard), self.expected(case), case.form).share <= SLACK
+        except TargetFault:
+            return None
 
     def _lawless(self, law: Law, found: str, case: Case) -> dict[str, Any]:
         def fails(smaller: Case) -> bool:
@@ -259,13 +294,3 @@ class Examination:
 
         small = shrunk(case, fails, budget=100)
         return {"case": small.to_json(), "law": law.name, "found": found, "script": None}
-
-
-def _conforms(target: Target, case: Case, guard: Guard) -> bool | None:
-    """Whether the target is within the slack on a case; None where it does not run it."""
-    try:
-        if reason_unsupported(target, case.optimizer, case.hyper, case.dtype) is not None:
-            return None
-        return compare(trajectory(target, case, guard), expected(case), case.form).share <= SLACK
-    except TargetFault:
-        return None

@@ -18,8 +18,8 @@ from optimetry.conformance.names import near_miss
 from optimetry.conformance.targets.target import Target
 from optimetry.reference.errors import TargetError
 
-NOT_TARGETS = ("target",)
-"""Modules of the folder that hold no target: the protocol."""
+NOT_TARGETS = ("target", "wrapped")
+"""What in the folder holds no target: the protocol, and the wrappers that targets offer beside optimizers."""
 
 
 def builtin_names() -> list[str]:

@@ -14,14 +14,21 @@ def near_miss(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def chosen(kind: str, asked: Iterable[str] | None, allowed: Iterable[str]) -> list[str]:
+def chosen(kind: str, asked: Iterable[str] | None, allowed: Iterable[str], also: Iterable[str] = ()) -> list[str]:
     """The names asked for, each once, or all that are allowed.
+
+    Args:
+        kind: what the names are of, for the error's text.
+        asked: the names; nothing stands for all.
+        allowed: what may be asked for.
+        also: what may be asked for, but is not among all.
 
     Raises:
         UsageError: one is not allowed; the text lists what is.
     """
     names = list(allowed)
     picked = list(dict.fromkeys(asked or names))
+    names += also
     for name in picked:
         if name not in names:
             raise UsageError(f"unknown {kind} {name!r}, must be one of: {', '.join(names)}{near_miss(name, names)}")

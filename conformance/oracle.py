@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -58,17 +58,7 @@ def expected(
             used.
     """
     rule, form = rule or case.rule, form or with_underflow_room(case.form)
-    scalars = scalar_format(form)
-    decays = [x.name for x in rule.hyperparameters() if x.domain is not None and x.domain.ends == (0.0, 1.0)]
-
-    def lift(name: str, number: float) -> Bounded:
-        held_in = FORMATS["float32"] if name in narrow else scalars
-        held = Bounded.scalar(number, held_in)
-        bound = held.bound
-        if name in decays:  # an average as `g + b*(m - g)` has b from 1 - b, which is what it may hold
-            bound = np.maximum(bound, Bounded.scalar(1 - held.value, held_in).bound)
-        return Bounded(held.value.astype(form.wide), bound.astype(form.wide), scalars)
-
+    lift = lifting(rule, form, narrow)
     lifted = rule.lifted(lift)
     groups = _groups(case, rule.elementwise)
     training = Training(lifted, [Bounded.exact(_joined(case.parameters, group), form) for group in groups])
@@ -81,6 +71,22 @@ def expected(
         for param, column in zip(after, columns, strict=True):
             value[step, column], bound[step, column] = param.value.reshape(-1), param.bound.reshape(-1)
     return Expected(value, bound, np.abs(flat(case.parameters).astype(np.float64)))
+
+
+def lifting(rule: Rule, form: Format, narrow: tuple[str, ...] = ()) -> Callable[[str, float], Bounded]:
+    """What makes a `Bounded` number of a hyperparameter: ``lift(name, number)``; see `expected` for the rest."""
+    scalars = scalar_format(form)
+    decays = [x.name for x in rule.hyperparameters() if x.domain is not None and x.domain.ends == (0.0, 1.0)]
+
+    def lift(name: str, number: float) -> Bounded:
+        held_in = FORMATS["float32"] if name in narrow else scalars
+        held = Bounded.scalar(number, held_in)
+        bound = held.bound
+        if name in decays:  # an average as `g + b*(m - g)` has b from 1 - b, which is what it may hold
+            bound = np.maximum(bound, Bounded.scalar(1 - held.value, held_in).bound)
+        return Bounded(held.value.astype(form.wide), bound.astype(form.wide), scalars)
+
+    return lift
 
 
 @cache

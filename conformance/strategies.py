@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from optimetry.conformance.case import Case
 from optimetry.conformance.formats import FORMATS, Format
 from optimetry.conformance.targets.target import Array
-from optimetry.reference.rule import Hyperparameter
+from optimetry.reference.rule import Hyperparameter, Rule
 from optimetry.reference.rules import rule_named
 
 SHAPES = ((17,), (3,), (), (1,), (0,), (2, 3), (67,), (1, 5, 1), (131,), (4, 1, 9))
@@ -151,18 +151,17 @@ class Chooser(Protocol):
         ...
 
 
-def plan(choose: Chooser, optimizer: str, dtype: str) -> Plan:
-    """A plan for one rule in one dtype.
+def plan(choose: Chooser, rule: type[Rule], dtype: str) -> Plan:
+    """A plan for one rule, or wrapper, in one dtype.
 
     Rules that scale a step by norms get smaller rates, since a step as long as the parameter amplifies every rounding
     error in the next, and no subnormal gradients, whose norm underflows: both would leave nothing to be judged.
     """
-    rule = rule_named(optimizer)
     hyper = {declared.name: _value(choose, declared) for declared in rule.hyperparameters()}
     patterns = [name for name in PATTERNS if rule.elementwise or name != "subnormal"]
     scale = 1.0 if rule.elementwise else 0.1
     return Plan(
-        optimizer=optimizer,
+        optimizer=rule.name,
         dtype=dtype,
         hyper=hyper,
         tensors=tuple(_tensor(choose, patterns) for _ in range(choose.between(2, 5))),
@@ -232,7 +231,7 @@ class _Hypothesis:
 @st.composite
 def cases(draw: st.DrawFn, optimizer: str, dtype: str) -> Case:
     """A Hypothesis strategy: cases for one rule in one dtype."""
-    return plan(_Hypothesis(draw), optimizer, dtype).case()
+    return plan(_Hypothesis(draw), rule_named(optimizer), dtype).case()
 
 
 def drawn_cases(optimizer: str, dtype: str, *, seed: int, count: int) -> Iterator[Case]:
@@ -242,4 +241,9 @@ def drawn_cases(optimizer: str, dtype: str, *, seed: int, count: int) -> Iterato
 
 @lru_cache(maxsize=200)
 def _drawn(optimizer: str, dtype: str, seed: int, number: int) -> Case:
-    return plan(_Seeded(random.Random(f"{optimizer} {dtype} {seed} {number}")), optimizer, dtype).case()
+    return seeded_plan(rule_named(optimizer), dtype, seed, number).case()
+
+
+def seeded_plan(rule: type[Rule], dtype: str, seed: int, number: int) -> Plan:
+    """The plan of one case, the same for the same seed and number."""
+    return plan(_Seeded(random.Random(f"{rule.name} {dtype} {seed} {number}")), rule, dtype)

@@ -20,7 +20,6 @@ from optimetry.conformance.oracle import expected
 from optimetry.conformance.targets.target import Array, Target, reason_unsupported
 from optimetry.conformance.trajectory import Guard, same_bits, trajectory
 from optimetry.reference.rule import Rule
-from optimetry.reference.rules import rule_named
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Trial:
     @property
     def rule(self) -> type[Rule]:
         """The declaration of the case's rule."""
-        return rule_named(self.case.optimizer)
+        return type(self.case.rule)
 
     def on(self, case: Case) -> Trial:
         """The same target on another case."""
@@ -105,7 +104,7 @@ class Law:
         Raises:
             TargetFault: the target breaks the protocol.
         """
-        return self.check(Trial(target, case, guard)) if self.applies(rule_named(case.optimizer)) else None
+        return self.check(Trial(target, case, guard)) if self.applies(type(case.rule)) else None
 
 
 LAWS: dict[str, Law] = {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from optimetry.conformance.targets.target import Array, Hyper
+from optimetry.conformance.targets.wrapped.numpy import AverageFeed, GradientFeed, started
+from optimetry.conformance.wrappers.wrapper import wrapper_named
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
 from optimetry.reference.rules import rule_named
@@ -46,6 +48,10 @@ class NumpyTarget:
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
         """Begin a run of the documented rule."""
         return RuleRun(rule_named(optimizer).of(hyper), parameters)
+
+    def start_wrapper(self, wrapper: str, hyper: Hyper, parameters: list[Array]) -> GradientFeed | AverageFeed:
+        """Begin a run of the documented wrapper."""
+        return started(wrapper_named(wrapper).of(hyper), parameters)
 
 
 target = NumpyTarget

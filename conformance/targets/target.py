@@ -35,6 +35,36 @@ class Run(Protocol):
         ...
 
 
+class GradientRun(Protocol):
+    """A clip or a regularizer, bound to the parameters it was started with."""
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        """What the update rule would be given in place of these gradients, one for each parameter.
+
+        Arrays passed in must not be changed.
+        """
+        ...
+
+
+class AverageRun(Protocol):
+    """An average of parameters, somewhere inside a training run.
+
+    Optional methods, used where they exist: ``state()`` and ``load(state)``, as in `Run`.
+    """
+
+    def update(self, parameters: list[Array]) -> None:
+        """Take the parameters in, as they are after one more step of training. They must not be changed."""
+        ...
+
+    def apply(self) -> list[Array]:
+        """Put the averages into the parameters, and return the parameters."""
+        ...
+
+    def restore(self) -> list[Array]:
+        """Bring back what `apply` has replaced, and return the parameters."""
+        ...
+
+
 @runtime_checkable
 class Target(Protocol):
     """A framework under judgement.
@@ -46,6 +76,9 @@ class Target(Protocol):
     ``engines() -> Sequence[Target]``
         The implementations of this framework that are judged apart (single tensor, fused, …). Each is a target with
         an attribute ``engine: str``. Without this method the target itself is the one engine.
+    ``start_wrapper(wrapper, hyper, parameters) -> GradientRun | AverageRun``
+        Begin a run of a documented wrapper (a clip, a regularizer, an average) around ``parameters``. A target without
+        this method offers none; one with it is asked ``unsupported`` of wrappers, too.
     """
 
     name: str

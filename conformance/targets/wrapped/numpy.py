@@ -1,0 +1,90 @@
+"""Any declared wrapper in working precision, one operation after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.targets.target import Array
+from optimetry.conformance.wrappers.wrapper import Wrapper
+from optimetry.reference.precision import working
+
+
+class GradientFeed:
+    """A clip or a regularizer in the precision of the gradients."""
+
+    def __init__(self, wrapper: Wrapper, parameters: Sequence[Array]) -> None:
+        self.wrapper = wrapper
+        self.parameters = [working(array) for array in parameters]
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        """What the wrapper gives for these gradients alone."""
+        with np.errstate(all="ignore"):
+            given, _ = self.wrapper.feed([working(grad) for grad in grads], self.parameters, None)
+        return [np.array(array, grad.dtype) for array, grad in zip(given, grads, strict=True)]
+
+
+class AverageFeed:
+    """An average; of float16 and bfloat16 parameters in float32, where 0.999 is not 1."""
+
+    def __init__(self, wrapper: Wrapper, parameters: Sequence[Array]) -> None:
+        self.wrapper = wrapper
+        self.dtype = parameters[0].dtype if parameters else np.dtype(np.float32)
+        self.first = [self._held(array) for array in parameters]
+        self.training = [np.array(array) for array in parameters]
+        self.inside = list(self.training)
+        self.averages = list(self.training)
+        self._state: Any = None
+
+    def update(self, parameters: list[Array]) -> None:
+        """Take the parameters in."""
+        self.training = self.inside = [np.array(array) for array in parameters]
+        with np.errstate(all="ignore"):
+            held = [self._held(array) for array in parameters]
+            given, self._state = self.wrapper.feed(held, self.first, self._state)
+            self.averages = [np.array(array).astype(self.dtype) for array in given]
+
+    def apply(self) -> list[Array]:
+        """The averages."""
+        self.inside = self.averages
+        return [array.copy() for array in self.inside]
+
+    def restore(self) -> list[Array]:
+        """The parameters as `update` was given them."""
+        self.inside = self.training
+        return [array.copy() for array in self.inside]
+
+    def state(self) -> dict[str, list[Array]]:
+        """All that the average holds, in one list; empty before the first update."""
+        return {"state": [np.array(leaf) for leaf in _leaves(self._state)]} if self._state else {}
+
+    def load(self, state: dict[str, list[Array]]) -> None:
+        """Continue from what `state` returned."""
+        _, like = self.wrapper.feed(self.first, self.first, None)
+        self._state = _rebuilt(like, iter(state["state"])) if state else None
+
+    def _held(self, array: Array) -> Any:
+        return working(array.astype(np.float32) if array.dtype.itemsize < 4 else array)
+
+
+def _leaves(state: Any) -> Iterator[Any]:
+    if isinstance(state, tuple | list):
+        for part in state:
+            yield from _leaves(part)
+    else:
+        yield state
+
+
+def _rebuilt(like: Any, leaves: Iterator[Array]) -> Any:
+    if isinstance(like, tuple | list):
+        parts = [_rebuilt(part, leaves) for part in like]
+        return type(like)(*parts) if hasattr(like, "_fields") else type(like)(parts)
+    leaf = next(leaves)
+    return type(like)(leaf.item()) if isinstance(like, int | float) else working(leaf)
+
+
+def started(wrapper: Wrapper, parameters: Sequence[Array]) -> GradientFeed | AverageFeed:
+    """A run of a wrapper: documented, a variant or a faulty one."""
+    return (AverageFeed if wrapper.averages else GradientFeed)(wrapper, parameters)

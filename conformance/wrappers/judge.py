@@ -1,0 +1,114 @@
+"""From runs of a wrapper to a verdict, as for rules: laws, cases against the oracle, then a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from optimetry.conformance.agreement import Agreement, compare, explains
+from optimetry.conformance.candidates import Candidate
+from optimetry.conformance.dialects.precision import to_float32
+from optimetry.conformance.effort import Effort
+from optimetry.conformance.formats import flushing
+from optimetry.conformance.judge import Examination
+from optimetry.conformance.laws import Law
+from optimetry.conformance.oracle import Expected
+from optimetry.conformance.targets.target import Target, engines_of
+from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.conformance.wrappers.case import WrapperCase, drawn_cases
+from optimetry.conformance.wrappers.laws import LONG, in_order
+from optimetry.conformance.wrappers.oracle import expected
+from optimetry.conformance.wrappers.run import WrapperTarget
+from optimetry.conformance.wrappers.wrapper import VARIANTS, Variant, wrapper_named
+
+
+def wrapper_examinations(
+    target: Target, wrapper: str, dtype: str, effort: Effort, seed: int, guard: Guard
+) -> Sequence[Examination]:
+    """One examination for each engine of the target, ready to be tried on its cases."""
+
+    def cases() -> Iterator[WrapperCase]:
+        return drawn_cases(wrapper, dtype, seed=seed, count=effort.cases)
+
+    return [WrapperExamination(WrapperTarget(engine), cases, guard) for engine in engines_of(target)]
+
+
+class WrapperExamination(Examination):
+    """What is known of one engine's wrapper while its cases are tried."""
+
+    def expected(self, case: Any) -> Expected:
+        """What the documented wrapper has in a case."""
+        return expected(case)
+
+    def laws(self) -> Sequence[Law]:
+        """The laws of wrappers; those that take long are tried on the first case alone."""
+        return in_order(brief=self.tried > 0)
+
+    def script(self, case: Any, after: Any, oracle: Expected, *, title: str, target: str) -> None:
+        """A wrapper's counterexample is a case."""
+
+    def _lawless(self, law: Law, found: str, case: Any) -> dict[str, Any]:
+        if law.name in LONG:  # what takes long is not shrunk
+            return {"case": case.to_json(), "law": law.name, "found": found, "script": None}
+        return super()._lawless(law, found, case)
+
+    def _name(self, optimizer: str, dtype: str) -> Candidate | None:
+        """The one candidate that is within the slack on every case; looking for it completes the agreement."""
+        for tier in tiers(optimizer, dtype):
+            alive = self._explaining(tier)
+            if alive:
+                return alive[0] if len(alive) == 1 else None
+        return None
+
+    def _explaining(self, alive: list[Candidate]) -> list[Candidate]:
+        agreement, tried = Agreement(), 0
+        for case in self.cases():
+            if not alive:
+                break
+            if self.target.unsupported(case.optimizer, case.hyper, case.dtype) is None:  # type: ignore[attr-defined]
+                after = trajectory(self.target, case, self.guard)
+                alive = [one for one in alive if explains(after, one.oracle(case), case.form)]
+                agreement, tried = agreement + compare(after, self.expected(case), case.form), tried + 1
+        if tried > self.tried:
+            self.agreement, self.tried = agreement, tried
+        return alive
+
+
+def tiers(wrapper: str, dtype: str) -> Iterator[list[Candidate]]:
+    """The candidates for one wrapper, the sharpest explanations first; a tier with any explanation ends the search.
+
+    As with rules, numbers rounded to float32 can be told from rounding beside float64 arrays alone.
+    """
+    variants = VARIANTS[wrapper]
+    numbers = tuple(x.name for x in wrapper_named(wrapper).hyperparameters() if x.kind is float)
+    narrow = numbers if dtype == "float64" else ()
+    yield [_of_variant(one) for one in variants]
+    if narrow:
+        documented = Variant(
+            "float32_" + "_".join(narrow),
+            wrapper_named(wrapper),
+            "; ".join(f"{name} = float32({name})" for name in narrow),
+            "frameworks that hold numbers in float32",
+        )
+        yield [_of_variant(documented, rounded=narrow)]
+        yield [_of_variant(documented, narrow=narrow, name="float32_in_some_uses")]
+        yield [_of_variant(one, rounded=narrow, name=f"{one.name}+float32") for one in variants]
+        yield [_of_variant(one, narrow=narrow, name=f"{one.name}+float32") for one in variants]
+    documented = Variant("flushed_subnormals", wrapper_named(wrapper), "subnormals flushed to zero", "some processors")
+    for one in (documented, *variants):
+        yield [_of_variant(one, flushes=True, name=one.name + "+flushed" * (one is not documented))]
+
+
+def _of_variant(
+    one: Variant,
+    *,
+    rounded: Sequence[str] = (),
+    narrow: tuple[str, ...] = (),
+    flushes: bool = False,
+    name: str = "",
+) -> Candidate:
+    def oracle(case: Any) -> Expected:
+        hyper = {key: to_float32(value) if key in rounded else value for key, value in case.hyper.items()}
+        return expected(case, one.kind.of(hyper), flushing(case.form) if flushes else None, narrow)
+
+    return Candidate(name or one.name, f"{one.difference}, as in {one.origin}", oracle)
