@@ -79,7 +79,8 @@ class Session:
             raise TargetFault(f"step {self.taken} returned {len(after)} parameters, must be {len(self.parameters)}")
         for i, (array, param) in enumerate(zip(after, self.parameters, strict=True)):
             if not isinstance(array, np.ndarray) or array.dtype != param.dtype or array.shape != param.shape:
-                got = f"{getattr(array, 'dtype', type(array).__name__)} of shape {getattr(array, 'shape', None)}"
+                is_array = isinstance(array, np.ndarray)
+                got = f"{array.dtype} of shape {array.shape}" if is_array else f"a {type(array).__name__}, no array"
                 must = f"{param.dtype} of shape {param.shape}"
                 raise TargetFault(f"step {self.taken} returned parameter {i} as {got}, must be {must}")
         return list(after)

@@ -35,7 +35,10 @@ class RMSPropFamily(RMSProp):
         push = lr * grad / root if inside else grad / root
         velocity = self.momentum * state.velocity + push
         direction = velocity if self.momentum_kind == "heavy_ball" else push + self.momentum * velocity
-        step = direction if inside else lr * direction
+        if inside:
+            step = direction
+        else:  # without momentum v is not needed, and where lr*g is subnormal the order matters
+            step = np.where(self.momentum == 0, lr * grad / root, lr * direction)
         return param - step, State(mean_square=mean_square, mean_grad=mean_grad, velocity=velocity)
 
 

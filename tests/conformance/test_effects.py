@@ -26,7 +26,7 @@ class Enlarged:
 
     def step(self, grads, learning_rate):
         pairs = zip(self.parameters, grads, strict=True)
-        self.parameters = [p if g is None else p - self.factor * learning_rate * g for p, g in pairs]
+        self.parameters = [np.asarray(p if g is None else p - self.factor * learning_rate * g) for p, g in pairs]
         return self.parameters
 
 
