@@ -175,6 +175,19 @@ def test_what_a_framework_computes_is_named(name, engine, optimizer, dtype, verd
     assert (found.verdict, found.dialect) == (verdict, dialect), found.reason
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_asgd_of_paddle_differs_in_nothing_but_what_it_remembers_of_decay(dtype, monkeypatch):
+    paddle = module_of("paddle").target
+    offers = paddle.unsupported
+
+    def unsupported(optimizer, hyper, dtype):
+        remembers = hyper["batch_num"] > 1 and hyper["weight_decay"] > 0
+        return "left out here" if remembers else offers(optimizer, hyper, dtype)
+
+    monkeypatch.setattr(paddle, "unsupported", unsupported, raising=False)
+    assert judged(paddle, "asgd", dtype, 40).verdict == "conforms"
+
+
 def test_a_wrong_mapping_is_convicted(monkeypatch):
     module = module_of("torch")
     swapped = module.TorchClass(module.CLASSES["adam"].cls, {"betas": ("beta2", "beta1"), "eps": "epsilon"})
