@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.accelerated.arrays import address_of
+from optimetry.accelerated.devices.device import Device
 from optimetry.accelerated.formats import Array, Format
 from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel
 from optimetry.reference.rule import Rule
@@ -36,7 +37,9 @@ class Column:
         shaped: whether the documented shape has an axis for the copies.
     """
 
-    def __init__(self, like: Sequence[Array], dtype: np.dtype[Any], copies: int = 1, shaped: bool = False) -> None:
+    def __init__(
+        self, like: Sequence[Array], dtype: np.dtype[Any], device: Device, copies: int = 1, shaped: bool = False
+    ) -> None:
         self.copies, self.shaped = copies, shaped
         end, first = 0, []
         for parameter in like:
@@ -45,7 +48,7 @@ class Column:
             end += (address_of(parameter) - end) % unit // dtype.itemsize * dtype.itemsize
             first.append(end // dtype.itemsize)
             end += size
-        raw = np.zeros(end + PAGE, np.uint8)
+        raw = device.zeros(end + PAGE, np.uint8)
         start = -address_of(raw) % PAGE
         self.block = raw[start : start + end].view(dtype)
         self.first = np.array(first, np.int64)
@@ -65,6 +68,7 @@ class Arena:
         form: the format of the parameters.
         parameters: contiguous and writeable; updated in place.
         master: whether to keep copies of the parameters in the compute dtype, which are then the real ones.
+        device: where the parameters lie, and all the rest.
 
     Attributes:
         flat: the parameters as 1-d views.
@@ -74,8 +78,16 @@ class Arena:
         master: the master copies; None without.
     """
 
-    def __init__(self, rule: Rule, kernel: Kernel, form: Format, parameters: Sequence[Array], master: bool) -> None:
-        self.form = form
+    def __init__(
+        self,
+        rule: Rule,
+        kernel: Kernel,
+        form: Format,
+        parameters: Sequence[Array],
+        master: bool,
+        device: Device,
+    ) -> None:
+        self.form, self.device = form, device
         self.flat = [parameter.reshape(-1) for parameter in parameters]
         self.shapes = [parameter.shape for parameter in parameters]
         self.sizes = np.array([parameter.size for parameter in parameters], np.int64)
@@ -83,14 +95,15 @@ class Arena:
         self.ring = kernel.ring
         self.slots: dict[str, Column] = {}
         for slot, initial in rule.initial_state(np.zeros(1, form.compute)).items():
-            self.slots[slot] = Column(self.flat, form.compute, initial.size, initial.ndim > 1)
+            self.slots[slot] = Column(self.flat, form.compute, device, initial.size, initial.ndim > 1)
             if initial.any():
-                self.slots[slot].block[:] = initial.flat[0]
+                block = self.slots[slot].block
+                device.assign(block, np.broadcast_to(initial.flat[0], block.shape))
         self.master: Column | None = None
         if master and form.narrow:
-            self.master = Column(self.flat, form.compute)
+            self.master = Column(self.flat, form.compute, device)
             for tensor, parameter in enumerate(self.flat):
-                self.real(tensor)[:] = parameter
+                device.assign(self.real(tensor), device.copied(parameter))
         self._bases = np.array([address_of(parameter) for parameter in self.flat], np.int64)
 
     def row_size(self, tensor: int) -> int:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from optimetry.accelerated.arena import Arena
 from optimetry.accelerated.arrays import Memory, address_of, check_gradient, check_parameters
+from optimetry.accelerated.devices.device import device_of
 from optimetry.accelerated.engines.engine import ENGINES, Engine, build
 from optimetry.accelerated.formats import FORMATS, Array
 from optimetry.accelerated.kernels import kernel_of
@@ -30,15 +32,21 @@ class Accelerated:
 
     Args:
         rule: a rule, or the name of one.
-        parameters: contiguous, writeable arrays of float16, bfloat16, float32 or float64 that do not overlap.
+        parameters: contiguous, writeable arrays of float16, bfloat16, float32 or float64 that do not overlap: NumPy
+            arrays, or CuPy arrays on the current CUDA device.
         hyper: the hyperparameters by documented name, where ``rule`` is a name; those left out take their defaults.
-        engine: ``numba``, ``numpy``, or ``auto``: the first of them that works on this machine.
+        engine: ``numba`` or ``numpy`` for NumPy arrays, ``cuda`` for CuPy arrays, or ``auto``: the first that works on
+            this machine and these arrays. ``cuda`` works on the current stream and does not wait for it; the stream
+            should be the one that was current when this was made.
         multi_precision: keep float32 copies of float16 and bfloat16 parameters, which are then the real ones: each step
             updates the copy and rounds it into the parameter. Wider parameters need none.
         threads: how many threads may work; by default ``OMP_NUM_THREADS``, else all processors.
+        fmad: let the engine ``cuda`` fuse a product and a sum into one operation, which rounds once. The other engines
+            never do, and without it ``cuda`` has their bits where the sum of no norm is involved.
 
     Attributes:
         rule: the rule.
+        device: where the parameters lie.
         engine: the engine that really runs.
         engine_reason: why it is not the preferred one; None when it is.
 
@@ -47,6 +55,7 @@ class Accelerated:
         UnknownOptimizerError: no such rule.
         ArrayError: a parameter that cannot be updated in place.
         EngineUnavailableError: the engine asked for by name does not work here.
+        MemoryError: there is no memory for the state.
 
     Example:
         >>> w = np.ones(3)
@@ -65,6 +74,7 @@ class Accelerated:
         engine: str = "auto",
         multi_precision: bool = False,
         threads: int | None = None,
+        fmad: bool = False,
     ) -> None:
         if isinstance(rule, Rule) and hyper is not None:
             raise UsageError(f"{rule.name}: hyper is for a rule given by name; this one has its own")
@@ -72,33 +82,54 @@ class Accelerated:
             raise UsageError(f"engine {engine!r}: must be auto or one of {', '.join(ENGINES)}")
         if threads is not None and threads < 1:
             raise UsageError(f"threads = {threads!r}: must be None or an integer in [1, inf)")
+        if fmad and engine != "cuda":
+            raise UsageError(f"fmad = {fmad!r} with engine {engine!r}: only cuda fuses operations")
         self.rule = rule if isinstance(rule, Rule) else rule_named(rule).of(hyper or {})
         self.parameters = list(parameters)
-        check_parameters(self.rule.name, self.parameters)
+        self.device = device_of(engine, self.parameters)
+        check_parameters(self.rule.name, self.parameters, self.device)
         self._kernel = kernel_of(self.rule)
         self._memory = Memory(self.parameters)
         self._members: dict[str, list[int]] = {}
         for i, parameter in enumerate(self.parameters):
             self._members.setdefault(parameter.dtype.name, []).append(i)
         self._place = {i: (name, at) for name, group in self._members.items() for at, i in enumerate(group)}
-        self.engine, self.engine_reason, self._engines = self._built(engine, multi_precision, threads)
-        self._arenas = {
-            name: Arena(self.rule, self._kernel, FORMATS[name], [self.parameters[i] for i in group], multi_precision)
-            for name, group in self._members.items()
-        }
+        self.engine, self.engine_reason, self._engines = self._built(engine, multi_precision, threads, fmad)
+        with self._enough_memory("for the state"):
+            self._arenas = {
+                name: Arena(
+                    self.rule,
+                    self._kernel,
+                    FORMATS[name],
+                    [self.parameters[i] for i in group],
+                    multi_precision,
+                    self.device,
+                )
+                for name, group in self._members.items()
+            }
         self._last: tuple[list[Any], list[tuple[Engine, Work]]] | None = None
 
-    def _built(self, asked: str, master: bool, threads: int | None) -> tuple[str, str | None, dict[str, Engine]]:
-        reason = None
-        for name in ENGINES if asked == "auto" else (asked,):
+    def _built(
+        self, asked: str, master: bool, threads: int | None, fmad: bool
+    ) -> tuple[str, str | None, dict[str, Engine]]:
+        reason, names = None, self.device.engines if asked == "auto" else (asked,)
+        for name in names:
             try:
                 engines = {
-                    form: build(name, self._kernel, FORMATS[form], master=master, threads=threads)
+                    form: build(
+                        name,
+                        self._kernel,
+                        FORMATS[form],
+                        device=self.device,
+                        master=master,
+                        threads=threads,
+                        fmad=fmad,
+                    )
                     for form in self._members
                 }
                 return name, reason, engines
             except EngineUnavailableError as error:
-                if asked == name or name == ENGINES[-1]:
+                if name == names[-1]:
                     raise
                 reason = str(error)
         raise AssertionError("the last engine either works or raises")
@@ -117,19 +148,30 @@ class Accelerated:
         Raises:
             ArrayError: a gradient of another dtype or shape, or their number is wrong. Nothing has been changed.
             HyperparameterError: the learning rate is not a finite number. Nothing has been changed.
+            MemoryError: there is no memory for the tables of a step. Nothing has been changed.
         """
         rate = self._rate(lr)
         grads = list(grads)
-        if self._last is None or not _same_objects(self._last[0], grads):
-            self._last = None
-            self._last = grads, self._planned(grads)
-        work = self._last[1]
-        if any(plan.copied for _, plan in work):
-            self._last = None  # the originals may have other values next time
-        for engine, plan in work:
+        with self._enough_memory("for a step; nothing has been changed"):
+            if self._last is None or not _same_objects(self._last[0], grads):
+                self._last = None
+                self._last = grads, self._planned(grads)
+            work = self._last[1]
+            if any(plan.copied for _, plan in work):
+                self._last = None  # the originals may have other values next time
+            prepared = [(engine.ready(plan, rate), plan) for engine, plan in work]
+        for run, plan in prepared:
             if len(plan.tensor):
-                engine.run(plan, rate)
+                run()
             plan.finish()
+
+    @contextmanager
+    def _enough_memory(self, purpose: str) -> Iterator[None]:
+        """Say of which optimizer it is that memory has run out, and what for."""
+        try:
+            yield
+        except MemoryError as error:
+            raise MemoryError(f"{self.rule.name}: out of memory {purpose}: {error}") from error
 
     def _rate(self, lr: float | None) -> float:
         rate = self.rule.learning_rate if lr is None else lr
@@ -143,12 +185,11 @@ class Accelerated:
         if len(grads) != len(self.parameters):
             raise ArrayError(f"{name}: {len(grads)} gradients, must be {len(self.parameters)}, one for each parameter")
         pairs = zip(grads, self.parameters, strict=True)
-        checked = [check_gradient(name, i, grad, parameter) for i, (grad, parameter) in enumerate(pairs)]
+        checked = [check_gradient(name, i, grad, parameter, self.device) for i, (grad, parameter) in enumerate(pairs)]
         if not self._kernel.by_rows:
-            checked = [
-                grad.dense(parameter.shape, FORMATS[parameter.dtype.name]) if isinstance(grad, Rows) else grad
-                for grad, parameter in zip(checked, self.parameters, strict=True)
-            ]
+            for i, (grad, parameter) in enumerate(zip(checked, self.parameters, strict=True)):
+                if isinstance(grad, Rows):
+                    checked[i] = grad.dense(parameter.shape, FORMATS[parameter.dtype.name], self.device)
         given = [i for i, grad in enumerate(checked) if grad is not None]
         addresses = np.zeros(len(grads), np.int64)
         addresses[given] = [address_of(_values(checked[i])) for i in given]
@@ -172,14 +213,15 @@ class Accelerated:
         ]
 
     def state_dict(self) -> dict[str, list[Array]]:
-        """Copies of all that a later run needs to go on bit for bit, with any engine.
+        """Copies of all that a later run needs to go on bit for bit, with any engine, as NumPy arrays.
 
         One array for each parameter under each slot's name, in the shape of the parameter (``history`` of asgd has
         one axis more) and in float64 for float64 parameters, else in float32; under ``step`` the number of updates
         as 0-d int64; with ``multi_precision``, under ``master`` the float32 copies (of wider parameters: themselves).
         """
-        state = {slot: [np.array(self._slot(slot, i)) for i in range(len(self.parameters))] for slot in self._slots()}
-        places = [self._place[i] for i in range(len(self.parameters))]
+        numbers = range(len(self.parameters))
+        state = {slot: [self.device.copied(self._slot(slot, i)) for i in numbers] for slot in self._slots()}
+        places = [self._place[i] for i in numbers]
         return state | {STEP: [np.array(self._arenas[form].updates[at]) for form, at in places]}
 
     def load_state_dict(self, state: Mapping[str, Sequence[Array]]) -> None:
@@ -198,9 +240,9 @@ class Accelerated:
                 _check_fit(f"{name}: {slot} {i}", np.asarray(array), None if slot == STEP else self._slot(slot, i))
         for slot in slots:
             for i, array in enumerate(state[slot]):
-                self._slot(slot, i)[...] = array
+                self.device.assign(self._slot(slot, i), np.asarray(array))
                 if slot == MASTER:
-                    self.parameters[i][...] = array
+                    self.device.assign(self.parameters[i], np.asarray(array))
         for i, count in enumerate(state[STEP]):
             form, at = self._place[i]
             self._arenas[form].updates[at] = count

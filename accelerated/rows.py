@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from optimetry.accelerated.devices.device import Device
 from optimetry.accelerated.formats import Array, Format
 
 
@@ -18,26 +20,27 @@ class Rows:
     row that is given twice gets the sum.
 
     Attributes:
-        ids: the numbers of the rows, integers in [0, rows of the parameter), shape (k,).
+        ids: the numbers of the rows, integers in [0, rows of the parameter), shape (k,). Beside CuPy arrays they may be
+            NumPy arrays; CuPy arrays are waited for and copied.
         values: their gradients, dtype of the parameter, shape (k, *parameter.shape[1:]).
     """
 
     ids: Array
     values: Array
 
-    def summed(self, form: Format) -> Rows:
+    def summed(self, form: Format, device: Device) -> Rows:
         """The same gradient with every row once, in ascending order; narrow rows are summed wide and rounded once."""
         ids, inverse = np.unique(self.ids, return_inverse=True)
         if len(ids) == len(self.ids):
             return self
         values = np.zeros((len(ids), *self.values.shape[1:]), form.compute)
-        with np.errstate(all="ignore"):
-            np.add.at(values, inverse, self.values.astype(form.compute))
-            return Rows(ids, values.astype(form.dtype))
+        with np.errstate(all="ignore"):  # in the order given, which no sum on a CUDA device would keep
+            np.add.at(values, inverse, device.copied(self.values).astype(form.compute))
+            return Rows(ids, device.given(values.astype(form.dtype)))
 
-    def dense(self, shape: tuple[int, ...], form: Format) -> Array:
+    def dense(self, shape: tuple[int, ...], form: Format, device: Device) -> Array:
         """The gradient of the whole parameter, zero in the rows that are not given."""
-        once = self.summed(form)
-        whole = np.zeros(shape, form.dtype)
-        whole[once.ids] = once.values
+        once = self.summed(form, device)
+        whole = device.zeros(math.prod(shape), form.dtype).reshape(shape)
+        whole[device.given(once.ids)] = once.values
         return whole

@@ -65,7 +65,7 @@ class Work:
         for i in tensors.tolist():
             grad = grads[i]
             if isinstance(grad, Rows):
-                grad, length = grad.summed(arena.form), arena.row_size(i)
+                grad, length = grad.summed(arena.form, arena.device), arena.row_size(i)
                 rows = len(grad.ids)
                 items.append((np.full(rows, i), grad.ids * length, np.full(rows, length), np.arange(rows) * length))
                 flat[i], addresses[i] = grad.values, address_of(grad.values)

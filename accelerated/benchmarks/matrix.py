@@ -13,7 +13,8 @@ import numpy as np
 from optimetry.accelerated.benchmarks.peers import HYPER, LR, peers
 from optimetry.accelerated.benchmarks.rounds import medians
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
-from optimetry.accelerated.engines.engine import ENGINES, build
+from optimetry.accelerated.devices.host import HOST
+from optimetry.accelerated.engines.engine import build
 from optimetry.accelerated.formats import FORMATS, Array
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
@@ -99,7 +100,7 @@ def measure(
     """Time every contender on one rule, in rounds."""
     parameters, grads = inputs(dtype, tensors, elements)
     contenders: dict[str, Step] = {}
-    for engine in reversed(ENGINES):
+    for engine in reversed(HOST.engines):
         try:
             optimizer = optimizer_of(rule, engine, parameters)
         except EngineUnavailableError:

@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, cast
 
+from optimetry.accelerated.devices.device import Computer, Device
+from optimetry.accelerated.devices.host import HOST
 from optimetry.accelerated.formats import Format
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.work import Work
 from optimetry.reference.errors import EngineUnavailableError, UsageError
 
-ENGINES = ("numba", "numpy")
-"""Every engine, the one to prefer first."""
+ENGINES = (*HOST.engines, "cuda")
+"""Every engine; of those of one device the one to prefer first."""
 
 
 class Engine(Protocol):
     """One kernel made ready for one format."""
 
-    def run(self, work: Work, lr: float) -> None:
-        """Do one step in place. It either does all of the work or raises before it has changed anything."""
+    def ready(self, work: Work, lr: float) -> Callable[[], None]:
+        """What does one step in place when it is called, once. What can fail is done before."""
         ...
 
 
-def build(name: str, kernel: Kernel, form: Format, *, master: bool = False, threads: int | None = None) -> Engine:
+def build(
+    name: str,
+    kernel: Kernel,
+    form: Format,
+    *,
+    device: Device = HOST,
+    master: bool = False,
+    threads: int | None = None,
+    fmad: bool = False,
+) -> Engine:
     """The engine of that name for a kernel and a format.
 
     Args:
         name: one of `ENGINES`.
         kernel: what is computed.
         form: the format of the parameters.
+        device: where the parameters lie.
         master: whether the parameters have master copies.
         threads: how many threads may work; None for as many as there are processors to use.
+        fmad: whether ``cuda`` may fuse a product and a sum.
 
     Raises:
         EngineUnavailableError: it cannot work here, with the reason.
@@ -45,4 +59,8 @@ def build(name: str, kernel: Kernel, form: Format, *, master: bool = False, thre
         from optimetry.accelerated.engines.numpy import NumpyEngine
 
         return NumpyEngine(kernel, form)
+    if name == "cuda":
+        from optimetry.accelerated.engines.cuda import CudaEngine
+
+        return CudaEngine(kernel, form, cast(Computer, device), master=master, fmad=fmad)
     raise UsageError(f"engine {name!r}: must be auto or one of {', '.join(ENGINES)}")

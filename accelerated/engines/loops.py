@@ -26,12 +26,9 @@ from numba.extending import intrinsic, overload
 
 from optimetry.accelerated.engines.halves import CONVERSIONS
 from optimetry.accelerated.formats import Format
-from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Pass, select
+from optimetry.accelerated.kernels.kernel import OUT, PARAM, Pass, select
 
 Loop = Callable[..., None]
-
-OUT = "out"
-"""Where a narrow parameter is written when the one that is read is its master copy."""
 
 
 @intrinsic
@@ -81,15 +78,9 @@ def _select(condition: Any, chosen: Any, otherwise: Any) -> Any:
     return implementation
 
 
-def arrays_of(one: Pass, master: bool) -> tuple[str, ...]:
-    """The arrays of a pass in the order of the rows of its table of addresses."""
-    return (*one.reads, OUT) if master and PARAM in one.writes else one.reads
-
-
 def text_of(one: Pass, scalars: int, form: Format, master: bool) -> str:
     """The source of the loop."""
-    names = arrays_of(one, master)
-    held = {name for name in names if form.narrow and (name in (GRAD, OUT) or (name == PARAM and not master))}
+    names, held = one.arrays(master=master), one.held(form, master=master)
     given = [f"widen({name}[i])" if name in held else f"{name}[i]" for name in one.reads]
     dtype = {name: "held" if name in held else "compute" for name in names}
     constants = [f"c{j}" for j in range(scalars)]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
-from optimetry.accelerated.engines.loops import Loop, arrays_of, compiled
+from optimetry.accelerated.engines.loops import Loop, compiled
 from optimetry.accelerated.formats import Array, Format
 from optimetry.accelerated.kernels.kernel import Kernel, Pass
 from optimetry.accelerated.threads import processors, together
@@ -46,8 +47,11 @@ class NumbaEngine:
             why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
             raise EngineUnavailableError(f"Numba does not compile here: {why}") from error
 
-    def run(self, work: Work, lr: float) -> None:
-        """Do one step in place."""
+    def ready(self, work: Work, lr: float) -> Callable[[], None]:
+        """What does one step in place."""
+        return partial(self._run, work, lr)
+
+    def _run(self, work: Work, lr: float) -> None:
         norms: list[Array] = []
         for one, loop in zip(self.kernel.passes, self._loops, strict=True):
             if norms:
@@ -65,7 +69,7 @@ class NumbaEngine:
     def _sweep(self, one: Pass, loop: Loop, work: Work, scalars: Array, row: Array) -> Array:
         """Run one pass over all units; returns the sums of squares of each unit."""
         units = work.units
-        table = np.stack([work.addresses(name) for name in arrays_of(one, self.master)])
+        table = np.stack([work.addresses(name) for name in one.arrays(master=self.master)])
         sums = np.empty((len(units.item), one.sums))
         threads = self.threads if units.elements >= ALONE else 1
         arguments = (table, units.item, units.start, units.count, row, scalars, sums, np.zeros(1, np.int64), STEP)

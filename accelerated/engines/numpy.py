@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from optimetry.accelerated.formats import Array, Format
@@ -24,8 +27,11 @@ class NumpyEngine:
         self.kernel, self.form = kernel, form
         self.block = BLOCK // 2 if form.narrow else BLOCK
 
-    def run(self, work: Work, lr: float) -> None:
-        """Do one step in place."""
+    def ready(self, work: Work, lr: float) -> Callable[[], None]:
+        """What does one step in place."""
+        return partial(self._run, work, lr)
+
+    def _run(self, work: Work, lr: float) -> None:
         norms: list[Array] = []
         with np.errstate(all="ignore"):
             for one in self.kernel.passes:

@@ -18,7 +18,15 @@ def adadelta(
     return w - lr * d, a, u
 
 
+CUDA = """
+    a = rho * a + rest * (g * g);
+    const real d = sqrt((u + epsilon) / (a + epsilon)) * g;
+    u = rho * u + rest * (d * d);
+    w = w - lr * d;
+"""
+
+
 def kernel(rule: Adadelta) -> Kernel:
     """The kernel of Adadelta."""
     slots = ("avg_squared_grad", "avg_squared_update")
-    return elementwise(adadelta, slots, lambda lr, t: (lr, rule.rho, 1 - rule.rho, rule.epsilon))
+    return elementwise(adadelta, slots, lambda lr, t: (lr, rule.rho, 1 - rule.rho, rule.epsilon), CUDA)

@@ -14,6 +14,12 @@ def adagrad(w: Number, g: Number, m: Number, lr: Number, epsilon: Number) -> tup
     return w - lr * g / (np.sqrt(m) + epsilon), m
 
 
+CUDA = """
+    m = m + g * g;
+    w = w - lr * g / (sqrt(m) + epsilon);
+"""
+
+
 def kernel(rule: Adagrad) -> Kernel:
     """The kernel of Adagrad."""
-    return elementwise(adagrad, ("moment",), lambda lr, t: (lr, rule.epsilon), by_rows=True)
+    return elementwise(adagrad, ("moment",), lambda lr, t: (lr, rule.epsilon), CUDA, by_rows=True)

@@ -28,6 +28,13 @@ def adam(
     return w - lr_t * m / (np.sqrt(v) + epsilon), m, v
 
 
+CUDA = """
+    m = beta1 * m + rest1 * g;
+    v = beta2 * v + rest2 * (g * g);
+    w = w - lr_t * m / (sqrt(v) + epsilon);
+"""
+
+
 def kernel(rule: Adam) -> Kernel:
     """The kernel of Adam; a gradient given by rows is lazy: the other rows keep parameter and moments."""
 
@@ -35,4 +42,4 @@ def kernel(rule: Adam) -> Kernel:
         lr_t = lr * math.sqrt(1 - rule.beta2**t) / (1 - rule.beta1**t)
         return lr_t, rule.beta1, 1 - rule.beta1, rule.beta2, 1 - rule.beta2, rule.epsilon
 
-    return elementwise(adam, ("moment1", "moment2"), scalars, by_rows=getattr(rule, "lazy_mode", True))
+    return elementwise(adam, ("moment1", "moment2"), scalars, CUDA, by_rows=getattr(rule, "lazy_mode", True))

@@ -25,10 +25,18 @@ def adamax(
     return w - lr_t * (m / u), m, u
 
 
+CUDA = """
+    m = beta1 * m + rest1 * g;
+    const real decayed = beta2 * u + epsilon, size = fabs(g);
+    u = decayed > size || decayed != decayed ? decayed : size;  // NaN if either is, unlike fmax
+    w = w - lr_t * (m / u);
+"""
+
+
 def kernel(rule: Adamax) -> Kernel:
     """The kernel of Adamax."""
 
     def scalars(lr: float, t: int) -> tuple[float, ...]:
         return lr / (1 - rule.beta1**t), rule.beta1, 1 - rule.beta1, rule.beta2, rule.epsilon
 
-    return elementwise(adamax, ("moment", "inf_norm"), scalars)
+    return elementwise(adamax, ("moment", "inf_norm"), scalars, CUDA)

@@ -14,7 +14,14 @@ def asgd(
     return w - lr * (d / batches + decay * w), d, g
 
 
+CUDA = """
+    d = d + (g - y);
+    w = w - lr * (d / batches + decay * w);
+    y = g;
+"""
+
+
 def kernel(rule: ASGD) -> Kernel:
     """The kernel of ASGD; of its history only this batch's gradient is read and written."""
     scalars = lambda lr, t: (lr, min(t, rule.batch_num), rule.weight_decay)  # noqa: E731
-    return elementwise(asgd, ("d", "history"), scalars, ring="history")
+    return elementwise(asgd, ("d", "history"), scalars, CUDA, ring="history")

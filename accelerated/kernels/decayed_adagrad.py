@@ -16,6 +16,13 @@ def decayed_adagrad(
     return w - lr * g / (np.sqrt(m) + epsilon), m
 
 
+CUDA = """
+    m = decay * m + rest * (g * g);
+    w = w - lr * g / (sqrt(m) + epsilon);
+"""
+
+
 def kernel(rule: DecayedAdagrad) -> Kernel:
     """The kernel of decayed Adagrad."""
-    return elementwise(decayed_adagrad, ("moment",), lambda lr, t: (lr, rule.decay, 1 - rule.decay, rule.epsilon))
+    scalars = lambda lr, t: (lr, rule.decay, 1 - rule.decay, rule.epsilon)  # noqa: E731
+    return elementwise(decayed_adagrad, ("moment",), scalars, CUDA)

@@ -33,8 +33,25 @@ def ftrl_root(
     return select(np.abs(z) > l1, w, 0.0), n, z
 
 
+CUDA = """
+    const real n = s + g * g, rate = power_of(n, power);
+    z = z + g - (rate - power_of(s, power)) * per_lr * w;
+    w = ((z > 0 ? l1 : -l1) - z) / (rate * per_lr + twice_l2);
+    w = fabs(z) > l1 ? w : 0;
+    s = n;
+"""
+ROOT_CUDA = """
+    const real n = s + g * g, rate = sqrt(n);
+    z = z + g - (rate - sqrt(s)) * per_lr * w;
+    w = ((z > 0 ? l1 : -l1) - z) / (rate * per_lr + twice_l2);
+    w = fabs(z) > l1 ? w : 0;
+    s = n;
+"""
+
+
 def kernel(rule: Ftrl) -> Kernel:
     """The kernel of FTRL."""
-    function = ftrl_root if rule.lr_power == -0.5 else ftrl
+    function, cuda = (ftrl_root, ROOT_CUDA) if rule.lr_power == -0.5 else (ftrl, CUDA)
     slots = ("squared_accum", "linear_accum")
-    return elementwise(function, slots, lambda lr, t: (1 / lr, rule.l1, 2 * rule.l2, -rule.lr_power))
+    scalars = lambda lr, t: (1 / lr, rule.l1, 2 * rule.l2, -rule.lr_power)  # noqa: E731
+    return elementwise(function, slots, scalars, cuda)

@@ -1,21 +1,41 @@
 """What one optimizer's kernel is: scalar functions written by hand, and the scalars each step prepares for them.
 
 A scalar function takes one element of every array and the step's scalars, and returns the new elements. Compiled, it is
-the body of one fused loop; given arrays instead, the same NumPy expressions work on whole blocks.
+the body of one fused loop; given arrays instead, the same NumPy expressions work on whole blocks. Its twin in CUDA C++
+stands beside it: the same operations in the same order, on variables of the same names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from optimetry.accelerated.formats import Format
+
 PARAM, GRAD = "param", "grad"
+
+OUT = "out"
+"""Where a narrow parameter is written when the one that is read is its master copy."""
 
 Number = Any
 """One element, or a block of them; in ``scalars`` one number, or one for each tensor."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The first scalar of a pass that needs norms, for engines that compute it where the norms are.
+
+    Attributes:
+        cuda: an expression in CUDA C++, in double precision, of ``lr``, the norms and ``numbers``; norms have the names
+            that they have in ``scalars``.
+        numbers: other values by name.
+    """
+
+    cuda: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -29,6 +49,9 @@ class Pass:
         scalars: ``scalars(lr, t)`` are its other arguments, as doubles, for learning rate ``lr`` and update number
             ``t``. After a pass with ``sums`` it is ``scalars(lr, t, *norms)``, with one norm for each tensor.
         sums: how many results come before those of ``writes``: the root of the sum of their squares is a norm.
+        cuda: ``function`` in CUDA C++: statements that leave the new elements in the variables of the old ones, and
+            what norms are of in ``measured0``, ``measured1``, .... All are of type ``real``.
+        rate: the first of ``scalars`` in CUDA C++, where they need norms.
     """
 
     function: Callable[..., Any]
@@ -36,6 +59,17 @@ class Pass:
     writes: tuple[str, ...]
     scalars: Callable[..., tuple[Number, ...]]
     sums: int = 0
+    cuda: str = ""
+    rate: Rate | None = None
+
+    def arrays(self, *, master: bool) -> tuple[str, ...]:
+        """The arrays of this pass in the order of the rows of its table of addresses."""
+        return (*self.reads, OUT) if master and PARAM in self.writes else self.reads
+
+    def held(self, form: Format, *, master: bool) -> set[str]:
+        """Those of its arrays that are in the dtype of parameters and must be widened and narrowed."""
+        names = self.arrays(master=master) if form.narrow else ()
+        return {name for name in names if name in (GRAD, OUT) or (name == PARAM and not master)}
 
 
 @dataclass(frozen=True)
@@ -57,12 +91,13 @@ def elementwise(
     function: Callable[..., Any],
     slots: tuple[str, ...],
     scalars: Callable[..., tuple[Number, ...]],
+    cuda: str,
     *,
     by_rows: bool = False,
     ring: str | None = None,
 ) -> Kernel:
     """A kernel of one pass: ``function(param, grad, *slots, *scalars)`` returns ``(param, *slots)``."""
-    one = Pass(function, reads=(PARAM, GRAD, *slots), writes=(PARAM, *slots), scalars=scalars)
+    one = Pass(function, reads=(PARAM, GRAD, *slots), writes=(PARAM, *slots), scalars=scalars, cuda=cuda)
     return Kernel((one,), by_rows=by_rows, ring=ring)
 
 

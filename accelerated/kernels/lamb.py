@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass, Rate
 from optimetry.reference.rules.lamb import Lamb
 
 
@@ -31,6 +31,18 @@ def lamb(w: Number, m: Number, v: Number, rate: Number, epsilon: Number, decay: 
     return (w - rate * (m / (np.sqrt(v) + epsilon) + decay * w),)
 
 
+MOMENTS_CUDA = """
+    m = beta1 * m + rest1 * g;
+    v = beta2 * v + rest2 * (g * g);
+    measured0 = w;
+    measured1 = m / (sqrt(v) + epsilon) + decay * w;
+"""
+CUDA = """
+    w = w - rate * (m / (sqrt(v) + epsilon) + decay * w);
+"""
+RATE = "lr * (param_norm > 0 && direction_norm > 0 ? param_norm / direction_norm : 1)"
+
+
 def kernel(rule: Lamb) -> Kernel:
     """The kernel of LAMB: moments and norms, then the update."""
     moments, decay = ("moment1", "moment2"), rule.lamb_weight_decay
@@ -40,5 +52,5 @@ def kernel(rule: Lamb) -> Kernel:
         ratio = np.where((param_norm > 0) & (direction_norm > 0), param_norm / direction_norm, 1.0)
         return lr * ratio, rule.epsilon, decay
 
-    measure = Pass(lamb_moments, reads=(PARAM, GRAD, *moments), writes=moments, scalars=lambda lr, t: fixed, sums=2)
-    return Kernel((measure, Pass(lamb, reads=(PARAM, *moments), writes=(PARAM,), scalars=scalars)))
+    measure = Pass(lamb_moments, (PARAM, GRAD, *moments), moments, lambda lr, t: fixed, sums=2, cuda=MOMENTS_CUDA)
+    return Kernel((measure, Pass(lamb, (PARAM, *moments), (PARAM,), scalars, cuda=CUDA, rate=Rate(RATE))))

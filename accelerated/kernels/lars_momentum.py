@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass, Rate
 from optimetry.reference.rules.lars_momentum import LarsMomentum
 
 
@@ -21,6 +21,17 @@ def lars_momentum(
     return w - v, v
 
 
+TERMS_CUDA = """
+    measured0 = w;
+    measured1 = g;
+"""
+CUDA = """
+    v = mu * v + local_lr * (g + decay * w);
+    w = w - v;
+"""
+RATE = "param_norm > 0 && grad_norm > 0 ? lr * coeff * param_norm / (grad_norm + decay * param_norm) : lr"
+
+
 def kernel(rule: LarsMomentum) -> Kernel:
     """The kernel of LARS: both norms, then the update."""
 
@@ -29,6 +40,7 @@ def kernel(rule: LarsMomentum) -> Kernel:
         local_lr = np.where((param_norm > 0) & (grad_norm > 0), scaled, lr)
         return local_lr, rule.momentum, rule.lars_weight_decay
 
-    measure = Pass(lars_terms, reads=(PARAM, GRAD), writes=(), scalars=lambda lr, t: (), sums=2)
-    update = Pass(lars_momentum, reads=(PARAM, GRAD, "velocity"), writes=(PARAM, "velocity"), scalars=scalars)
+    rate = Rate(RATE, {"coeff": rule.lars_coeff, "decay": rule.lars_weight_decay})
+    measure = Pass(lars_terms, (PARAM, GRAD), (), lambda lr, t: (), sums=2, cuda=TERMS_CUDA)
+    update = Pass(lars_momentum, (PARAM, GRAD, "velocity"), (PARAM, "velocity"), scalars, cuda=CUDA, rate=rate)
     return Kernel((measure, update))

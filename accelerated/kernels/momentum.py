@@ -18,7 +18,17 @@ def nesterov(w: Number, g: Number, v: Number, lr: Number, mu: Number) -> tuple[N
     return w - lr * (g + mu * v), v
 
 
+CUDA = """
+    v = mu * v + g;
+    w = w - lr * v;
+"""
+NESTEROV_CUDA = """
+    v = mu * v + g;
+    w = w - lr * (g + mu * v);
+"""
+
+
 def kernel(rule: Momentum) -> Kernel:
     """The kernel of momentum, plain or Nesterov."""
-    function = nesterov if rule.use_nesterov else momentum
-    return elementwise(function, ("velocity",), lambda lr, t: (lr, rule.momentum), by_rows=True)
+    function, cuda = (nesterov, NESTEROV_CUDA) if rule.use_nesterov else (momentum, CUDA)
+    return elementwise(function, ("velocity",), lambda lr, t: (lr, rule.momentum), cuda, by_rows=True)

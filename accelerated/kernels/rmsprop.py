@@ -36,6 +36,19 @@ def centered(
     return w - v, r, a, v
 
 
+CUDA = """
+    r = rho * r + rest * (g * g);
+    v = mu * v + lr * g / sqrt(r + epsilon);
+    w = w - v;
+"""
+CENTERED_CUDA = """
+    r = rho * r + rest * (g * g);
+    a = rho * a + rest * g;
+    v = mu * v + lr * g / sqrt(r - a * a + epsilon);
+    w = w - v;
+"""
+
+
 def kernel(rule: RMSProp) -> Kernel:
     """The kernel of RMSProp; where it is not centered, the mean gradient is not even read."""
 
@@ -43,5 +56,5 @@ def kernel(rule: RMSProp) -> Kernel:
         return lr, rule.rho, 1 - rule.rho, rule.momentum, rule.epsilon
 
     if rule.centered:
-        return elementwise(centered, ("mean_square", "mean_grad", "velocity"), scalars)
-    return elementwise(rmsprop, ("mean_square", "velocity"), scalars)
+        return elementwise(centered, ("mean_square", "mean_grad", "velocity"), scalars, CENTERED_CUDA)
+    return elementwise(rmsprop, ("mean_square", "velocity"), scalars, CUDA)

@@ -11,6 +11,11 @@ def sgd(w: Number, g: Number, lr: Number) -> tuple[Number]:
     return (w - lr * g,)
 
 
+CUDA = """
+    w = w - lr * g;
+"""
+
+
 def kernel(rule: SGD) -> Kernel:
     """The kernel of SGD."""
-    return elementwise(sgd, (), lambda lr, t: (lr,), by_rows=True)
+    return elementwise(sgd, (), lambda lr, t: (lr,), CUDA, by_rows=True)

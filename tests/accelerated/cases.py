@@ -6,14 +6,18 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+import pytest
 
-from optimetry.accelerated.engines.engine import ENGINES
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.precision import working
 from optimetry.reference.rules import rule_named
 from optimetry.reference.training import Training
+from tests.accelerated.emulated import needs_compiler
 
 Array = np.ndarray[Any, Any]
+
+ENGINES = ("numba", "numpy", pytest.param("cuda", marks=needs_compiler))
+"""What tests of engines are given; with the fixture ``emulated_cuda`` the last runs on the processor."""
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("sgd", {}),
@@ -58,7 +62,7 @@ def copies(given: list[Array]) -> list[Array]:
 
 
 def run(
-    name: str, hyper: dict[str, Any], dtype: str, engine: str = ENGINES[0], steps: int = 4, **options: Any
+    name: str, hyper: dict[str, Any], dtype: str, engine: str = "numba", steps: int = 4, **options: Any
 ) -> Accelerated:
     """A few steps of an accelerated optimizer; one gradient is missing once, the learning rate changes."""
     optimizer = Accelerated(name, arrays(dtype, 0), hyper, engine=engine, **options)

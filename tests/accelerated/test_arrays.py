@@ -9,9 +9,9 @@ import pytest
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.rows import Rows
 from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
-from tests.accelerated.cases import state_bits
+from tests.accelerated.cases import ENGINES, state_bits
 
-ENGINES = ("numba", "numpy")
+pytestmark = pytest.mark.usefixtures("emulated_cuda")
 
 
 def readonly() -> Any:

@@ -12,7 +12,21 @@ from optimetry.conformance.case import Case
 from optimetry.conformance.oracle import expected
 from optimetry.conformance.trajectory import flat
 from optimetry.reference.rules import RULES, rule_named
-from tests.accelerated.cases import DTYPES, IDS, VARIANTS, arrays, bits, documented, gradients, rate, run, state_bits
+from tests.accelerated.cases import (
+    DTYPES,
+    ENGINES,
+    IDS,
+    VARIANTS,
+    arrays,
+    bits,
+    documented,
+    gradients,
+    rate,
+    run,
+    state_bits,
+)
+
+pytestmark = pytest.mark.usefixtures("emulated_cuda")
 
 INEXACT = {"lars_momentum", "lamb", "ftrl"}
 """Rules whose norms are summed in another order and wider than the reference's, or that multiply by 1 / lr."""
@@ -26,9 +40,10 @@ def test_every_rule_has_a_kernel_and_is_tested_here() -> None:
     for name, hyper in VARIANTS:
         kernel = kernel_of(rule_named(name).of(hyper))
         assert {slot for one in kernel.passes for slot in one.writes} <= {"param", *RULES[name].slots}
+        assert all(one.cuda for one in kernel.passes)
 
 
-@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("name", "hyper"), EXACT)
 def test_bits_of_the_reference(name: str, hyper: dict[str, Any], dtype: str, engine: str) -> None:
@@ -44,9 +59,10 @@ def test_bits_of_the_reference(name: str, hyper: dict[str, Any], dtype: str, eng
     assert [int(count) for count in state["step"]] == training.updates
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("name", "hyper"), OTHERS)
-def test_within_the_rounding_bound_of_the_reference(name: str, hyper: dict[str, Any], dtype: str) -> None:
+def test_within_the_rounding_bound_of_the_reference(name: str, hyper: dict[str, Any], dtype: str, engine: str) -> None:
     steps = range(2 if dtype == "float64" else 4)
     case = Case(
         optimizer=name,
@@ -57,22 +73,22 @@ def test_within_the_rounding_bound_of_the_reference(name: str, hyper: dict[str, 
         grads=tuple(tuple(gradients(dtype, step)) for step in steps),
     )
     oracle = expected(case)
-    for engine in ("numba", "numpy"):
-        optimizer = Accelerated(name, arrays(dtype, 0), hyper, engine=engine)
-        after = np.empty((len(steps), case.size), case.form.dtype)
-        for step in steps:
-            optimizer.step(gradients(dtype, step), rate(step))
-            after[step] = flat(optimizer.parameters)
-        agreement = compare(after, oracle, case.form)
-        assert agreement.conforms
-        assert agreement.vacuous < agreement.elements / 100
+    optimizer = Accelerated(name, arrays(dtype, 0), hyper, engine=engine)
+    after = np.empty((len(steps), case.size), case.form.dtype)
+    for step in steps:
+        optimizer.step(gradients(dtype, step), rate(step))
+        after[step] = flat(optimizer.parameters)
+    agreement = compare(after, oracle, case.form)
+    assert agreement.conforms
+    assert agreement.vacuous < agreement.elements / 100
 
 
 @pytest.mark.parametrize("master", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("name", "hyper"), [*EXACT, ("ftrl", {"l1": 0.01, "l2": 0.02})])
-def test_engines_agree(name: str, hyper: dict[str, Any], dtype: str, master: bool) -> None:
-    ours = [run(name, hyper, dtype, engine, multi_precision=master) for engine in ("numba", "numpy")]
+@pytest.mark.parametrize("engine", ENGINES[1:])
+def test_engines_agree(name: str, hyper: dict[str, Any], dtype: str, master: bool, engine: str) -> None:
+    ours = [run(name, hyper, dtype, one, multi_precision=master) for one in ("numba", engine)]
     assert state_bits(ours[0]) == state_bits(ours[1])
 
 
@@ -84,7 +100,7 @@ def test_threads_change_no_bit(name: str, hyper: dict[str, Any], monkeypatch: py
     assert state_bits(alone) == state_bits(together)
 
 
-@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
 def test_master_copies_are_the_float32_run(name: str, hyper: dict[str, Any], dtype: str, engine: str) -> None:

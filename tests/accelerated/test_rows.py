@@ -7,7 +7,9 @@ import pytest
 
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.rows import Rows
-from tests.accelerated.cases import DTYPES, state_bits
+from tests.accelerated.cases import DTYPES, ENGINES, state_bits
+
+pytestmark = pytest.mark.usefixtures("emulated_cuda")
 
 BY_ROWS: list[tuple[str, dict[str, Any]]] = [
     ("sgd", {}),
@@ -22,7 +24,7 @@ def table(dtype: str, seed: int, rows: int = 50) -> Any:
     return np.random.default_rng(seed).standard_normal((rows, 3, 2)).astype(DTYPES[dtype])
 
 
-@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("name", "hyper"), BY_ROWS)
 def test_rows_are_updated_as_if_alone_and_others_keep_every_bit(
@@ -45,7 +47,7 @@ def test_rows_are_updated_as_if_alone_and_others_keep_every_bit(
         assert not state[slot][0][others].any()
 
 
-@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("name", "hyper"), BY_ROWS)
 def test_duplicates_are_summed_first(name: str, hyper: dict[str, Any], dtype: str, engine: str) -> None:
@@ -59,7 +61,7 @@ def test_duplicates_are_summed_first(name: str, hyper: dict[str, Any], dtype: st
     assert state_bits(both[0]) == state_bits(both[1])
 
 
-@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_rules_that_move_a_row_without_a_gradient_take_zeros(engine: str) -> None:
     ids, values = np.array([3, 1, 3]), table("float32", 1)[:3]
     dense = np.zeros((50, 3, 2), np.float32)
@@ -72,7 +74,7 @@ def test_rules_that_move_a_row_without_a_gradient_take_zeros(engine: str) -> Non
         assert state_bits(both[0]) == state_bits(both[1])
 
 
-@pytest.mark.parametrize("engine", ["numba", "numpy"])
+@pytest.mark.parametrize("engine", ENGINES)
 def test_time_is_the_parameters_not_the_rows(engine: str) -> None:
     """RULES.md, adam, lazy_mode: t is global."""
     optimizer = Accelerated("adam", [table("float64", 0), table("float64", 1)], engine=engine)

@@ -8,9 +8,20 @@ import pytest
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.errors import ArrayError
 from tests.accelerated.cases import DTYPES, IDS, VARIANTS, arrays, copies, gradients, rate, run, state_bits
+from tests.accelerated.emulated import needs_compiler
+
+pytestmark = pytest.mark.usefixtures("emulated_cuda")
+
+CROSSINGS = [
+    *(("numba", "numpy"), ("numpy", "numba"), ("numba", "numba")),
+    *(
+        pytest.param(engines, marks=needs_compiler)
+        for engines in (("numba", "cuda"), ("cuda", "numpy"), ("cuda", "cuda"))
+    ),
+]
 
 
-@pytest.mark.parametrize("engines", [("numba", "numpy"), ("numpy", "numba"), ("numba", "numba")])
+@pytest.mark.parametrize("engines", CROSSINGS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
 def test_a_run_goes_on_on_any_engine(name: str, hyper: dict[str, Any], dtype: str, engines: tuple[str, str]) -> None:

@@ -1,0 +1,44 @@
+"""NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from optimetry.accelerated.formats import Array
+
+
+class Host:
+    """The memory of the processor; see `Device` for what it offers."""
+
+    library = "NumPy"
+    kind: type[Any] = np.ndarray
+    engines: tuple[str, ...] = ("numba", "numpy")
+
+    def obstacle(self, parameter: Any) -> str | None:
+        """Why a parameter cannot be written."""
+        return None if parameter.flags.writeable else "is read-only, must be writeable: it is updated in place"
+
+    def contiguous(self, array: Any) -> Array:
+        """Itself, or a copy."""
+        return np.require(array, requirements=["C", "A"])
+
+    def zeros(self, size: int, dtype: Any) -> Array:
+        """Zeros, which take memory once they are written."""
+        return np.zeros(size, dtype)
+
+    def given(self, array: Array) -> Array:
+        """The array itself."""
+        return array
+
+    def copied(self, array: Array) -> Array:
+        """A copy."""
+        return np.array(array)
+
+    def assign(self, target: Array, values: Array) -> None:
+        """NumPy's assignment."""
+        target[...] = values
+
+
+HOST = Host()

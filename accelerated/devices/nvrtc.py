@@ -1,0 +1,67 @@
+"""NVRTC, NVIDIA's compiler of CUDA C++ at run time; it works with no device.
+
+Not through CuPy's ``RawModule``, which compiles everything with ``-ftz=true``: float32 subnormals would become zeros.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+
+from optimetry.reference.errors import EngineUnavailableError
+
+OPTIONS = ("--std=c++17", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
+"""IEEE 754 arithmetic: every operation rounded once and to nearest, subnormals kept."""
+
+
+def compiled(text: str, architecture: str, *, fmad: bool) -> bytes:
+    """A program, as PTX for a virtual architecture (``compute_90``) or as machine code for a real one (``sm_90``).
+
+    Args:
+        text: in CUDA C++.
+        architecture: what it is compiled for.
+        fmad: whether a product and a sum may be fused, which rounds once.
+
+    Raises:
+        EngineUnavailableError: NVRTC is missing, or refuses the program, with the reason.
+    """
+    library = _library()
+    program = ctypes.c_void_p()
+    options = [
+        option.encode() for option in (*OPTIONS, f"--fmad={str(fmad).lower()}", f"--gpu-architecture={architecture}")
+    ]
+    _call("nvrtcCreateProgram", ctypes.byref(program), text.encode(), b"optimetry.cu", 0, None, None)
+    try:
+        given = (ctypes.c_char_p * len(options))(*options)
+        if library.nvrtcCompileProgram(program, len(options), given):
+            log = " ".join(_result("ProgramLog", program).rstrip(b"\0").decode(errors="replace").split())
+            raise EngineUnavailableError(f"NVRTC does not compile for {architecture}: {log[:300]}")
+        return _result("CUBIN" if architecture.startswith("sm_") else "PTX", program)
+    finally:
+        library.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    try:
+        from cuda.pathfinder import load_nvidia_dynamic_lib
+
+        return ctypes.CDLL(load_nvidia_dynamic_lib("nvrtc").abs_path)
+    except Exception as error:  # pathfinder has its own errors, and may itself be missing
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise EngineUnavailableError(f"NVRTC cannot be loaded: {why}") from error
+
+
+def _call(function: str, *arguments: object) -> None:
+    status = getattr(_library(), function)(*arguments)
+    if status:
+        raise EngineUnavailableError(f"NVRTC: {function} returned error {status}")
+
+
+def _result(kind: str, program: ctypes.c_void_p) -> bytes:
+    """What ``nvrtcGet<kind>`` has to give."""
+    size = ctypes.c_size_t()
+    _call(f"nvrtcGet{kind}Size", program, ctypes.byref(size))
+    buffer = ctypes.create_string_buffer(size.value)
+    _call(f"nvrtcGet{kind}", program, buffer)
+    return buffer.raw

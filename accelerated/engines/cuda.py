@@ -1,0 +1,96 @@
+"""The CUDA engine: every pass one launch over all parameters, on the current stream, and no wait for the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from optimetry.accelerated.arrays import address_of
+from optimetry.accelerated.devices.device import Computer, Launch
+from optimetry.accelerated.engines.frame import norms_text, sweep_text
+from optimetry.accelerated.formats import Array, Format
+from optimetry.accelerated.kernels.kernel import Kernel, Pass
+from optimetry.accelerated.work import Work, per_item, scalar_rows
+
+
+class CudaEngine:
+    """One kernel compiled for one format and device.
+
+    Args:
+        kernel: what is computed.
+        form: the format of the parameters.
+        device: what it runs on.
+        master: whether the parameters have master copies.
+        fmad: whether the compiler may fuse a product and a sum, which rounds once; without, every operation of the
+            body is rounded as on the processor.
+
+    Raises:
+        EngineUnavailableError: it does not compile here.
+    """
+
+    name = "cuda"
+
+    def __init__(
+        self, kernel: Kernel, form: Format, device: Computer, *, master: bool = False, fmad: bool = False
+    ) -> None:
+        self.kernel, self.form, self.device = kernel, form, device
+        self.master = master and form.narrow
+        passes = kernel.passes
+        self._sweeps = [
+            device.compiled(sweep_text(one, form, device.threads, master=self.master), "sweep", fmad=fmad)
+            for one in passes
+        ]
+        self._norms = {
+            j: device.compiled(norms_text(passes[j - 1], one, form, device.threads), "norms", fmad=fmad)
+            for j, one in enumerate(passes)
+            if one.rate is not None
+        }
+        self._kept: dict[tuple[int, str], tuple[Array, Array]] = {}
+
+    def ready(self, work: Work, lr: float) -> Callable[[], None]:
+        """What launches one step. All memory is taken here: where there is too little, nothing has been changed."""
+        item, items = work.units.item, len(work.count)
+        if not len(item):
+            return lambda: None
+        passes = self.kernel.passes
+        sums = [self.device.zeros(len(item) * one.sums, np.float64) for one in passes]
+        units = [self._table(name, getattr(work.units, name)) for name in ("item", "start", "count")]
+        first = self._table("first", np.searchsorted(item, np.arange(items + 1)))
+        launches: list[tuple[Launch, int, list[Array | int]]] = []
+        for j, one in enumerate(passes):
+            values, row = self._scalars(one, work, lr, passes[j - 1].sums if j else 0)
+            scalars = self._new(values)
+            if one.rate is not None:
+                numbers = self._new(np.array([lr, *one.rate.numbers.values()]))
+                launches.append((self._norms[j], items, [first, sums[j - 1], numbers, scalars]))
+            addresses = np.stack([work.addresses(name) for name in one.arrays(master=self.master)])
+            table = self._table(f"addresses {j}", addresses)
+            rest = [*units, self._table(f"row {j}", row), scalars, sums[j]]
+            launches.append((self._sweeps[j], len(item), [table, items, *rest]))
+
+        def run() -> None:
+            for launch, blocks, arguments in launches:
+                launch(blocks, [given if isinstance(given, int) else address_of(given) for given in arguments])
+
+        return run
+
+    def _new(self, array: Array) -> Array:
+        """A table on the device that lives as long as the step that was prepared with it."""
+        return self.device.given(np.ascontiguousarray(array))
+
+    def _table(self, name: str, array: Array) -> Array:
+        """A table on the device that is made anew only if it has changed: most never do."""
+        key = self.device.stream(), name  # what is copied for one stream may not be there yet for another
+        if key not in self._kept or not np.array_equal(self._kept[key][0], array):
+            self._kept[key] = array, self._new(array)
+        return self._kept[key][1]
+
+    def _scalars(self, one: Pass, work: Work, lr: float, norms: int) -> tuple[Array, Array]:
+        """The scalars of a pass and the row of each item; where the first needs norms, anything stands for it."""
+        if not norms:
+            return scalar_rows(one.scalars, lr, work.updates(), self.form.compute)
+        items = len(work.count)
+        with np.errstate(all="ignore"):
+            values = one.scalars(lr, work.updates(), *(np.ones(items) for _ in range(norms)))
+        return per_item(values, items, self.form.compute), np.arange(items)

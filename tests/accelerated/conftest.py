@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import pytest
+
+from optimetry.accelerated.devices.device import Device
+from optimetry.accelerated.devices.host import HOST
+from tests.accelerated.emulated import Emulated
+
+
+@pytest.fixture
+def emulated_cuda(monkeypatch: pytest.MonkeyPatch) -> Emulated:
+    """The engine ``cuda`` works on NumPy arrays."""
+    device = Emulated()
+
+    def device_of(engine: str, parameters: object) -> Device:
+        return device if engine == "cuda" else HOST
+
+    for module in ("optimetry.accelerated.optimizer", "optimetry.conformance.targets.accelerated"):
+        monkeypatch.setattr(f"{module}.device_of", device_of)
+    return device

@@ -1,0 +1,156 @@
+"""A device of NumPy arrays that runs CUDA C++ on the processor, compiled with g++: for tests without a CUDA device.
+
+The threads of a block are fibres: each runs until ``__syncthreads``, then the next. So sums over a block, the tree and
+its barriers included, run as on a device, only in turn.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from optimetry.accelerated.devices.device import Launch
+from optimetry.accelerated.devices.host import Host
+from optimetry.reference.errors import EngineUnavailableError
+
+COMPILER = shutil.which("g++")
+
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="g++ is not installed")
+
+SHIM = """
+#include <ucontext.h>
+#include <utility>
+#define __global__
+#define __device__ static
+#define __shared__ static
+static struct { int x; } threadIdx, blockIdx;
+static ucontext_t fibres[1024], scheduler;
+static bool ended[1024];
+static inline void __syncthreads() { swapcontext(&fibres[threadIdx.x], &scheduler); }
+static inline float sqrt(float x) { return __builtin_sqrtf(x); }
+static inline double sqrt(double x) { return __builtin_sqrt(x); }
+static inline float fabs(float x) { return __builtin_fabsf(x); }
+static inline double fabs(double x) { return __builtin_fabs(x); }
+static inline double pow(double x, double y) { return __builtin_pow(x, y); }
+static inline unsigned __float_as_uint(float x) { unsigned bits; __builtin_memcpy(&bits, &x, 4); return bits; }
+static inline float __uint_as_float(unsigned bits) { float x; __builtin_memcpy(&x, &bits, 4); return x; }
+"""
+
+FLOAT16 = """
+static inline float widen(half bits) {
+    _Float16 number; __builtin_memcpy(&number, &bits, 2); return number;
+}
+static inline half narrow(float wide) {
+    const _Float16 number = (_Float16)wide; half bits; __builtin_memcpy(&bits, &number, 2); return bits;
+}
+"""
+"""In place of the two functions that consist of one instruction of the device."""
+
+DRIVER = """
+template <class... A, std::size_t... I>
+static void call(void (*kernel)(A...), const i64* given, std::index_sequence<I...>) {{ kernel((A)given[I]...); }}
+template <class... A>
+static void call(void (*kernel)(A...), const i64* given) {{ call(kernel, given, std::index_sequence_for<A...>()); }}
+
+static const i64* arguments;
+static void fibre(int thread) {{ call({name}, arguments); ended[thread] = true; }}
+
+extern "C" void run(i64 blocks, const i64* given) {{
+    constexpr bool waits = {waits};
+    static char stacks[waits ? THREADS : 1][1 << 14];
+    arguments = given;
+    for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {{
+        if (!waits) {{
+            for (threadIdx.x = 0; threadIdx.x < THREADS; ++threadIdx.x) call({name}, given);
+            continue;
+        }}
+        for (int thread = 0; thread < THREADS; ++thread) {{
+            getcontext(&fibres[thread]);
+            fibres[thread].uc_stack.ss_sp = stacks[thread];
+            fibres[thread].uc_stack.ss_size = sizeof stacks[thread];
+            fibres[thread].uc_link = &scheduler;
+            ended[thread] = false;
+            makecontext(&fibres[thread], (void (*)())fibre, 1, thread);
+        }}
+        for (bool left = true; left;) {{
+            left = false;
+            for (threadIdx.x = 0; threadIdx.x < THREADS; ++threadIdx.x)
+                if (!ended[threadIdx.x]) left = true, swapcontext(&scheduler, &fibres[threadIdx.x]);
+        }}
+    }}
+}}
+"""
+
+
+class Emulated(Host):
+    """The processor as a CUDA device.
+
+    Args:
+        threads: of one block. Few are fast; a device has 256.
+    """
+
+    library = "NumPy"
+    engines = ("cuda",)
+
+    def __init__(self, threads: int = 8) -> None:
+        self.threads = threads
+
+    def stream(self) -> int:
+        return 0
+
+    def compiled(self, text: str, name: str, *, fmad: bool) -> Launch:
+        return compiled(text, name, fmad)
+
+
+@cache
+def compiled(text: str, name: str, fmad: bool) -> Launch:
+    library = ctypes.CDLL(str(built(translated(text, name), fmad)))
+    run = library.run
+    run.argtypes = [ctypes.c_int64, ctypes.POINTER(ctypes.c_int64)]
+    run.restype = None
+
+    def launch(blocks: int, arguments: Sequence[int]) -> None:
+        run(blocks, (ctypes.c_int64 * len(arguments))(*arguments))
+
+    return launch
+
+
+def translated(text: str, name: str) -> str:
+    """C++ for g++: what the text of a program needs before it, and what runs it after it."""
+    if "cvt.rn.f16" in text:
+        start, end = text.index("__device__ inline float widen"), text.index('\nextern "C"')
+        text = text[:start] + FLOAT16 + text[end:]
+    waits = text.count("block_sum(") > 1  # it is used, not only there
+    return SHIM + text + DRIVER.format(name=name, waits=str(waits).lower())
+
+
+def built(text: str, fmad: bool) -> Path:
+    """The shared library of a program."""
+    if COMPILER is None:
+        raise EngineUnavailableError("g++ is not installed")
+    contract = ["-ffp-contract=fast", "-mfma"] if fmad else ["-ffp-contract=off"]
+    stem = hashlib.sha256(f"{contract}{text}".encode()).hexdigest()[:16]
+    source, library = folder() / f"{stem}.cpp", folder() / f"{stem}.so"
+    source.write_text(text, encoding="utf-8")
+    options = ["-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-mf16c", *contract]
+    done = subprocess.run(
+        [COMPILER, *options, str(source), "-o", str(library)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise EngineUnavailableError(f"g++ does not compile: {done.stderr[:300]}")
+    return library
+
+
+_FOLDER = tempfile.TemporaryDirectory(prefix="optimetry-emulated-", ignore_cleanup_errors=True)
+
+
+def folder() -> Path:
+    return Path(_FOLDER.name)
