@@ -23,7 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.targets.target import Array, Hyper
+from optimetry.conformance.targets.target import Array, AverageRun, GradientRun, Hyper
+from optimetry.conformance.targets.wrapped import keras as wrapped
+from optimetry.conformance.wrappers import WRAPPERS
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,9 @@ class KerasTarget:
         return [KerasTarget(engine) for engine in ENGINES if util.find_spec(engine)]
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
-        """Why Keras does not offer this rule or these hyperparameters."""
+        """Why Keras does not offer this rule or wrapper, or these hyperparameters."""
+        if optimizer in WRAPPERS:
+            return wrapped.unsupported(optimizer, hyper)
         if optimizer not in CLASSES:
             return ABSENT.get(optimizer, f"no class of keras.optimizers is known for {optimizer}")
         if optimizer == "adam" and hyper.get("lazy_mode"):
@@ -143,6 +147,17 @@ class KerasTarget:
         if reason is not None:
             raise ValueError(f"{optimizer}: {reason}")
         return KerasRun(Backend.of(self.engine), CLASSES[optimizer], hyper, parameters)
+
+    def start_wrapper(self, wrapper: str, hyper: Hyper, parameters: list[Array]) -> GradientRun | AverageRun:
+        """Begin a run of a clip or a moving average; raises ValueError with the reason where none is offered."""
+        reason = wrapped.unsupported(wrapper, hyper)
+        if reason is not None:
+            raise ValueError(f"{wrapper}: {reason}")
+        backend = Backend.of(self.engine)
+        number = backend.start(wrapper, dict(hyper), parameters, verb="start_wrapper")
+        run = wrapped.NearWrapper(backend, number)
+        weakref.finalize(run, backend.over.append, number)
+        return run
 
 
 class KerasRun:
@@ -200,10 +215,10 @@ class Backend:
             cls.running[engine] = cls(engine)
         return cls.running[engine]
 
-    def start(self, cls: str, keywords: Mapping[str, object], parameters: list[Array]) -> int:
-        """Begin a run there; its number."""
+    def start(self, cls: str, keywords: Mapping[str, object], parameters: list[Array], verb: str = "start") -> int:
+        """Begin a run there, of an optimizer or with ``start_wrapper`` of a wrapper; its number."""
         self._started += 1
-        self.ask("start", self._started, (cls, keywords, parameters))
+        self.ask(verb, self._started, (cls, keywords, parameters))
         return self._started
 
     def ask(self, verb: str, number: int, arguments: tuple[Any, ...]) -> Any:
@@ -271,7 +286,7 @@ class FarRun:
             if grads[members[0]] is not None:
                 optimizer.learning_rate = learning_rate
                 given = [keras.ops.convert_to_tensor(grads[i]) for i in members]
-                with _without_gradients():
+                with without_gradients():
                     optimizer.apply(given, [self._variables[i] for i in members])
         return [np.array(keras.ops.convert_to_numpy(variable)) for variable in self._variables]
 
@@ -324,7 +339,7 @@ class FarRun:
                 variable.assign(held[variable.name])
 
 
-def _without_gradients() -> contextlib.AbstractContextManager[Any]:
+def without_gradients() -> contextlib.AbstractContextManager[Any]:
     """What Keras documents around an update with torch, whose parameters record gradients."""
     if os.environ["KERAS_BACKEND"] != "torch":
         return contextlib.nullcontext()
@@ -339,7 +354,8 @@ def serve() -> None:
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     np.seterr(all="ignore")  # the numpy backend would warn of every division by zero
-    runs: dict[int, FarRun] = {}
+    runs: dict[int, Any] = {}
+    kinds = {"start": FarRun, "start_wrapper": wrapped.FarWrapper}
 
     def answer(done: bool, content: Any) -> None:
         pickle.dump((done, content), answers, protocol=pickle.HIGHEST_PROTOCOL)
@@ -358,8 +374,8 @@ def serve() -> None:
         for finished in over:
             runs.pop(finished, None)
         try:
-            if verb == "start":
-                runs[number] = FarRun(*arguments)
+            if verb in kinds:
+                runs[number] = kinds[verb](*arguments)
                 answer(True, None)
             else:
                 answer(True, getattr(runs[number], verb)(*arguments))

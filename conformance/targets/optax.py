@@ -17,7 +17,8 @@ import jax
 import numpy as np
 import optax
 
-from optimetry.conformance.targets.target import Array, Hyper
+from optimetry.conformance.targets.target import Array, AverageRun, GradientRun, Hyper
+from optimetry.conformance.wrappers import WRAPPERS
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,11 @@ class OptaxTarget:
         return [OptaxTarget(engine) for engine in ENGINES]
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
-        """Why Optax does not offer this rule or these hyperparameters."""
+        """Why Optax does not offer this rule or wrapper, or these hyperparameters."""
+        if optimizer in WRAPPERS:
+            from optimetry.conformance.targets.wrapped import optax as wrapped
+
+            return wrapped.unsupported(optimizer, hyper)
         if optimizer not in RULES:
             return ABSENT.get(optimizer, f"no transformation of optax is known for {optimizer}")
         if optimizer == "adam" and hyper.get("lazy_mode"):
@@ -132,6 +137,12 @@ class OptaxTarget:
         if reason is not None:
             raise ValueError(f"{optimizer}: {reason}")
         return OptaxRun(optimizer, hyper, parameters, compiled=self.engine == "jit")
+
+    def start_wrapper(self, wrapper: str, hyper: Hyper, parameters: list[Array]) -> GradientRun | AverageRun:
+        """Begin a run of a clip, a weight decay or an average; raises ValueError where none is offered."""
+        from optimetry.conformance.targets.wrapped import optax as wrapped
+
+        return wrapped.start(wrapper, hyper, parameters, compiled=self.engine == "jit")
 
 
 class OptaxRun:
@@ -148,14 +159,14 @@ class OptaxRun:
             else functools.partial(update, self._rule, switches)
         )
         self._wide = compiled or any(parameter.dtype == np.float64 for parameter in parameters)
-        with _configured(self._wide):
+        with configured(self._wide):
             transformation = self._rule.make(0.0, **keywords)
             self._parameters = [jax.numpy.array(parameter) for parameter in parameters]
             self._states = [transformation.init(parameter) for parameter in self._parameters]
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """One update of each parameter whose gradient is not None."""
-        with _configured(self._wide):
+        with configured(self._wide):
             for index, (parameter, grad) in enumerate(zip(self._parameters, grads, strict=True)):
                 if grad is not None:
                     self._parameters[index], self._states[index] = self._update(
@@ -175,7 +186,7 @@ class OptaxRun:
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""
         slots = {part: slot for slot, part in self._rule.slots.items()}
-        with _configured(self._wide):
+        with configured(self._wide):
             self._states = [
                 jax.tree_util.tree_map_with_path(
                     lambda path, _, i=index: jax.numpy.array(state[slots.get(path[-1].name, path[-1].name)][i]), held
@@ -207,7 +218,7 @@ def compiled_update(optimizer: str, switches: tuple[tuple[str, bool], ...]) -> C
 
 
 @contextmanager
-def _configured(wide: bool) -> Iterator[None]:
+def configured(wide: bool) -> Iterator[None]:
     """On the CPU, with 64-bit types or without; whatever was configured before holds again afterwards."""
     with jax.enable_x64(wide), jax.default_device(jax.local_devices(backend="cpu")[0]):
         yield

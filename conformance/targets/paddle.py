@@ -19,7 +19,8 @@ with warnings.catch_warnings():
     import paddle
     from paddle.incubate.optimizer import LarsMomentumOptimizer
 
-from optimetry.conformance.targets.target import Array, Hyper
+from optimetry.conformance.targets.target import Array, AverageRun, GradientRun, Hyper
+from optimetry.conformance.wrappers import WRAPPERS
 
 paddle.set_device("cpu")
 
@@ -116,7 +117,11 @@ class PaddleTarget:
     version = str(paddle.__version__).split("+")[0]
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
-        """Why Paddle does not offer this rule in this dtype."""
+        """Why Paddle does not offer this rule or wrapper in this dtype."""
+        if optimizer in WRAPPERS:
+            from optimetry.conformance.targets.wrapped import paddle as wrapped
+
+            return wrapped.unsupported(optimizer, hyper, dtype)
         if optimizer not in RULES:
             return f"no class or operator of paddle is known for {optimizer}"
         if dtype not in RULES[optimizer].dtypes:
@@ -137,6 +142,12 @@ class PaddleTarget:
             ClassRun(rule, hyper, parameters) if isinstance(rule, PaddleClass) else OperatorRun(rule, hyper, parameters)
         )
 
+    def start_wrapper(self, wrapper: str, hyper: Hyper, parameters: list[Array]) -> GradientRun | AverageRun:
+        """Begin a run of a clip, a regularizer or an average; raises ValueError where none is offered."""
+        from optimetry.conformance.targets.wrapped import paddle as wrapped
+
+        return wrapped.start(wrapper, hyper, parameters)
+
 
 class ClassRun:
     """One optimizer class over dygraph tensors."""
@@ -148,7 +159,7 @@ class ClassRun:
             if name in hyper
         }
         self._slots = rule.slots
-        self._parameters = [_tensor(parameter, trainable=True) for parameter in parameters]
+        self._parameters = [tensor(parameter, trainable=True) for parameter in parameters]
         self._optimizer = rule.cls(learning_rate=0.0, **{rule.parameters: self._parameters}, **keywords)
         self._quiet = any(parameter.dtype == ml_dtypes.bfloat16 for parameter in parameters)
 
@@ -156,12 +167,12 @@ class ClassRun:
         """One ``Optimizer.step``; a None gradient becomes ``parameter.grad = None``."""
         self._optimizer.set_lr(float(learning_rate))
         for parameter, grad in zip(self._parameters, grads, strict=True):
-            parameter.grad = None if grad is None else _tensor(grad)
+            parameter.grad = None if grad is None else tensor(grad)
         with warnings.catch_warnings() if self._quiet else contextlib.nullcontext():
             if self._quiet:  # each step advises float32 master weights, which is not what is asked for here
                 warnings.filterwarnings("ignore", message="Accumulating with FP16")
             self._optimizer.step()
-        return [_array(parameter) for parameter in self._parameters]
+        return [array_of(parameter) for parameter in self._parameters]
 
     def state(self) -> dict[str, list[Array]]:
         """The accumulators, once every parameter has had a gradient; empty before.
@@ -174,7 +185,7 @@ class ClassRun:
             for slot, accumulator in self._slots.items()
         }
         return {
-            slot: [_array(value) for value in values]
+            slot: [array_of(value) for value in values]
             for slot, values in found.items()
             if all(value is not None for value in values)
         }
@@ -186,8 +197,8 @@ class OperatorRun:
     def __init__(self, rule: PaddleOperator, hyper: Hyper, parameters: list[Array]) -> None:
         self._rule = rule
         self._hyper = hyper
-        self._parameters = [_tensor(parameter) for parameter in parameters]
-        self._states = [[_tensor(np.zeros_like(parameter)) for _ in rule.slots] for parameter in parameters]
+        self._parameters = [tensor(parameter) for parameter in parameters]
+        self._states = [[tensor(np.zeros_like(parameter)) for _ in rule.slots] for parameter in parameters]
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """One call of the operator for each parameter whose gradient is not None."""
@@ -195,24 +206,25 @@ class OperatorRun:
         for index, grad in enumerate(grads):
             if grad is not None:
                 self._parameters[index], *self._states[index] = self._rule.call(
-                    self._parameters[index], _tensor(grad), self._states[index], lr, self._hyper
+                    self._parameters[index], tensor(grad), self._states[index], lr, self._hyper
                 )
-        return [_array(parameter) for parameter in self._parameters]
+        return [array_of(parameter) for parameter in self._parameters]
 
     def state(self) -> dict[str, list[Array]]:
         """The operator's slots."""
         return {
-            slot: [_array(state[position]) for state in self._states] for position, slot in enumerate(self._rule.slots)
+            slot: [array_of(state[position]) for state in self._states]
+            for position, slot in enumerate(self._rule.slots)
         }
 
 
-def _tensor(array: Array, trainable: bool = False) -> Any:
+def tensor(array: Array, trainable: bool = False) -> Any:
     """A copy of ``array`` as a tensor. Paddle takes NumPy's uint16 for the bits of bfloat16."""
     bits = array.view(np.uint16) if array.dtype == ml_dtypes.bfloat16 else array
     return paddle.to_tensor(bits, stop_gradient=not trainable)
 
 
-def _array(tensor: Any) -> Array:
+def array_of(tensor: Any) -> Array:
     """A fresh NumPy copy of ``tensor``."""
     array: Array = np.array(tensor.numpy())
     return array.view(ml_dtypes.bfloat16) if tensor.dtype == paddle.bfloat16 else array

@@ -14,7 +14,8 @@ import ml_dtypes
 import numpy as np
 import torch
 
-from optimetry.conformance.targets.target import Array, Hyper
+from optimetry.conformance.targets.target import Array, AverageRun, GradientRun, Hyper
+from optimetry.conformance.wrappers import WRAPPERS
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,11 @@ class TorchTarget:
         return [TorchTarget(engine) for engine in ENGINES]
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
-        """Why ``torch.optim`` does not offer this rule, these hyperparameters or this engine."""
+        """Why torch does not offer this rule or wrapper, these hyperparameters or this engine."""
+        if optimizer in WRAPPERS:
+            from optimetry.conformance.targets.wrapped import torch as wrapped
+
+            return wrapped.unsupported(optimizer, hyper, self.engine)
         if optimizer not in CLASSES:
             return ABSENT.get(optimizer, f"no class of torch.optim is known for {optimizer}")
         entry = CLASSES[optimizer]
@@ -142,6 +147,12 @@ class TorchTarget:
             raise ValueError(f"{optimizer}: {reason}")
         return TorchRun(CLASSES[optimizer], {**CLASSES[optimizer].keywords(hyper), **ENGINES[self.engine]}, parameters)
 
+    def start_wrapper(self, wrapper: str, hyper: Hyper, parameters: list[Array]) -> GradientRun | AverageRun:
+        """Begin a run of a clip, a weight decay or an averaged model; raises ValueError where none is offered."""
+        from optimetry.conformance.targets.wrapped import torch as wrapped
+
+        return wrapped.start(wrapper, hyper, parameters, self.engine)
+
 
 class TorchRun:
     """One ``torch.optim`` optimizer over parameters and gradients whose memory NumPy arrays share."""
@@ -150,8 +161,8 @@ class TorchRun:
         self._slots = entry.slots
         self._arrays = [np.array(parameter, order="C") for parameter in parameters]
         self._grad_arrays = [np.zeros_like(array) for array in self._arrays]
-        self._grads = [_tensor(array) for array in self._grad_arrays]
-        self._parameters = [torch.nn.Parameter(_tensor(array)) for array in self._arrays]
+        self._grads = [tensor_over(array) for array in self._grad_arrays]
+        self._parameters = [torch.nn.Parameter(tensor_over(array)) for array in self._arrays]
         self._optimizer = entry.cls(self._parameters, lr=0.0, **keywords)
         (self._group,) = self._optimizer.param_groups
 
@@ -181,7 +192,7 @@ class TorchRun:
                 found[slot] = [np.array(int(state.get(key, 0)), np.int64) for state in states]
             else:
                 found[slot] = [
-                    _array(state[key]) if key in state else np.zeros_like(array)
+                    array_of(state[key]) if key in state else np.zeros_like(array)
                     for state, array in zip(states, self._arrays, strict=True)
                 ]
         return found
@@ -192,19 +203,19 @@ class TorchRun:
             self._optimizer.state[parameter] = {
                 self._slots[slot]: torch.tensor(float(values[index]), dtype=torch.float32)
                 if slot == "step"
-                else _tensor(np.array(values[index], order="C"))
+                else tensor_over(np.array(values[index], order="C"))
                 for slot, values in state.items()
             }
 
 
-def _tensor(array: Array) -> torch.Tensor:
+def tensor_over(array: Array) -> torch.Tensor:
     """A tensor over the memory of ``array``. torch does not know NumPy's bfloat16, so its bits are passed."""
     if array.dtype == ml_dtypes.bfloat16:
         return torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
     return torch.from_numpy(array)
 
 
-def _array(tensor: torch.Tensor) -> Array:
+def array_of(tensor: torch.Tensor) -> Array:
     """A fresh NumPy copy of ``tensor``."""
     if tensor.dtype == torch.bfloat16:
         return np.array(tensor.view(torch.uint16).numpy()).view(ml_dtypes.bfloat16)

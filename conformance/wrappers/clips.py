@@ -8,14 +8,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from optimetry.conformance.bounded import Bounded
+from optimetry.conformance.formats import FORMATS
 from optimetry.conformance.wrappers.wrapper import Wrapper, variant, wrapper
 from optimetry.reference.clips import (
     GradientClipBase,
     GradientClipByGlobalNorm,
-    GradientClipByNorm,
     GradientClipByValue,
 )
 from optimetry.reference.norms import norm
+from optimetry.reference.precision import working
 from optimetry.reference.rule import Array, hyper
 
 C = TypeVar("C", bound=GradientClipBase)
@@ -56,7 +58,10 @@ class ClipByValue(Wrapper):
 @wrapper
 @dataclass(frozen=True, kw_only=True)
 class ClipByNorm(Wrapper):
-    """``g*c/|g|`` where the norm of a gradient is above c, for each gradient on its own."""
+    """``g*c/|g|`` where the norm of a gradient is above c, for each gradient on its own.
+
+    Written here as ``g*c/max(c, |g|)``, which is the same number: who computes it so rounds where nothing is clipped.
+    """
 
     clip_norm: float = hyper(None, "(0, inf)", "the largest norm", corners=LIMITS)
 
@@ -66,7 +71,8 @@ class ClipByNorm(Wrapper):
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """Each gradient scaled on its own."""
-        return holding(GradientClipByNorm(1.0), clip_norm=self.clip_norm).clipped_arrays(fed), None
+        clip = holding(GradientClipByGlobalNorm(1.0), clip_norm=self.clip_norm)
+        return [clipped for grad in fed for clipped in clip.clipped_arrays([grad])], None
 
 
 @wrapper
@@ -92,6 +98,12 @@ def norm_of_all(arrays: Sequence[Array]) -> Array:
     return np.sqrt(sum(squares[1:], start=squares[0]))
 
 
+def scaled_with_epsilon(grads: Sequence[Array], limit: Any) -> list[Array]:
+    """All gradients scaled by one factor, as ``torch.nn.utils.clip_grad_norm_`` has it."""
+    factor = np.minimum(limit / (norm_of_all(grads) + TORCH_EPSILON), 1.0)
+    return [grad * factor for grad in grads]
+
+
 @variant("epsilon_in_divisor", "g *= min(1, c / (|g| + 1e-6))", "torch.nn.utils.clip_grad_norm_")
 @dataclass(frozen=True, kw_only=True)
 class NormWithEpsilon(ClipByNorm):
@@ -99,7 +111,7 @@ class NormWithEpsilon(ClipByNorm):
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """The factor is clamped, not the divisor."""
-        return [grad * np.minimum(self.clip_norm / (norm(grad) + TORCH_EPSILON), 1.0) for grad in fed], None
+        return [scaled for grad in fed for scaled in scaled_with_epsilon([grad], self.clip_norm)], None
 
 
 @variant("epsilon_in_divisor", "g *= min(1, c / (|all g| + 1e-6))", "torch.nn.utils.clip_grad_norm_")
@@ -109,7 +121,37 @@ class GlobalNormWithEpsilon(ClipByGlobalNorm):
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """The factor is clamped, not the divisor."""
-        factor = np.minimum(self.clip_norm / (norm_of_all(fed) + TORCH_EPSILON), 1.0)
+        return scaled_with_epsilon(fed, self.clip_norm), None
+
+
+def to_float32(number: Any) -> Any:
+    """A number rounded to float32 and back."""
+    if isinstance(number, Bounded):
+        rounding = np.abs(number.value) * FORMATS["float32"].roundoff
+        return Bounded(number.value, number.bound + rounding, number.form, number.nonnegative)
+    return working(np.asarray(number).astype(np.float32).astype(number.dtype))
+
+
+@variant("float32_norm", "|g| rounded to float32", "Keras on torch", dtypes=("float64",))
+@dataclass(frozen=True, kw_only=True)
+class NormInFloat32(ClipByNorm):
+    """The norm of float64 gradients passes through float32."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        """Each gradient scaled on its own."""
+        norms = [to_float32(norm(grad)) for grad in fed]
+        return [g * self.clip_norm / np.maximum(n, self.clip_norm) for g, n in zip(fed, norms, strict=True)], None
+
+
+@variant("float32_norm", "|all g| and c/|all g| rounded to float32", "Keras on torch", dtypes=("float64",))
+@dataclass(frozen=True, kw_only=True)
+class GlobalNormInFloat32(ClipByGlobalNorm):
+    """The norm of float64 gradients passes through float32."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        """All gradients scaled by one factor."""
+        size = to_float32(norm_of_all([to_float32(norm(grad)) for grad in fed]))
+        factor = to_float32(self.clip_norm / np.maximum(size, self.clip_norm))
         return [grad * factor for grad in fed], None
 
 

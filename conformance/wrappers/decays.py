@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from optimetry.conformance.wrappers.clips import LIMITS, holding
+from optimetry.conformance.wrappers.clips import LIMITS, holding, scaled_with_epsilon
 from optimetry.conformance.wrappers.wrapper import Wrapper, variant, wrapper
 from optimetry.reference.clips import GradientClipByGlobalNorm
 from optimetry.reference.regularizers import L1Decay, L2Decay, WeightDecayRegularizer
@@ -88,6 +88,16 @@ class DecayThenClip(ClipThenDecay):
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """The other order."""
         return self.clipped(Decay.feed(self, fed, parameters, state)[0]), None
+
+
+@variant("epsilon_in_divisor", "g * min(1, c / (|all g| + 1e-6)) + k*w", "torch.nn.utils.clip_grad_norm_")
+@dataclass(frozen=True, kw_only=True)
+class ClipWithEpsilonThenDecay(ClipThenDecay):
+    """The documented order behind a clip that scales to a little less than the limit."""
+
+    def clipped(self, grads: Sequence[Array]) -> list[Array]:
+        """The factor is clamped, not the divisor."""
+        return scaled_with_epsilon(grads, self.clip_norm)
 
 
 def _doubled(held: WeightDecayRegularizer) -> WeightDecayRegularizer:

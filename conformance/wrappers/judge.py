@@ -79,24 +79,30 @@ def tiers(wrapper: str, dtype: str) -> Iterator[list[Candidate]]:
 
     As with rules, numbers rounded to float32 can be told from rounding beside float64 arrays alone.
     """
-    variants = VARIANTS[wrapper]
+    variants = [one for one in VARIANTS[wrapper] if one.dtypes is None or dtype in one.dtypes]
     numbers = tuple(x.name for x in wrapper_named(wrapper).hyperparameters() if x.kind is float)
     narrow = numbers if dtype == "float64" else ()
     yield [_of_variant(one) for one in variants]
     if narrow:
-        documented = Variant(
-            "float32_" + "_".join(narrow),
-            wrapper_named(wrapper),
-            "; ".join(f"{name} = float32({name})" for name in narrow),
-            "frameworks that hold numbers in float32",
-        )
-        yield [_of_variant(documented, rounded=narrow)]
-        yield [_of_variant(documented, narrow=narrow, name="float32_in_some_uses")]
+        yield [_rounded(wrapper, (name,)) for name in narrow]
+        yield [_rounded(wrapper, narrow)]
+        yield [_of_variant(_float32(wrapper, narrow), narrow=narrow, name="float32_in_some_uses")]
         yield [_of_variant(one, rounded=narrow, name=f"{one.name}+float32") for one in variants]
         yield [_of_variant(one, narrow=narrow, name=f"{one.name}+float32") for one in variants]
     documented = Variant("flushed_subnormals", wrapper_named(wrapper), "subnormals flushed to zero", "some processors")
     for one in (documented, *variants):
         yield [_of_variant(one, flushes=True, name=one.name + "+flushed" * (one is not documented))]
+
+
+def _float32(wrapper: str, names: Sequence[str]) -> Variant:
+    """The documented wrapper with these numbers rounded to float32."""
+    difference = "; ".join(f"{name} = float32({name})" for name in names)
+    origin = "frameworks that hold numbers in float32"
+    return Variant("float32_" + "_".join(names), wrapper_named(wrapper), difference, origin)
+
+
+def _rounded(wrapper: str, names: Sequence[str]) -> Candidate:
+    return _of_variant(_float32(wrapper, names), rounded=names)
 
 
 def _of_variant(

@@ -55,12 +55,14 @@ class Variant:
         kind: what is computed instead; it has the documented hyperparameters.
         difference: the line that differs, as a formula.
         origin: which frameworks compute it.
+        dtypes: the dtypes in which it can be told from the documented one; None for all.
     """
 
     name: str
     kind: type[Wrapper]
     difference: str
     origin: str
+    dtypes: tuple[str, ...] | None = None
 
 
 WRAPPERS: dict[str, type[Wrapper]] = {}
@@ -79,7 +81,9 @@ def wrapper(kind: WrapperType) -> WrapperType:
     return kind
 
 
-def variant(name: str, difference: str, origin: str) -> Callable[[WrapperType], WrapperType]:
+def variant(
+    name: str, difference: str, origin: str, dtypes: tuple[str, ...] | None = None
+) -> Callable[[WrapperType], WrapperType]:
     """Class decorator: enter a variant of the wrapper whose ``name`` the class has inherited.
 
     Raises:
@@ -89,7 +93,7 @@ def variant(name: str, difference: str, origin: str) -> Callable[[WrapperType], 
     def enter(kind: WrapperType) -> WrapperType:
         if name in {other.name for other in VARIANTS[kind.name]}:
             raise ValueError(f"{kind.name}: variant {name} is declared twice")
-        VARIANTS[kind.name] += (Variant(name, kind, difference, origin),)
+        VARIANTS[kind.name] += (Variant(name, kind, difference, origin, dtypes),)
         return kind
 
     return enter

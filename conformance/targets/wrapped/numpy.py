@@ -1,15 +1,17 @@
-"""Any declared wrapper in working precision, one operation after the other."""
+"""The documented wrappers as the reference has them, and any declared one, in working precision."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.targets.target import Array
-from optimetry.conformance.wrappers.wrapper import Wrapper
+from optimetry.conformance.targets.target import Array, Hyper
+from optimetry.conformance.wrappers.wrapper import Wrapper, wrapper_named
+from optimetry.reference.clips import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue, GradientClipBase
 from optimetry.reference.precision import working
+from optimetry.reference.regularizers import L1Decay, L2Decay, WeightDecayRegularizer
 
 
 class GradientFeed:
@@ -24,6 +26,36 @@ class GradientFeed:
         with np.errstate(all="ignore"):
             given, _ = self.wrapper.feed([working(grad) for grad in grads], self.parameters, None)
         return [np.array(array, grad.dtype) for array, grad in zip(given, grads, strict=True)]
+
+
+class Documented:
+    """The reference's own clips and regularizers, by their public methods."""
+
+    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> None:
+        self._parameters = [np.array(array) for array in parameters]
+        self._clip = CLIPS[wrapper](hyper) if wrapper in CLIPS else None
+        kind = REGULARIZERS.get(wrapper)
+        self._regularizer = kind(hyper["regularization_coeff"]) if kind else None
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        """First the clip, then the regularizer."""
+        given = list(grads) if self._clip is None else self._clip.clipped(grads)
+        if self._regularizer is not None:
+            given = [self._regularizer.regularized(*pair) for pair in zip(self._parameters, given, strict=True)]
+        return [np.array(array) for array in given]
+
+
+CLIPS: Mapping[str, Callable[[Hyper], GradientClipBase]] = {
+    "clip_by_value": lambda hyper: ClipGradByValue(hyper["max"], hyper["min"]),
+    "clip_by_norm": lambda hyper: ClipGradByNorm(hyper["clip_norm"]),
+    "clip_by_global_norm": lambda hyper: ClipGradByGlobalNorm(hyper["clip_norm"]),
+    "clip_then_decay": lambda hyper: ClipGradByGlobalNorm(hyper["clip_norm"]),
+}
+REGULARIZERS: Mapping[str, type[WeightDecayRegularizer]] = {
+    "l1_decay": L1Decay,
+    "l2_decay": L2Decay,
+    "clip_then_decay": L2Decay,
+}
 
 
 class AverageFeed:
@@ -88,3 +120,9 @@ def _rebuilt(like: Any, leaves: Iterator[Array]) -> Any:
 def started(wrapper: Wrapper, parameters: Sequence[Array]) -> GradientFeed | AverageFeed:
     """A run of a wrapper: documented, a variant or a faulty one."""
     return (AverageFeed if wrapper.averages else GradientFeed)(wrapper, parameters)
+
+
+def documented(wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> Documented | AverageFeed:
+    """A run of a documented wrapper."""
+    declared = wrapper_named(wrapper).of(hyper)
+    return AverageFeed(declared, parameters) if declared.averages else Documented(wrapper, hyper, parameters)
