@@ -15,6 +15,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from optimetry.conformance.ledger import Balance, Ledger
+from optimetry.conformance.loading import version_note
 from optimetry.conformance.workers import Job, Task, Workers
 from optimetry.reference.errors import UsageError
 from optimetry.reports import tables
@@ -130,7 +131,10 @@ class _Kept:
 
 
 def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None) -> None:
+    note = version_note(check.task.spec, results.header.target_version)
     print(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}\n")
+    if note:
+        print(f"{note}\n")
     print(tables.terminal(results.verdicts, terminal_width()))
     print(f"\n{tables.summary(results.verdicts)}")
     if check.ledger.path is not None:

@@ -17,7 +17,7 @@ from optimetry.conformance.diagnose import Diagnosis, diagnose
 from optimetry.conformance.diagnose_report import report
 from optimetry.conformance.effort import EFFORTS, Effort
 from optimetry.conformance.formats import FORMATS
-from optimetry.conformance.loading import load_target
+from optimetry.conformance.loading import load_target, version_note
 from optimetry.conformance.names import chosen
 from optimetry.conformance.workers import SINGLE_THREADED
 from optimetry.reference.rules import RULES
@@ -69,6 +69,9 @@ def diagnose_command(options: argparse.Namespace) -> int:
     time_limit = _seconds("--time-limit", options.time_limit)
     arguments = (options.target, optimizer, EFFORTS[effort], seed, time_limit)
     name, version, found = _in_processes(arguments, dtypes)
+    note = version_note(options.target, version)
+    if note:
+        print(f"{note}\n")
     print(report(f"{name} {version}: {optimizer}", found, seed, terminal_width()))
     verdicts = [each.verdict.verdict for each in found]
     return 0 if "conforms" in verdicts and set(verdicts) <= {"conforms", "unsupported"} else 1

@@ -22,38 +22,61 @@ NOT_TARGETS = ("target", "wrapped")
 """What in the folder holds no target: the protocol, and the wrappers that targets offer beside optimizers."""
 
 
+ADAPTED: Mapping[str, str] = {"keras": "3.15.0", "optax": "0.2.8", "paddle": "3.3.1", "torch": "2.13.0"}
+"""The version of each framework that its adapter was written for, as in ``constraints.txt``."""
+
+
 def builtin_names() -> list[str]:
     """The targets that come with optimetry: one for each file of ``conformance/targets``."""
     return sorted(module.name for module in iter_modules(targets.__path__) if module.name not in NOT_TARGETS)
 
 
 def extras() -> Mapping[str, list[str]]:
-    """The distributions that each extra of optimetry installs; an extra is named as the target that needs it."""
+    """The requirements behind each extra of optimetry, such as ``torch>=2.6``. An extra is named as its target."""
     needed: dict[str, list[str]] = {}
     for requirement in metadata.requires("optimetry") or ():
-        distribution = re.match(r"[\w.-]+", requirement)
-        extra = re.search(r"""extra == ['"]([\w.-]+)['"]""", requirement)
-        if distribution and extra:
-            needed.setdefault(extra[1], []).append(distribution[0])
+        asked, _, condition = requirement.partition(";")
+        extra = re.search(r"""extra == ['"]([\w.-]+)['"]""", condition)
+        if extra:
+            needed.setdefault(extra[1], []).append(asked.strip())
     return needed
 
 
 def install_hint(name: str) -> str:
     """The command that installs what a built-in target needs."""
-    return f'pip install "optimetry[{name}]"'
+    return "pip install " + " ".join(f'"{requirement}"' for requirement in extras()[name])
+
+
+def version_note(name: str, version: str) -> str:
+    """A sentence where a built-in target runs another version of its framework than its adapter is for, else empty."""
+    adapted = ADAPTED.get(name, version)
+    if version.split("+", maxsplit=1)[0] == adapted:
+        return ""
+    exact = f"{distribution_of(extras()[name][0])}=={adapted}"
+    return (
+        f"Note: the adapter was written for {name} {adapted}, and nobody has looked at what {version} does with its "
+        f'arguments. For verdicts as published: pip install "{exact}"'
+    )
+
+
+def distribution_of(requirement: str) -> str:
+    """The name that a requirement begins with."""
+    found = re.match(r"[\w.-]+", requirement)
+    return found[0] if found else requirement
 
 
 def builtin_version(name: str) -> str:
     """The version of the framework behind a built-in target, without importing it, or how to install it."""
-    distributions = extras().get(name)
-    if distributions is None:  # a target that needs nothing more: our own
+    requirements = extras().get(name)
+    if requirements is None:  # a target that needs nothing more: our own
         try:
             return load_target(name).version
         except TargetError as error:
             return f"not available: {error}"
     try:
-        versions = [metadata.version(distribution) for distribution in distributions]  # all of them must be there
-        return versions[0].split("+")[0]
+        versions = [metadata.version(distribution_of(one)) for one in requirements]  # all of them must be there
+        version = versions[0].split("+")[0]
+        return version if version == ADAPTED[name] else f"{version}, adapter for {ADAPTED[name]}"
     except metadata.PackageNotFoundError:
         return f"not installed: {install_hint(name)}"
 

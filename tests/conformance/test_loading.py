@@ -1,9 +1,19 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.loading import builtin_meaning, builtin_names, builtin_version, extras, load_target
+from optimetry.conformance.loading import (
+    ADAPTED,
+    builtin_meaning,
+    builtin_names,
+    builtin_version,
+    distribution_of,
+    extras,
+    load_target,
+    version_note,
+)
 from optimetry.reference.errors import TargetError
 
 pytestmark = pytest.mark.usefixtures("miniatures")
@@ -102,16 +112,42 @@ def test_what_is_no_target_says_what_it_lacks(path, expected):
 def test_a_missing_framework_says_how_to_install_it(monkeypatch):
     monkeypatch.delitem(sys.modules, "optimetry.conformance.targets.torch", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert 'torch is not installed: pip install "optimetry[torch]"' in refusal("torch")
+    assert 'torch is not installed: pip install "torch>=2.6"' in refusal("torch")
 
 
 def test_extras_name_distributions():
-    assert extras()["paddle"] == ["paddlepaddle"]
+    assert extras()["paddle"] == ["paddlepaddle>=3.0"]
+    assert extras()["keras"][1:] == ["jax>=0.8", "torch>=2.6"]
+
+
+def pins():
+    """The exact versions in constraints.txt by distribution."""
+    lines = (Path(__file__).parents[2] / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    return dict(line.split("==") for line in lines if "==" in line)
+
+
+def test_adapters_are_for_the_versions_of_our_own_sessions():
+    frameworks = {name for name in builtin_names() if name in extras()}
+    assert {name: pins()[distribution_of(extras()[name][0])] for name in frameworks} == ADAPTED
+
+
+def test_another_version_of_a_framework_is_noted():
+    assert version_note("paddle", ADAPTED["paddle"]) == ""
+    assert version_note("torch", f"{ADAPTED['torch']}+cpu") == ""
+    assert version_note("mine:Target", "1.0") == ""
+    note = version_note("paddle", "2.6.2")
+    assert note.startswith("Note: the adapter was written for paddle 3.3.1, and nobody has looked at what 2.6.2 does")
+    assert note.endswith('pip install "paddlepaddle==3.3.1"')
+
+
+def test_the_list_of_targets_tells_another_version(monkeypatch):
+    monkeypatch.setattr("importlib.metadata.version", lambda distribution: "2.6.0+cpu")
+    assert builtin_version("torch") == "2.6.0, adapter for 2.13.0"
 
 
 def test_the_version_of_a_missing_framework_is_how_to_install_it(monkeypatch):
-    monkeypatch.setattr("optimetry.conformance.loading.extras", lambda: {"torch": ["no-such-distribution"]})
-    assert builtin_version("torch") == 'not installed: pip install "optimetry[torch]"'
+    monkeypatch.setattr("optimetry.conformance.loading.extras", lambda: {"torch": ["no-such-distribution>=1"]})
+    assert builtin_version("torch") == 'not installed: pip install "no-such-distribution>=1"'
 
 
 def test_versions_and_meanings_import_no_framework():
