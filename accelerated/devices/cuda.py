@@ -36,12 +36,13 @@ class CudaDevice:
             raise EngineUnavailableError(reason)
         try:
             import cupy
+
+            self._number = int(cupy.cuda.Device().id)
         except ModuleNotFoundError as error:
             raise EngineUnavailableError("cupy is not installed") from error
         except Exception as error:  # a broken installation may raise anything
-            raise EngineUnavailableError(f"cupy cannot be imported: {type(error).__name__}: {error}") from error
+            raise EngineUnavailableError(f"cupy does not work: {type(error).__name__}: {error}") from error
         self._cupy = cupy
-        self._number = int(cupy.cuda.Device().id)
         self.kind: type[Any] = cupy.ndarray
 
     def obstacle(self, parameter: Any) -> str | None:

@@ -67,6 +67,7 @@ constexpr int THREADS = {threads}, BATCH = {batch};
 // Wide in any format: powf errs by more than a rounding.
 __device__ inline real power_of(real base, real exponent) {{ return (real)pow((double)base, (double)exponent); }}
 
+// The sum over the threads of a block, for its first thread.
 __device__ inline double block_sum(double mine) {{
     __shared__ double lane[THREADS];
     lane[threadIdx.x] = mine;
@@ -75,9 +76,7 @@ __device__ inline double block_sum(double mine) {{
         if (threadIdx.x < half_of) lane[threadIdx.x] += lane[threadIdx.x + half_of];
         __syncthreads();
     }}
-    const double total = lane[0];
-    __syncthreads();
-    return total;
+    return lane[0];
 }}
 """
 

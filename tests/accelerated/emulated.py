@@ -136,11 +136,11 @@ def built(text: str, fmad: bool) -> Path:
     """The shared library of a program."""
     if COMPILER is None:
         raise EngineUnavailableError("g++ is not installed")
-    contract = ["-ffp-contract=fast", "-mfma"] if fmad else ["-ffp-contract=off"]
+    contract = ["-O2", "-ffp-contract=fast", "-mfma"] if fmad else ["-O1", "-ffp-contract=off"]
     stem = hashlib.sha256(f"{contract}{text}".encode()).hexdigest()[:16]
     source, library = folder() / f"{stem}.cpp", folder() / f"{stem}.so"
     source.write_text(text, encoding="utf-8")
-    options = ["-std=c++17", "-O1", "-w", "-shared", "-fPIC", "-mf16c", *contract]
+    options = ["-std=c++17", "-w", "-shared", "-fPIC", "-mf16c", *contract]
     done = subprocess.run(
         [COMPILER, *options, str(source), "-o", str(library)], capture_output=True, text=True, check=False
     )

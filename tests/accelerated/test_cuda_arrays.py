@@ -1,0 +1,173 @@
+"""CuPy arrays in place: with a device on it, and without one on a stand-in for CuPy that shows slips of the pen."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.accelerated.devices import driver, nvrtc
+from optimetry.accelerated.devices.cuda import CudaDevice
+from optimetry.accelerated.optimizer import Accelerated
+from optimetry.accelerated.rows import Rows
+from optimetry.conformance.effort import EFFORTS
+from optimetry.conformance.judge import judge
+from optimetry.conformance.targets.accelerated import AcceleratedTarget
+from optimetry.reference.errors import ArrayError
+from optimetry.reference.rules import RULES
+from tests.accelerated import fake_cupy
+from tests.accelerated.cases import DTYPES, IDS, VARIANTS, arrays, bits, gradients, rate, run, state_bits
+from tests.accelerated.emulated import needs_compiler
+
+MISSING = driver.obstacle() or (None if importlib.util.find_spec("cupy") else "cupy is not installed")
+
+EXACT = [
+    (name, hyper)
+    for name, hyper in VARIANTS
+    if name not in ("lars_momentum", "lamb") and hyper.get("lr_power", -0.5) == -0.5
+]
+"""All but sums of norms, which have an order of their own, and powers, which are the library's."""
+
+needs_device = pytest.mark.skipif(MISSING is not None, reason=f"not run: {MISSING}")
+
+
+@pytest.fixture(params=[pytest.param("device", marks=needs_device), pytest.param("stand-in", marks=needs_compiler)])
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> CudaDevice:
+    if request.param == "stand-in":
+        monkeypatch.setattr(driver, "obstacle", lambda: None)
+        monkeypatch.setattr(nvrtc, "compiled", fake_cupy.program)
+        monkeypatch.setitem(sys.modules, "cupy", fake_cupy)
+        monkeypatch.setattr("optimetry.accelerated.devices.cuda._COMPILED", {})
+    return CudaDevice()
+
+
+def on(device: CudaDevice, given: list[Any]) -> list[Any]:
+    return [None if array is None else device.given(array) for array in given]
+
+
+def stepped(
+    device: CudaDevice, name: str, hyper: dict[str, Any], dtype: str, steps: int = 4, **options: Any
+) -> Accelerated:
+    optimizer = Accelerated(name, on(device, arrays(dtype, 0)), hyper, **options)
+    assert optimizer.engine == "cuda"
+    for step in range(steps):
+        optimizer.step(on(device, gradients(dtype, step)), rate(step))
+    return optimizer
+
+
+def all_bits(optimizer: Accelerated) -> dict[str, list[bytes]]:
+    device = optimizer.device
+    parameters = [device.copied(parameter) for parameter in optimizer.parameters]
+    return {slot: bits(held) for slot, held in optimizer.state_dict().items()} | {"param": bits(parameters)}
+
+
+@pytest.mark.parametrize("master", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("name", "hyper"), EXACT)
+def test_bits_of_the_numpy_engine(
+    name: str, hyper: dict[str, Any], dtype: str, master: bool, device: CudaDevice
+) -> None:
+    ours = stepped(device, name, hyper, dtype, multi_precision=master)
+    assert all_bits(ours) == state_bits(run(name, hyper, dtype, "numpy", multi_precision=master))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
+def test_a_run_goes_on_on_the_device_and_back(name: str, hyper: dict[str, Any], dtype: str, device: CudaDevice) -> None:
+    first = run(name, hyper, dtype, "numpy", multi_precision=True)
+    second = Accelerated(name, on(device, first.parameters), hyper, multi_precision=True)
+    second.load_state_dict(first.state_dict())
+    third = Accelerated(name, [device.copied(array) for array in second.parameters], hyper, multi_precision=True)
+    third.load_state_dict(second.state_dict())
+    assert state_bits(first) == all_bits(second) == state_bits(third)
+    other = Accelerated(name, on(device, first.parameters), hyper, engine="cuda", multi_precision=True)
+    other.load_state_dict(second.state_dict())
+    for step in (4, 5):
+        for one in (second, other):
+            one.step(on(device, gradients(dtype, step)), rate(step))
+    assert all_bits(second) == all_bits(other)
+
+
+def test_what_cannot_be_taken(device: CudaDevice) -> None:
+    whole = device.given(np.ones((4, 4)))
+    with pytest.raises(ArrayError, match=r"parameter 0 is a numpy\.ndarray, must be a CuPy array"):
+        Accelerated("sgd", [np.ones(3)], engine="cuda")
+    with pytest.raises(ArrayError, match=r"parameter 0 is a numpy\.ndarray, must be a CuPy array"):
+        Accelerated("sgd", [np.ones(3), whole])
+    with pytest.raises(ArrayError, match=r"parameter 0 is not contiguous, .*cupy\.ascontiguousarray"):
+        Accelerated("sgd", [whole[:, :2]])
+    with pytest.raises(ArrayError, match="parameters 0 and 1 overlap"):
+        Accelerated("sgd", [whole[:3], whole[2:]])
+    optimizer = Accelerated("adam", [whole])
+    before = all_bits(optimizer)
+    for wrong in (np.ones((4, 4)), device.given(np.ones((4, 3))), device.given(np.ones((4, 4), np.float32))):
+        with pytest.raises(ArrayError, match="adam: gradient 0"):
+            optimizer.step([wrong])
+    assert all_bits(optimizer) == before
+
+
+def test_awkward_gradients_are_copied(device: CudaDevice) -> None:
+    values = np.random.default_rng(0).standard_normal((6, 8))
+    both = [Accelerated("adam", [device.given(np.ones((6, 4)))]) for _ in range(2)]
+    both[0].step([device.given(values)[:, ::2]])
+    both[1].step([device.given(values[:, ::2].copy())])
+    assert all_bits(both[0]) == all_bits(both[1])
+    base = device.given(np.ones(41))
+    shared = Accelerated("sgd", [base[1:]])
+    shared.step([base[:-1]], 0.5)
+    assert (device.copied(base)[1:] == 0.5).all()
+
+
+@pytest.mark.parametrize("name", ["adam", "lamb"])  # one by rows, one with zeros for the others
+def test_rows(name: str, device: CudaDevice) -> None:
+    ids, values = np.array([3, 1, 3]), np.random.default_rng(0).standard_normal((3, 2)).astype(np.float32)
+    host = Accelerated(name, [np.ones((5, 2), np.float32)], engine="numpy")
+    host.step([Rows(ids, values)], 0.1)
+    for given in (ids, device.given(ids)):
+        ours = Accelerated(name, [device.given(np.ones((5, 2), np.float32))])
+        ours.step([Rows(given, device.given(values))], 0.1)
+        assert all_bits(ours) == state_bits(host)
+
+
+@needs_device
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rule", RULES)
+def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
+    class OnlyCuda(AcceleratedTarget):
+        def engines(self) -> list[AcceleratedTarget]:
+            return [engine for engine in super().engines() if engine.engine.startswith("cuda")]
+
+    for verdict in judge(OnlyCuda("cuda"), rule, dtype, effort=EFFORTS["quick"], seed=0):
+        assert verdict.verdict == "conforms", verdict
+
+
+@needs_device
+def test_norms_have_the_same_bits_every_time() -> None:
+    device = CudaDevice()
+    parameter, grad = (np.random.default_rng(seed).standard_normal(1_000_003) for seed in (0, 1))
+    seen = set()
+    for _ in range(5):
+        optimizer = Accelerated("lamb", [device.given(parameter)])
+        optimizer.step([device.given(grad)], 0.1)
+        seen.add(device.copied(optimizer.parameters[0]).tobytes())
+    assert len(seen) == 1
+
+
+@needs_device
+def test_out_of_memory_on_the_device() -> None:
+    import cupy
+
+    device = CudaDevice()
+    parameter = device.given(np.ones(1000, np.float32))
+    limit = cupy.get_default_memory_pool().get_limit()
+    cupy.get_default_memory_pool().set_limit(size=1)
+    try:
+        with pytest.raises(MemoryError, match="adam: out of memory for the state"):
+            Accelerated("adam", [parameter])
+    finally:
+        cupy.get_default_memory_pool().set_limit(size=limit)
+    assert (device.copied(parameter) == 1).all()

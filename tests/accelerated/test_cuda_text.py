@@ -1,0 +1,168 @@
+"""What NVRTC makes of every body, which takes no device: machine code, and PTX that is held to IEEE 754 arithmetic."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from optimetry.accelerated.devices import nvrtc
+from optimetry.accelerated.devices.cuda import CudaDevice
+from optimetry.accelerated.engines.frame import norms_text, sweep_text
+from optimetry.accelerated.formats import FORMATS
+from optimetry.accelerated.kernels import kernel_of
+from optimetry.accelerated.kernels.kernel import Kernel
+from optimetry.reference.errors import EngineUnavailableError
+from optimetry.reference.rules import rule_named
+from tests.accelerated.cases import DTYPES, IDS, VARIANTS
+
+ARCHITECTURES = ("80", "90", "100")
+
+THREADS = CudaDevice.threads
+
+
+def available() -> str | None:
+    try:
+        nvrtc.compiled("", "compute_80", fmad=False)
+    except EngineUnavailableError as error:
+        return str(error)
+    return None
+
+
+pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))
+
+ALLOWED = re.compile(
+    r"(add|sub|mul|div|sqrt)\.rn\.f(32|64)"  # one operation of IEEE 754, rounded to nearest
+    r"|cvt\.f32\.f16|cvt\.f64\.f32|cvt\.rn\.f16\.f32|cvt\.rn\.f32\.f64"  # exact, or rounded to nearest
+    r"|(abs|neg|mov|selp)\.f(32|64)|setp\.\w+\.f(32|64)"  # no arithmetic
+    r"|(ld|st)(\.\w+)*\.f(32|64)"
+)
+"""The instructions on floating-point numbers that a program may consist of."""
+
+FUSIBLE = re.compile(r"(add|sub|mul)\.f(32|64)|fma\.rn\.f(32|64)")
+"""What ``fmad`` adds: operations that are fused, and those that later stages may still fuse."""
+
+
+def instructions(ptx: str) -> Counter[str]:
+    """How often each instruction on floating-point numbers occurs, and each that is atomic."""
+    found = re.findall(r"^\s*(?:@!?%p\d+\s+)?([a-z]\w*(?:\.\w+)+)\s", ptx, re.MULTILINE)
+    return Counter(name for name in found if re.search(r"\.b?f(16|32|64)|approx|ftz|^atom|^red", name))
+
+
+def suspicious(ptx: str) -> set[str]:
+    """Instructions that round otherwise than NumPy does, or in no fixed order."""
+    return {name for name in instructions(ptx) if not ALLOWED.fullmatch(name)}
+
+
+def programs(kernel: Kernel, dtype: str) -> list[str]:
+    """Every program of a kernel in one format, without and with master copies."""
+    form, texts = FORMATS[dtype], []
+    for j, one in enumerate(kernel.passes):
+        texts += [sweep_text(one, form, THREADS, master=master) for master in {False, form.narrow}]
+        if one.rate is not None:
+            texts.append(norms_text(kernel.passes[j - 1], one, form, THREADS))
+    return texts
+
+
+def kernel(name: str, hyper: dict[str, Any]) -> Kernel:
+    return kernel_of(rule_named(name).of(hyper))
+
+
+def ptx_of(text: str, *, fmad: bool = False, architecture: str = "80") -> str:
+    return nvrtc.compiled(text, f"compute_{architecture}", fmad=fmad).decode()
+
+
+def with_body(name: str, body: str) -> str:
+    """The program of a rule of one pass with another body, in float32."""
+    one = replace(kernel(name, {}).passes[0], cuda=body)
+    return sweep_text(one, FORMATS["float32"], THREADS, master=False)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
+def test_machine_code(name: str, hyper: dict[str, Any], dtype: str, architecture: str) -> None:
+    for text in programs(kernel(name, hyper), dtype):
+        assert nvrtc.compiled(text, f"sm_{architecture}", fmad=False).startswith(b"\x7fELF")
+
+
+EXACT = [(name, hyper) for name, hyper in VARIANTS if hyper.get("lr_power", -0.5) == -0.5]
+"""All but the general power of ftrl, which is the library's."""
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("name", "hyper"), EXACT)
+def test_every_operation_is_rounded_to_nearest(name: str, hyper: dict[str, Any], dtype: str, architecture: str) -> None:
+    for text in programs(kernel(name, hyper), dtype):
+        ptx = ptx_of(text, architecture=architecture)
+        assert not suspicious(ptx)
+        assert any(name.startswith("ld.") for name in instructions(ptx))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("name", "hyper"), EXACT)
+def test_fmad_fuses_and_does_nothing_else(name: str, hyper: dict[str, Any], dtype: str) -> None:
+    found = [suspicious(ptx_of(text, fmad=True)) for text in programs(kernel(name, hyper), dtype)]
+    assert all(FUSIBLE.fullmatch(instruction) for one in found for instruction in one)
+    assert any(found)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_general_power_is_the_librarys_and_the_rest_is_ours(dtype: str) -> None:
+    one = kernel("ftrl", {"lr_power": -0.3}).passes[0]
+    assert "power_of(" in one.cuda
+    without = one.cuda.replace("power_of(", "select(")  # the same text with a function that computes nothing
+    select = "__device__ real select(real a, real b) { return a > b ? a : b; }\n"
+    ours = sweep_text(replace(one, cuda=without), FORMATS[dtype], THREADS, master=False)
+    assert not suspicious(ptx_of(ours.replace("\nextern", f"\n{select}extern")))
+    power, bare = (
+        suspicious(ptx_of(sweep_text(replace(one, cuda=cuda), FORMATS[dtype], THREADS, master=False)))
+        for cuda in (one.cuda, "w = power_of(w, power);")
+    )
+    assert power
+    assert power <= bare
+
+
+@pytest.mark.parametrize(
+    ("body", "instruction"),
+    [
+        ("w = w - __fdividef(lr, g);", "div.approx.f32"),
+        ("w = w - lr * rsqrtf(g);", "rsqrt.approx.f32"),
+        ("w = w - lr * __fsqrt_rz(g);", "sqrt.rz.f32"),
+        ("w = __fmaf_rn(-lr, g, w);", "fma.rn.f32"),
+        ("w = fmaxf(w, lr * g);", "max.f32"),
+        ("w = w - lr * g; atomicAdd((float*)table[0], w);", "atom.global.add.f32"),
+    ],
+)
+def test_a_planted_instruction_is_found(body: str, instruction: str) -> None:
+    found = suspicious(ptx_of(with_body("sgd", body)))
+    assert any(name.startswith(instruction.rsplit(".", 1)[0]) for name in found)
+
+
+def test_the_flags_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = programs(kernel("adam", {}), "float32")[0]
+    assert "fma.rn.f32" in suspicious(ptx_of(text, fmad=True))
+    monkeypatch.setattr(nvrtc, "OPTIONS", ("--std=c++17", "--ftz=true", "--prec-div=false", "--prec-sqrt=false"))
+    found = suspicious(ptx_of(text))
+    assert "mul.rn.ftz.f32" in found or "mul.ftz.f32" in found
+    assert any("approx" in name for name in found)
+
+
+def test_a_body_that_is_no_cuda() -> None:
+    with pytest.raises(EngineUnavailableError, match=r"NVRTC does not compile for sm_80: .*error: .*learning_rate"):
+        nvrtc.compiled(with_body("sgd", "w = w - learning_rate * g;"), "sm_80", fmad=False)
+    with pytest.raises(EngineUnavailableError, match=r"sm_1: .*invalid value for --gpu-architecture"):
+        nvrtc.compiled("", "sm_1", fmad=False)
+
+
+def test_without_nvrtc(monkeypatch: pytest.MonkeyPatch) -> None:
+    nvrtc._library.cache_clear()
+    monkeypatch.setitem(sys.modules, "cuda.pathfinder", None)
+    with pytest.raises(EngineUnavailableError, match="NVRTC cannot be loaded: ModuleNotFoundError"):
+        nvrtc.compiled("", "compute_80", fmad=False)
+    nvrtc._library.cache_clear()
