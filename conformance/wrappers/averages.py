@@ -120,6 +120,27 @@ class CorrectedByPower(ExponentialMovingAverage):
         return [e / (1 - np.power(decay, updates)) for e in held.biased], state
 
 
+class _Increments(ExponentialAverage):
+    """Forms each average from its change."""
+
+    def update(self, state: Decayed, parameters: Sequence[Array], thres_steps: int | None = None) -> Decayed:
+        """``e + (1-d)*(w-e)``."""
+        decay = self.decay_at(thres_steps)
+        biased = [e + (1 - decay) * (w - e) for e, w in zip(state.biased, parameters, strict=True)]
+        return Decayed(decay * state.product, biased)
+
+
+@variant("incremental", "e += (1-d)*(w - e): rounded like the larger of w and e", "hand-written averages")
+@dataclass(frozen=True, kw_only=True)
+class Incremental(ExponentialMovingAverage):
+    """The same number, but for cancellation."""
+
+    @property
+    def average(self) -> ExponentialAverage:
+        """The same averages by their changes."""
+        return _Increments(self.decay)
+
+
 @variant("current_window", "the mean over the current window alone", "hand-written averages")
 @dataclass(frozen=True, kw_only=True)
 class CurrentWindow(ModelAverage):

@@ -53,7 +53,7 @@ def _consistent(hyper: dict[str, float]) -> dict[str, float]:
     """Hyperparameters that may stand together: an interval has its lower end below, and mostly at minus its upper."""
     if "min" in hyper:
         upper = abs(hyper["max"])
-        return {**hyper, "max": upper, "min": -upper if hyper["min"] <= -upper else min(hyper["min"], upper)}
+        return {**hyper, "max": upper, "min": -upper if hyper["min"] < 0.5 else -upper / 2}
     if "min_average_window" in hyper:
         low, high = sorted((hyper["min_average_window"], hyper["max_average_window"]))
         return {**hyper, "min_average_window": low, "max_average_window": high}

@@ -170,7 +170,7 @@ def decay_behind_clip(trial: Trial) -> str | None:
     return agree(resting, unclipped.run()) if unclipped.offered else None
 
 
-@law("the average of a constant is that constant", applies=is_average)
+@law("the average of a constant is that constant", applies=named("exponential_moving_average"))
 def constant(trial: Trial) -> str | None:
     case: Any = trial.case
     steps = len(case.grads)

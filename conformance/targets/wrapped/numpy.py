@@ -94,7 +94,8 @@ class AverageFeed:
 
     def load(self, state: dict[str, list[Array]]) -> None:
         """Continue from what `state` returned."""
-        _, like = self.wrapper.feed(self.first, self.first, None)
+        with np.errstate(all="ignore"):
+            _, like = self.wrapper.feed(self.first, self.first, None)
         self._state = _rebuilt(like, iter(state["state"])) if state else None
 
     def _held(self, array: Array) -> Any:
