@@ -7,7 +7,7 @@ import platform
 import re
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -56,7 +56,7 @@ def run(check: Check) -> int:
         UsageError: the folder for results cannot be written.
     """
     with Workers(check.task, min(check.workers, len(check.jobs))) as workers:
-        results = Results(_header(check, workers))
+        results, not_run = Results(_header(check, workers)), workers.not_run
         try:
             kept = _Kept(check.out) if check.out else None
             if kept is None:
@@ -68,7 +68,7 @@ def run(check: Check) -> int:
         except OSError as error:
             raise UsageError(f"--out {check.out}: {error.strerror or error}") from error
     balance = check.ledger.balance(results.verdicts)
-    _print(check, results, balance, kept)
+    _print(check, results, balance, kept, not_run)
     return 1 if balance.unexpected or balance.stale else 0
 
 
@@ -130,13 +130,15 @@ class _Kept:
             file.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
 
 
-def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None) -> None:
+def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None, not_run: Mapping[str, str]) -> None:
     note = version_note(check.task.spec, results.header.target_version)
     print(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}\n")
     if note:
         print(f"{note}\n")
     print(tables.terminal(results.verdicts, terminal_width()))
     print(f"\n{tables.summary(results.verdicts)}")
+    for engine, reason in not_run.items():
+        print(f"engine {engine} not run: {reason}")
     if check.ledger.path is not None:
         for verdict in balance.unexpected:
             engine = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"

@@ -41,6 +41,14 @@ SINGLE_THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Set to 1 in workers, unless the user's environment says otherwise: the tensors are tiny."""
 
 
+class Loaded(NamedTuple):
+    """What a worker knows once it has loaded the target."""
+
+    name: str
+    version: str
+    not_run: dict[str, str]
+
+
 class Job(NamedTuple):
     """What one call of the judge is about."""
 
@@ -71,6 +79,7 @@ class Workers:
     Attributes:
         name: the target's name.
         version: the target's version.
+        not_run: its engines that this machine cannot run, each with the reason.
 
     Raises:
         TargetError: the target could not be loaded.
@@ -78,6 +87,7 @@ class Workers:
 
     name: str
     version: str
+    not_run: dict[str, str]
 
     def __init__(self, task: Task, count: int = 1) -> None:
         self._task = task
@@ -88,7 +98,7 @@ class Workers:
         first = _Worker(self._task)
         self._pool = [first]
         try:
-            self.name, self.version = first.loaded()
+            self.name, self.version, self.not_run = first.loaded()
         except BaseException:
             self._stop()
             raise
@@ -153,7 +163,7 @@ class _Worker:
     task: Task
     number: int = -1
     job: Job | None = None
-    ready: tuple[str, str] | None = None
+    ready: Loaded | None = None
     deadline: float = field(init=False)
     pipe: Connection = field(init=False)
     process: SpawnProcess = field(init=False)
@@ -194,8 +204,8 @@ class _Worker:
                 raise RuntimeError(f"optimetry itself failed on {self.job}:\n{content}")
             self._heard()
 
-    def loaded(self) -> tuple[str, str]:
-        """Wait until the target is loaded; its name and version."""
+    def loaded(self) -> Loaded:
+        """Wait until the target is loaded; its name, its version, and the engines not run."""
         try:
             if not self.pipe.poll(LOADING_LIMIT):
                 raise _Lost(self._silence())
@@ -264,13 +274,14 @@ def _work(task: Task, pipe: Connection) -> None:
     os.dup2(2, 1)  # what a target prints is no part of our output,
     warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
     from optimetry.conformance.loading import load_target
+    from optimetry.conformance.targets.target import engines_not_run
 
     try:
         target = load_target(task.spec)
     except TargetError as error:
         pipe.send(("refused", str(error)))
         return
-    pipe.send(("ready", (str(target.name), str(target.version))))
+    pipe.send(("ready", Loaded(str(target.name), str(target.version), engines_not_run(target))))
 
     from optimetry.conformance.judge import judge
 

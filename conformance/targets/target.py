@@ -76,6 +76,9 @@ class Target(Protocol):
     ``engines() -> Sequence[Target]``
         The implementations of this framework that are judged apart (single tensor, fused, …). Each is a target with
         an attribute ``engine: str``. Without this method the target itself is the one engine.
+    ``not_run() -> Mapping[str, str]``
+        The engines that this machine cannot run, each with the reason. They are none of ``engines()`` and get no
+        verdict; the report names them.
     ``start_wrapper(wrapper, hyper, parameters) -> GradientRun | AverageRun``
         Begin a run of a documented wrapper (a clip, a regularizer, an average) around ``parameters``. A target without
         this method offers none; one with it is asked ``unsupported`` of wrappers, too.
@@ -98,6 +101,12 @@ def engines_of(target: Target) -> Sequence[Target]:
 def engine_name(target: Target) -> str:
     """The engine a target says it runs, ``"default"`` when it says nothing."""
     return str(getattr(target, "engine", "default"))
+
+
+def engines_not_run(target: Target) -> dict[str, str]:
+    """The engines that a target says cannot run here, with its reasons."""
+    ask = getattr(target, "not_run", None)
+    return {} if ask is None else {str(engine): str(reason) for engine, reason in ask().items()}
 
 
 def reason_unsupported(target: Target, optimizer: str, hyper: Hyper, dtype: str) -> str | None:

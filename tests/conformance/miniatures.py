@@ -139,6 +139,11 @@ class SlowAtFirst(Correct):
         return super().start(optimizer, hyper, parameters)
 
 
+class NeedsHardware(Correct):
+    def not_run(self):
+        return {"cuda": "no CUDA device"}
+
+
 class CountsLoads(Correct):
     """Leaves a file for every process that loads it."""
 

@@ -139,6 +139,14 @@ def test_engines_are_rows(optimetry):
     assert "2 verdicts: 1 conforms, 1 unsupported" in out
 
 
+def test_engines_that_cannot_run_here_are_named_and_no_failure(optimetry):
+    status, out, _ = optimetry("check", "miniatures:NeedsHardware", *QUICK)
+    assert status == 0
+    assert "1 verdict: 1 conforms\nengine cuda not run: no CUDA device\n" in out
+    _, out, _ = optimetry("check", "miniatures:Correct", *QUICK)
+    assert "not run" not in out
+
+
 def test_an_expected_verdict_is_status_0(optimetry, tmp_path):
     ledger = tmp_path / "expected.txt"
     ledger.write_text("sgd float32 unsupported not fast yet\n")
