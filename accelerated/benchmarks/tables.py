@@ -27,6 +27,7 @@ def text_of(run: Mapping[str, Any]) -> str:
     """The tables of a run that pytest-benchmark wrote, as Markdown; the same run gives the same text."""
     rows: list[Row] = [row for bench in run["benchmarks"] for row in bench["extra_info"].get("rows", [])]
     processes: list[Row] = [b["extra_info"]["process"] for b in run["benchmarks"] if "process" in b["extra_info"]]
+    cuda: list[Row] = [b["extra_info"]["cuda"] for b in run["benchmarks"] if "cuda" in b["extra_info"]]
     machine = run["machine_info"]
     setting = (
         f"Processor: {machine['cpu'].get('brand_raw', 'unknown')}, {machine['cpu'].get('count', '?')} "
@@ -36,6 +37,8 @@ def text_of(run: Mapping[str, Any]) -> str:
     for dtype, tensors, elements in sorted({(row["dtype"], row["tensors"], row["elements"]) for row in rows}):
         chosen = [row for row in rows if (row["dtype"], row["tensors"], row["elements"]) == (dtype, tensors, elements)]
         parts += [f"## {dtype}, {tensors:,} x {elements:,} elements", _table(chosen)]
+    if cuda:
+        parts += ["## CUDA", tabulate(cuda, headers="keys", tablefmt="github", floatfmt=".2f", missingval="-")]
     if processes:
         parts += ["## Whole processes", tabulate(processes, headers="keys", tablefmt="github", floatfmt=".2f")]
     return "\n\n".join(parts) + "\n"
@@ -58,6 +61,7 @@ def main() -> None:
     kept = {
         "machine": run["machine_info"]["cpu"],
         "rows": [row for bench in run["benchmarks"] for row in bench["extra_info"].get("rows", [])],
+        "cuda": [b["extra_info"]["cuda"] for b in run["benchmarks"] if "cuda" in b["extra_info"]],
         "processes": [b["extra_info"]["process"] for b in run["benchmarks"] if "process" in b["extra_info"]],
     }
     arguments.out.mkdir(parents=True, exist_ok=True)

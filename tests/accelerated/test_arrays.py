@@ -70,6 +70,34 @@ def test_a_wrong_gradient_changes_nothing(engine: str, grads: list[Any], text: s
     assert state_bits(optimizer) == before
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_wrong_gradient_of_one_dtype_leaves_the_others(engine: str) -> None:
+    dtypes = (np.float32, np.float64, np.float16)
+    optimizer = Accelerated("adam", [np.ones(5, dtype) for dtype in dtypes], engine=engine, multi_precision=True)
+    before = state_bits(optimizer)
+    with pytest.raises(ArrayError, match=r"gradient 2 has shape \(4,\)"):
+        optimizer.step([np.ones(5, np.float32), np.ones(5), np.ones(4, np.float16)])
+    assert state_bits(optimizer) == before
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_out_of_memory_changes_nothing(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: Any) -> Any:
+        raise MemoryError("Unable to allocate 1.00 EiB")
+
+    optimizer = Accelerated("adam", [np.ones(5), np.ones(8, np.float32)], engine=engine)
+    before = state_bits(optimizer)
+    monkeypatch.setattr("optimetry.accelerated.devices.host.Host.contiguous", full)  # where a step copies a gradient
+    with pytest.raises(MemoryError, match=r"^adam: out of memory for a step; nothing has been changed: Unable to"):
+        optimizer.step([np.ones(5), np.ones(16, np.float32)[::2]])
+    assert state_bits(optimizer) == before
+    optimizer.step([np.ones(5), np.ones(8, np.float32)])  # and later all is well
+    assert state_bits(optimizer) != before
+    monkeypatch.setattr("optimetry.accelerated.devices.host.Host.zeros", full)
+    with pytest.raises(MemoryError, match=r"^adam: out of memory for the state: Unable to allocate"):
+        Accelerated("adam", [np.ones(5)])
+
+
 @pytest.mark.parametrize("lr", [np.nan, np.inf, True, "0.1"])
 def test_a_learning_rate_that_is_no_finite_number(lr: Any) -> None:
     optimizer = Accelerated("sgd", [np.ones(3)])

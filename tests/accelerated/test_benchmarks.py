@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from optimetry.accelerated.benchmarks.bench_cuda import ROUNDS, STEPS, seconds
 from optimetry.accelerated.benchmarks.matrix import inputs, measure, optimizer_of, touching
 from optimetry.accelerated.benchmarks.rounds import medians
 from optimetry.accelerated.benchmarks.tables import text_of
@@ -67,6 +68,27 @@ def test_rows_of_one_rule() -> None:
     assert "| adam   | numba" in text
 
 
+def test_steps_are_timed_between_events() -> None:
+    class Event:
+        def record(self) -> None:
+            self.steps = len(steps)
+
+        def synchronize(self) -> None:
+            pass
+
+    steps: list[None] = []
+    spent = seconds(lambda: steps.append(None), Event, lambda start, end: float(end.steps - start.steps))
+    assert spent == pytest.approx(1e-3)  # a millisecond each
+    assert len(steps) == (ROUNDS + 2) * STEPS
+
+
+def test_a_table_of_cuda() -> None:
+    row = {"rule": "adam", "share of a copy": 0.93, "times as fast as torch fused": None}
+    run = {"machine_info": {"cpu": {}, "python_version": "3.11"}, "benchmarks": [{"extra_info": {"cuda": row}}]}
+    assert "## CUDA" in text_of(run)
+    assert "0.93" in text_of(run)
+
+
 def test_rounds_take_turns() -> None:
     order: list[str] = []
     medians({"a": lambda: order.append("a") or slow(), "b": lambda: order.append("b") or slow()}, seconds=0, rounds=3)
@@ -79,4 +101,8 @@ def slow() -> None:
 
 def test_benchmarks_are_found_by_name() -> None:
     folder = Path(__file__).parents[2] / "accelerated" / "benchmarks"
-    assert {file.name for file in folder.glob("bench_*.py")} == {"bench_process.py", "bench_rules.py"}
+    assert {file.name for file in folder.glob("bench_*.py")} == {
+        "bench_cuda.py",
+        "bench_process.py",
+        "bench_rules.py",
+    }
