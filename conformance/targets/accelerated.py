@@ -11,7 +11,9 @@ from optimetry.accelerated.devices.device import device_of
 from optimetry.accelerated.engines.engine import ENGINES
 from optimetry.accelerated.formats import FORMATS
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.conformance.targets.target import Array, Hyper
+from optimetry.conformance.targets.target import Array, AverageRun, GradientRun, Hyper
+from optimetry.conformance.targets.wrapped import accelerated as wrapped
+from optimetry.conformance.wrappers import WRAPPERS
 from optimetry.reference.errors import EngineUnavailableError
 
 MASTER, FMAD = "-master", "-fmad"
@@ -42,7 +44,9 @@ class AcceleratedTarget:
         return [AcceleratedTarget(name + suffix) for suffix in ("", MASTER) for name in names]
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
-        """Why this engine does not run here, or not in this dtype."""
+        """Why this engine does not run here, or not in this dtype, or not this wrapper."""
+        if optimizer in WRAPPERS and (reason := wrapped.unsupported(optimizer, self.engine)):
+            return reason
         try:
             self._started("sgd", {}, [np.zeros(1, FORMATS[dtype].dtype)])
         except EngineUnavailableError as error:
@@ -52,6 +56,10 @@ class AcceleratedTarget:
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> AcceleratedRun:
         """Begin a run on copies of ``parameters``."""
         return AcceleratedRun(self._started(optimizer, hyper, parameters))
+
+    def start_wrapper(self, wrapper: str, hyper: Hyper, parameters: list[Array]) -> GradientRun | AverageRun:
+        """Begin a run of a clip, a regularizer or an average; raises ValueError where this engine has none."""
+        return wrapped.start(wrapper, hyper, parameters, self.engine)
 
     def _started(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Accelerated:
         device = device_of(self._engine, ())

@@ -62,7 +62,7 @@ class Regularizer:
 
     def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> None:
         self._parameters = [tensor(array, trainable=True) for array in parameters]
-        self._make = lambda: paddle.optimizer.Momentum(
+        self._make: Callable[[], Any] = lambda: paddle.optimizer.Momentum(
             learning_rate=0.0,
             momentum=0.0,
             parameters=self._parameters,

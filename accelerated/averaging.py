@@ -1,0 +1,241 @@
+"""Averages of parameters, kept beside them: one pass over memory an update, and one to apply.
+
+The averages of float16 and bfloat16 parameters are kept in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from optimetry.accelerated.formats import Array
+from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Number, Pass
+from optimetry.accelerated.sweeps import Sweep
+from optimetry.reference.averaging.exponential import ExponentialAverage
+from optimetry.reference.averaging.window import FOLD, WindowAverage
+from optimetry.reference.domains import real, whole
+from optimetry.reference.errors import HyperparameterError, UsageError
+
+
+def decayed(e: Number, w: Number, decay: Number, rest: Number) -> tuple[Number]:
+    """``d e + (1 - d) w``."""
+    return (decay * e + rest * w,)
+
+
+def corrected(e: Number, w: Number, weight: Number) -> tuple[Number]:
+    """``e / (1 - prod d)``, in place of what is in the parameter."""
+    return (e / weight,)
+
+
+def summed(total: Number, w: Number) -> tuple[Number]:
+    """``s + w``."""
+    return (total + w,)
+
+
+def folded(recent: Number, total: Number) -> tuple[Number, Number]:
+    """``s2 + s1``, and nothing left of s1."""
+    return recent - recent, total + recent
+
+
+def closed(recent: Number, total: Number, previous: Number) -> tuple[Number, Number, Number]:
+    """A new window: ``s3 = s1 + s2``, and nothing left of both."""
+    return recent - recent, total - total, recent + total
+
+
+def mean(recent: Number, total: Number, previous: Number, w: Number, count: Number) -> tuple[Number]:
+    """``(s1 + s2 + s3) / n``, in place of what is in the parameter."""
+    return ((recent + total + previous) / count,)
+
+
+def _kernel(one: Pass) -> Kernel:
+    return Kernel((one,))
+
+
+class Averaged:
+    """Parameters that are replaced by their averages for a while, and brought back.
+
+    Attributes:
+        updates: how often they were taken in.
+    """
+
+    label: str
+    kernels: Mapping[str, Kernel]
+    slots: tuple[str, ...]
+
+    def __init__(self, parameters: Sequence[Array], engine: str, threads: int | None) -> None:
+        self.updates = 0
+        self._sweep = Sweep(self.label, parameters, self.kernels, slots=self.slots, engine=engine, threads=threads)
+        self._training: list[Array] | None = None
+
+    def apply(self) -> None:
+        """Put the averages into the parameters; a second time puts in the same.
+
+        Raises:
+            UsageError: there was no update yet.
+        """
+        if not self.updates:
+            raise UsageError(f"{self.label}: apply() before any update()")
+        if self._training is None:
+            self._training = [np.array(array) for array in self._sweep.arrays]
+        self._put_in()
+
+    def restore(self) -> None:
+        """Bring back the parameters that `apply` has replaced, bit for bit.
+
+        Raises:
+            UsageError: nothing is applied.
+        """
+        if self._training is None:
+            raise UsageError(f"{self.label}: restore() without apply()")
+        for array, before in zip(self._sweep.arrays, self._training, strict=True):
+            array[...] = before
+        self._training = None
+
+    def state_dict(self) -> dict[str, list[Array]]:
+        """Copies of all that a later run needs to go on bit for bit."""
+        slots = {name: [np.array(array) for array in self._sweep.slots(name)] for name in self.slots}
+        return slots | {"numbers": [np.array(number) for number in self._numbers()]}
+
+    def load_state_dict(self, state: Mapping[str, Sequence[Array]]) -> None:
+        """Go on from what `state_dict` returned."""
+        for name in self.slots:
+            for own, array in zip(self._sweep.slots(name), state[name], strict=True):
+                own[...] = array
+        self._set_numbers([number.item() for number in state["numbers"]])
+
+    def _put_in(self) -> None:
+        raise NotImplementedError
+
+    def _numbers(self) -> list[float]:
+        raise NotImplementedError
+
+    def _set_numbers(self, numbers: Sequence[float]) -> None:
+        raise NotImplementedError
+
+    def _check_training(self) -> None:
+        if self._training is not None:
+            raise UsageError(f"{self.label}: update() of applied averages: restore() first")
+
+
+class ExponentialMovingAverage(Averaged):
+    """``e = d e + (1 - d) w`` from 0, applied as ``e / (1 - prod d)``.
+
+    Args:
+        parameters: arrays that training updates in place, as `Sweep` takes them.
+        decay: the largest decay, in [0, 1).
+        engine: see `Sweep`.
+        threads: see `Sweep`.
+
+    Raises:
+        HyperparameterError: the decay is not in [0, 1).
+        ArrayError: an array that cannot be updated in place.
+    """
+
+    label = "exponential_moving_average"
+    slots = ("average",)
+    kernels = {  # noqa: RUF012 - never changed
+        "update": _kernel(Pass(decayed, ("average", PARAM), ("average",), lambda decay, t: (decay, 1 - decay))),
+        "apply": _kernel(Pass(corrected, ("average", PARAM), (PARAM,), lambda weight, t: (weight,))),
+    }
+
+    def __init__(
+        self, parameters: Sequence[Array], decay: float = 0.999, *, engine: str = "auto", threads: int | None = None
+    ) -> None:
+        self._rule = ExponentialAverage(real(self.label, "decay", decay, "[0, 1)"))
+        self._product = 1.0
+        super().__init__(parameters, engine, threads)
+
+    def update(self, thres_steps: int | None = None) -> None:
+        """Take the parameters in; ``thres_steps``, where given, schedules the decay.
+
+        Raises:
+            UsageError: the averages are applied.
+        """
+        self._check_training()
+        decay = self._rule.decay_at(thres_steps)
+        self._sweep.run("update", decay)
+        self._product *= decay
+        self.updates += 1
+
+    def _put_in(self) -> None:
+        self._sweep.run("apply", 1 - self._product)
+
+    def _numbers(self) -> list[float]:
+        return [self.updates, self._product]
+
+    def _set_numbers(self, numbers: Sequence[float]) -> None:
+        self.updates, self._product = int(numbers[0]), numbers[1]
+
+
+class ModelAverage(Averaged):
+    """The mean of the parameters over the current and the previous window of updates.
+
+    Args:
+        parameters: arrays that training updates in place, as `Sweep` takes them.
+        average_window_rate: the window's length as a share of all updates, in [0, inf).
+        min_average_window: the least number of updates in a window.
+        max_average_window: no window need be longer than this many updates.
+        fold: after so many updates the running sum is folded into a second one.
+        engine: see `Sweep`.
+        threads: see `Sweep`.
+
+    Raises:
+        HyperparameterError: an argument is outside its interval, or the minimum is above the maximum.
+        ArrayError: an array that cannot be updated in place.
+    """
+
+    label = "model_average"
+    slots = ("recent", "folded", "previous")
+    kernels = {  # noqa: RUF012 - never changed
+        "update": _kernel(Pass(summed, ("recent", PARAM), ("recent",), lambda lr, t: ())),
+        "fold": _kernel(Pass(folded, slots[:2], slots[:2], lambda lr, t: ())),
+        "close": _kernel(Pass(closed, slots, slots, lambda lr, t: ())),
+        "apply": _kernel(Pass(mean, (*slots, PARAM), (PARAM,), lambda count, t: (count,))),
+    }
+
+    def __init__(
+        self,
+        parameters: Sequence[Array],
+        average_window_rate: float,
+        min_average_window: int = 10000,
+        max_average_window: int = 10000,
+        *,
+        fold: int = FOLD,
+        engine: str = "auto",
+        threads: int | None = None,
+    ) -> None:
+        rate = real(self.label, "average_window_rate", average_window_rate, "[0, inf)")
+        low = whole(self.label, "min_average_window", min_average_window, "[1, inf)")
+        high = whole(self.label, "max_average_window", max_average_window, "[1, inf)")
+        if low > high:
+            raise HyperparameterError(
+                f"{self.label}: min_average_window = {low}, must be at most max_average_window = {high}"
+            )
+        self._rule, self._fold = WindowAverage(rate, low, high), fold
+        self._in_window = self._in_previous = 0
+        super().__init__(parameters, engine, threads)
+
+    def update(self) -> None:
+        """Take the parameters in.
+
+        Raises:
+            UsageError: the averages are applied.
+        """
+        self._check_training()
+        self._sweep.run("update")
+        self.updates, self._in_window = self.updates + 1, self._in_window + 1
+        if self.updates % self._fold == 0:
+            self._sweep.run("fold")
+        if self._rule.is_full(self.updates, self._in_window):
+            self._sweep.run("close")
+            self._in_previous, self._in_window = self._in_window, 0
+
+    def _put_in(self) -> None:
+        self._sweep.run("apply", float(self._in_window + self._in_previous))
+
+    def _numbers(self) -> list[float]:
+        return [self.updates, self._in_window, self._in_previous]
+
+    def _set_numbers(self, numbers: Sequence[float]) -> None:
+        self.updates, self._in_window, self._in_previous = (int(number) for number in numbers)

@@ -1,0 +1,58 @@
+"""Regularizers, in place: what they add to gradients before the update rule sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from optimetry.accelerated.formats import Array
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass
+from optimetry.accelerated.sweeps import Sweep
+from optimetry.reference.regularizers import L1DecayRegularizer, L2DecayRegularizer
+
+
+def added_sign(g: Number, w: Number, strength: Number) -> tuple[Number]:
+    """``g + c sign(w)``; the sign of 0 is 0."""
+    return (g + strength * np.sign(w),)
+
+
+def added(g: Number, w: Number, strength: Number) -> tuple[Number]:
+    """``g + c w``."""
+    return (g + strength * w,)
+
+
+class L1Decay:
+    """Adds ``c sign(w)`` to gradients.
+
+    Args:
+        grads: the arrays that are added to, as `Sweep` takes them.
+        regularization_coeff: the strength.
+        engine: see `Sweep`.
+        threads: see `Sweep`.
+
+    Raises:
+        HyperparameterError: as the reference does.
+        ArrayError: an array that cannot be updated in place.
+    """
+
+    function = staticmethod(added_sign)
+    documented: type[L1DecayRegularizer] | type[L2DecayRegularizer] = L1DecayRegularizer
+
+    def __init__(
+        self, grads: Sequence[Array], regularization_coeff: float, *, engine: str = "auto", threads: int | None = None
+    ) -> None:
+        strength = self.documented(regularization_coeff).coefficient
+        one = Pass(self.function, (PARAM, GRAD), (PARAM,), lambda lr, t: (strength,))
+        self._sweep = Sweep(type(self).__name__, grads, {"add": Kernel((one,))}, engine=engine, threads=threads)
+
+    def regularize(self, parameters: Sequence[Array]) -> None:
+        """Add the term of these parameters, of the gradients' dtypes and shapes, to what is in the arrays."""
+        self._sweep.run("add", read=parameters)
+
+
+class L2Decay(L1Decay):
+    """Adds ``c w`` to gradients; the arguments are those of `L1Decay`."""
+
+    function = staticmethod(added)
+    documented = L2DecayRegularizer

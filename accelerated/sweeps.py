@@ -1,0 +1,129 @@
+"""One kernel over lists of arrays, in place: what clips, regularizers, averages and compression have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.accelerated.arena import Arena
+from optimetry.accelerated.arrays import address_of, check_gradient, check_parameters
+from optimetry.accelerated.devices.host import HOST
+from optimetry.accelerated.engines.engine import Engine, build
+from optimetry.accelerated.formats import FORMATS, Array
+from optimetry.accelerated.kernels.kernel import Kernel
+from optimetry.accelerated.work import Work
+from optimetry.reference.errors import ArrayError, EngineUnavailableError
+from optimetry.reference.rule import Rule, State
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slots(Rule):
+    """Arrays of zeros beside each parameter, in the precision of arithmetic."""
+
+    names: tuple[str, ...] = ()
+
+    name = "slots"
+
+    def initial_state(self, param: Array) -> State:
+        """Zeros under each name."""
+        return State(**{name: np.zeros_like(param) for name in self.names})
+
+
+class Sweep:
+    """Kernels over arrays that they update in place, and over slots beside them.
+
+    Args:
+        label: what error texts call the whole.
+        arrays: contiguous, writeable NumPy arrays of float16, bfloat16, float32 or float64 that do not overlap.
+        kernels: the kernels by name; none may need an update number.
+        slots: the names of the slots, of the arrays' shapes; float32 beside narrow arrays.
+        engine: ``numba``, ``numpy``, or ``auto``, the first that works here.
+        threads: how many threads may work; by default ``OMP_NUM_THREADS``, else all processors.
+
+    Attributes:
+        engine: the engine that really runs.
+
+    Raises:
+        ArrayError: an array that cannot be updated in place.
+        EngineUnavailableError: the engine asked for by name does not work here.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        arrays: Sequence[Array],
+        kernels: Mapping[str, Kernel],
+        *,
+        slots: tuple[str, ...] = (),
+        engine: str = "auto",
+        threads: int | None = None,
+    ) -> None:
+        self.label, self.arrays = label, list(arrays)
+        check_parameters(label, self.arrays, HOST)
+        members: dict[str, list[int]] = {}
+        for i, array in enumerate(self.arrays):
+            members.setdefault(array.dtype.name, []).append(i)
+        self.engine, self._engines = _built(engine, kernels, list(members), threads)
+        one = next(iter(kernels.values()))
+        self._groups = {
+            form: (group, Arena(Slots(names=slots), one, FORMATS[form], [arrays[i] for i in group], False, HOST))
+            for form, group in members.items()
+        }
+
+    def run(self, kernel: str, number: float = 0.0, read: Sequence[Array] | None = None) -> None:
+        """Run a kernel over every array.
+
+        Args:
+            kernel: its name.
+            number: what its ``scalars`` get in place of a learning rate.
+            read: one array for each, of the same dtype and shape, that the kernel reads as the gradient.
+
+        Raises:
+            ArrayError: an array of another dtype or shape, or their number is wrong. Nothing has been changed.
+        """
+        given = self.arrays if read is None else self._checked(read)
+        for form, (group, arena) in self._groups.items():
+            flat = [given[i].reshape(-1) for i in group]
+            addresses = np.array([address_of(array) for array in flat], np.int64)
+            self._engines[kernel, form].ready(Work.of(arena, flat, addresses, copied=False), number)()
+
+    def slot(self, name: str, i: int) -> Array:
+        """A slot of one array, a view in its shape."""
+        for group, arena in self._groups.values():
+            if i in group:
+                return arena.view(name, group.index(i))
+        raise IndexError(i)
+
+    def slots(self, name: str) -> list[Array]:
+        """A slot of every array."""
+        return [self.slot(name, i) for i in range(len(self.arrays))]
+
+    def _checked(self, read: Sequence[Array]) -> list[Array]:
+        if len(read) != len(self.arrays):
+            raise ArrayError(f"{self.label}: {len(read)} arrays, must be {len(self.arrays)}")
+        checked: list[Any] = []
+        for i, (array, own) in enumerate(zip(read, self.arrays, strict=True)):
+            if array is None:
+                raise ArrayError(f"{self.label}: gradient {i} is None, must be a NumPy array")
+            checked.append(check_gradient(self.label, i, array, own, HOST))
+        return checked
+
+
+def _built(
+    asked: str, kernels: Mapping[str, Kernel], forms: Sequence[str], threads: int | None
+) -> tuple[str, dict[tuple[str, str], Engine]]:
+    names = HOST.engines if asked == "auto" else (asked,)
+    for engine in names:
+        try:
+            return engine, {
+                (name, form): build(engine, kernel, FORMATS[form], threads=threads)
+                for name, kernel in kernels.items()
+                for form in forms
+            }
+        except EngineUnavailableError:
+            if engine == names[-1]:
+                raise
+    raise AssertionError("the last engine either works or raises")

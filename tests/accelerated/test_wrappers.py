@@ -1,0 +1,131 @@
+"""Accelerated clips, regularizers, averages and compression: judged, and against the reference."""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from optimetry.accelerated.averaging import ExponentialMovingAverage, ModelAverage
+from optimetry.accelerated.clips import ClipByGlobalNorm, ClipByNorm, ClipByValue
+from optimetry.accelerated.compression import Compression, largest
+from optimetry.accelerated.regularizers import L1Decay, L2Decay
+from optimetry.conformance.effort import Effort
+from optimetry.conformance.judge import judge
+from optimetry.conformance.targets.accelerated import AcceleratedTarget
+from optimetry.conformance.wrappers import WRAPPERS
+from optimetry.reference.distributed import dgc_momentum
+from optimetry.reference.distributed.dgc_momentum import DGCMomentum
+from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
+from optimetry.reference.precision import working
+
+ENGINES = ("numba", "numpy")
+SOME = Effort("quick", 40, 3)
+
+
+class OneEngine(AcceleratedTarget):
+    def engines(self) -> list[AcceleratedTarget]:
+        return [self]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_a_wrapper_conforms(wrapper: str, engine: str, dtype: str) -> None:
+    (found,) = judge(OneEngine(engine), wrapper, dtype, effort=SOME, seed=0)
+    assert (found.verdict, found.reason, found.engine) == ("conforms", "", engine)
+
+
+def test_other_engines_have_no_wrappers() -> None:
+    (found,) = judge(OneEngine("numba-master"), "clip_by_norm", "float32", effort=SOME, seed=0)
+    assert found.verdict == "unsupported"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "make", [lambda g, e: ClipByValue(g, 1.0, engine=e), lambda g, e: ClipByNorm(g, 1.0, engine=e)]
+)
+def test_large_arrays_are_clipped_in_place(make: Any, engine: str) -> None:
+    array = np.random.default_rng(0).normal(size=300_001).astype(np.float32)
+    before = array.copy()
+    make([array], engine).clip()
+    if make([array], engine).__class__ is ClipByValue:
+        assert np.array_equal(array, np.clip(before, -1, 1))
+    else:
+        assert abs(np.linalg.norm(array.astype(np.float64)) - 1) < 1e-6
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("nesterov", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_compression_has_the_bits_of_the_reference(dtype: Any, nesterov: bool, engine: str) -> None:
+    """Messages and residuals, step by step; entries that are equal, infinite or NaN among them."""
+    rng = np.random.default_rng(3)
+    parameters = [np.zeros(shape, dtype) for shape in ((40, 7), (3,), (1,))]
+    rule = DGCMomentum(momentum=0.9, rampup_begin_step=0, use_nesterov=nesterov)
+    states = [rule.initial_state(working(param)) for param in parameters]
+    ours = Compression(parameters, 0.9, nesterov, engine=engine)
+    for step, sparsity in enumerate((0.75, 0.9, 0.99, 0.0, 0.999)):
+        grads = [rng.choice([-1.0, 0.5, 2.0, 1e-3], param.shape).astype(dtype) for param in parameters]
+        if step == 3:
+            grads[0].flat[5:7] = np.inf, np.nan
+        messages = ours.compress(grads, sparsity)
+        for i, (grad, message) in enumerate(zip(grads, messages, strict=True)):
+            with np.errstate(all="ignore"):
+                wanted, states[i] = rule.compress(working(grad), states[i], sparsity)
+            assert np.array_equal(message.indices, wanted.indices)
+            assert np.asarray(message.values).tobytes() == np.asarray(wanted.values).tobytes()
+            u, v = (slots[i] for slots in ours.residuals())
+            assert u.tobytes() == np.asarray(states[i].u).tobytes()
+            assert v.tobytes() == np.asarray(states[i].v).tobytes()
+
+
+def test_selection_is_that_of_the_reference() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        v = rng.choice([0.0, 1.0, -1.0, 2.0, np.inf, -np.inf, np.nan], rng.integers(1, 12))
+        number = int(rng.integers(1, v.size + 1))
+        assert np.array_equal(largest(v, number), dgc_momentum.largest(v, number))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_averages_across_a_lowered_fold(engine: str) -> None:
+    array = np.zeros(2, ml_dtypes.bfloat16)
+    average = ModelAverage([array], 1.0, 50, 50, fold=4, engine=engine)
+    for number in range(1, 20):
+        array[...] = number
+        average.update()
+        average.apply()
+        assert array[0] == np.float32(sum(range(1, number + 1)) / number).astype(ml_dtypes.bfloat16)
+        average.restore()
+        assert array[0] == number
+
+
+def test_what_cannot_be_done_is_said() -> None:
+    array = np.ones(3)
+    average = ExponentialMovingAverage([array], engine="numpy")
+    with pytest.raises(UsageError, match=r"exponential_moving_average: apply\(\) before any update\(\)"):
+        average.apply()
+    with pytest.raises(UsageError, match=r"restore\(\) without apply\(\)"):
+        average.restore()
+    average.update()
+    average.apply()
+    with pytest.raises(UsageError, match=r"update\(\) of applied averages"):
+        average.update()
+    with pytest.raises(HyperparameterError, match="min_average_window = 5, must be at most max_average_window = 2"):
+        ModelAverage([array], 0.1, 5, 2)
+    with pytest.raises(HyperparameterError, match="decay = 1"):
+        ExponentialMovingAverage([array], 1)
+    with pytest.raises(HyperparameterError, match="clip_norm = 0"):
+        ClipByNorm([array], 0)
+    with pytest.raises(ArrayError, match="gradients of float32, float64, must be of one dtype"):
+        ClipByGlobalNorm([array, np.ones(1, np.float32)], 1.0, engine="numpy")
+    with pytest.raises(ArrayError, match="2 arrays, must be 1"):
+        L2Decay([array], 0.1, engine="numpy").regularize([array, array])
+    with pytest.raises(ArrayError, match="gradient 0 has shape"):
+        L1Decay([array], 0.1, engine="numpy").regularize([np.ones(4)])
+    frozen = np.ones(2)
+    frozen.flags.writeable = False
+    with pytest.raises(ArrayError, match="is read-only"):
+        ClipByValue([frozen], 1.0)
+    assert np.array_equal(array, np.ones(3))
