@@ -67,6 +67,9 @@ class Optimizer:
             the gradient cast to float32, and the parameter is the copy, rounded. Clip and regularizer work on the
             gradient as it is.
 
+    Attributes:
+        parameter_list: the parameters to update, or their names; None for all of a program.
+
     Raises:
         ArgumentError: an argument is not what it must be, or a parameter is given twice.
 
@@ -94,7 +97,7 @@ class Optimizer:
         self.regularization = checked_weight_decay(self.label, weight_decay)
         self.grad_clip = checked_clip(self.label, grad_clip)
         self.name = checked_name(self.label, name)
-        self._parameters = None if parameters is None else each_once(self.label, parameters)
+        self.parameter_list = None if parameters is None else each_once(self.label, parameters)
         self._in_programs: dict[str, Parameter] = {}
         multi_precision = checked_flag(self.label, "multi_precision", multi_precision)
         self._accumulators = Accumulators(self.rule, multi_precision, self.lazy)
@@ -130,7 +133,7 @@ class Optimizer:
             for parameter in loss.program.all_parameters():
                 self._check_regularizer(parameter)
         params_grads = self.backward(loss, startup_program, chosen, no_grad_set)
-        return self._apply(params_grads, startup_program, clip), params_grads
+        return self.apply_clipped(params_grads, startup_program, clip), params_grads
 
     def backward(
         self,
@@ -152,7 +155,7 @@ class Optimizer:
         Returns:
             Pairs (parameter, its gradient).
         """
-        chosen = self._parameters if parameter_list is None else each_once(self.label, parameter_list)
+        chosen = self.parameter_list if parameter_list is None else each_once(self.label, parameter_list)
         if isinstance(loss, Variable):
             from optimetry.reference.programs.backward import append_backward
 
@@ -169,11 +172,11 @@ class Optimizer:
         Returns:
             The appended operators.
         """
-        return self._apply(params_grads, None, self.grad_clip)
+        return self.apply_clipped(params_grads, None, self.grad_clip)
 
     def apply_optimize(self, loss: Any, startup_program: Program | None, params_grads: Pairs) -> list[Operator]:
         """`apply_gradients` with the startup program named; ``loss`` is accepted as documented."""
-        return self._apply(params_grads, startup_program, self.grad_clip)
+        return self.apply_clipped(params_grads, startup_program, self.grad_clip)
 
     def append_regularization_ops(
         self, parameters_and_grads: Pairs, regularization: WeightDecayRegularizer | None = None
@@ -205,12 +208,12 @@ class Optimizer:
         Raises:
             ArgumentError: no parameters were given, or a gradient has another shape or dtype; nothing has changed.
         """
-        parameters = self._eager(self._parameters)
+        parameters = self._eager(self.parameter_list)
         self._step([(p, p.grad) for p in parameters if p.trainable and p.grad is not None], self.grad_clip)
 
     def clear_grad(self, set_to_zero: bool = True) -> None:
         """Set every gradient to zeros, or to None with ``set_to_zero=False``; one that is None stays None."""
-        for parameter in self._eager(self._parameters):
+        for parameter in self._eager(self.parameter_list):
             keep = set_to_zero and parameter.grad is not None
             parameter.grad = np.zeros(parameter.shape, parameter.dtype) if keep else None
 
@@ -285,7 +288,17 @@ class Optimizer:
 
     # How it works.
 
-    def _apply(self, params_grads: Pairs, startup: Program | None, clip: GradientClipBase | None) -> list[Operator]:
+    def apply_clipped(self, params_grads: Pairs, startup: Program | None, clip: GradientClipBase | None) -> list[Operator]:
+        """`apply_gradients`, with a clip in place of the optimizer's own.
+
+        Args:
+            params_grads: pairs of parameters and their gradients.
+            startup: the program that sets up the state; None for the default one.
+            clip: what the gradients go through first; None for nothing.
+
+        Raises:
+            ArgumentError: what is given is no such pair, or a parameter is given twice; nothing has changed.
+        """
         params_grads = list(params_grads)
         for parameter, grad in params_grads:
             if not hasattr(parameter, "trainable") or isinstance(parameter, Variable) != isinstance(grad, Variable):
@@ -335,7 +348,7 @@ class Optimizer:
         pairs = self._regularized(pairs)
         rules = [self.rule_for(parameter) for parameter, _ in pairs]
         rate = self._learning_rate.for_step()
-        for parameter in self._parameters or ():
+        for parameter in self.parameter_list or ():
             if parameter.trainable:
                 self._accumulators.start(parameter, parameter.value)
         for (parameter, grad), rule in zip(pairs, rules, strict=True):
@@ -350,7 +363,7 @@ class Optimizer:
         return checked_gradient(self.label, parameter, grad)
 
     def _known(self) -> list[ParameterLike]:
-        eager = [p for p in self._parameters or () if not isinstance(p, str | Parameter)]
+        eager = [p for p in self.parameter_list or () if not isinstance(p, str | Parameter)]
         known = eager or list(self._in_programs.values())
         if not known:
             raise StateError(f"{self.label}: no parameters are known yet; give `parameters` or call minimize first")

@@ -94,13 +94,14 @@ class Executor:
     Attributes:
         scope: the persistable values.
         peak_bytes: the most bytes of non-persistable values that were alive at once in the last run.
+        runs: how often each program was run, which seeds its random operators; a program not named was not run.
     """
 
     def __init__(self, place: object = None) -> None:
         self.place = place
         self.scope = Scope()
         self.peak_bytes = 0
-        self._runs: dict[Program, int] = {}
+        self.runs: dict[Program, int] = {}
 
     def run(
         self,
@@ -124,19 +125,27 @@ class Executor:
         """
         program = default_main_program() if program is None else program
         fetched = [program.named(variable).name for variable in fetch_list or ()]
-        scope = self._fed(program, feed or {})
+        scope = self.fed(program, feed or {})
         self._check_inputs(program, scope)
         self.peak_bytes = execute(program.operators, scope, keep=fetched)
-        self._runs[program] = self._runs.get(program, 0) + 1
+        self.runs[program] = self.runs.get(program, 0) + 1
         return [_copied(scope.get(name)) for name in fetched]
 
-    def _fed(self, program: Program, feed: Mapping[str, Any]) -> Scope:
-        """A scope for one run, with what is fed."""
+    def fed(self, program: Program, feed: Mapping[str, Any]) -> Scope:
+        """A scope for one run, with what is fed.
+
+        Args:
+            program: the program that is to run in it.
+            feed: arrays by name of variable.
+
+        Raises:
+            ProgramError: a variable is unknown, or an array has the wrong shape or dtype.
+        """
         scope = Scope(self.scope)
         for name, value in feed.items():
             variable = program.named(name)
             scope.values[name] = variable.checked(value)
-        scope.set(program.run_number, np.array(self._runs.get(program, 0)))
+        scope.set(program.run_number, np.array(self.runs.get(program, 0)))
         return scope
 
     @staticmethod

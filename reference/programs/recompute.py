@@ -120,7 +120,7 @@ class RecomputeOptimizer:
         """`backward`, then the optimizer's `apply_gradients`; arguments and result as for `Optimizer.minimize`."""
         clip = self._optimizer.grad_clip if grad_clip is None else checked_clip(self._optimizer.label, grad_clip)
         params_grads = self.backward(loss, startup_program, parameter_list, no_grad_set)
-        return self._optimizer._apply(params_grads, startup_program, clip), params_grads
+        return self._optimizer.apply_clipped(params_grads, startup_program, clip), params_grads
 
     def backward(
         self,
@@ -143,7 +143,7 @@ class RecomputeOptimizer:
         if not isinstance(loss, Variable):
             raise ArgumentError(f"RecomputeOptimizer: loss = {loss!r}, must be a variable of a program")
         optimizer = self._optimizer
-        chosen = optimizer._parameters if parameter_list is None else each_once(optimizer.label, parameter_list)
+        chosen = optimizer.parameter_list if parameter_list is None else each_once(optimizer.label, parameter_list)
         replay = Recomputation(loss.program, self._checkpoints)
         return list(append_backward(loss, chosen, no_grad_set, callbacks, replay))
 

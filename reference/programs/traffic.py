@@ -70,16 +70,16 @@ class Traffic:
         self.events: list[Event] = []
         self.versions: Counter[str] = Counter()
         self.saw: dict[Turn, dict[str, int]] = {}
-        first_run = executor._runs.get(program, 0)
+        first_run = executor.runs.get(program, 0)
         self.scopes = []
         for micro_batch, feed in enumerate(feeds):
-            scope = executor._fed(program, feed)
+            scope = executor.fed(program, feed)
             scope.set(program.run_number, np.array(first_run + micro_batch))
             self.scopes.append(scope)
         for section in sections:
             for parameter in section.parameters:
                 executor.scope.get(parameter.name)
-        executor._runs[program] = first_run + len(self.scopes)
+        executor.runs[program] = first_run + len(self.scopes)
 
     def enter(self, turn: Turn) -> None:
         """Take the section's parameters as they are now."""

@@ -207,7 +207,7 @@ def test_averages_are_of_the_parameters_behind_each_update(kind: str) -> None:
 def test_resume_equals_uninterrupted(kind: str, step: int) -> None:
     whole, first, second = trained(AVERAGES[kind], 6), trained(AVERAGES[kind], step), trained(AVERAGES[kind], 0)
     second.executor.scope.values.update(first.executor.scope.values)
-    second.executor._runs.update({second.program: step})
+    second.executor.runs.update({second.program: step})
     second.average.set_state_dict(first.average.state_dict())
     for number in range(step, 6):
         second.run(number)

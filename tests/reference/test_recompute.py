@@ -165,7 +165,7 @@ def test_resume_equals_uninterrupted(plan: Plan, step: int) -> None:
         whole.executor.run(whole.program, feed)
         if number == step:
             second.executor.scope.values.update(first.executor.scope.values)
-            second.executor._runs.update({second.program: number})
+            second.executor.runs.update({second.program: number})
             second.optimizer.set_dict(first.optimizer.state_dict())
         part = first if number < step else second
         part.executor.run(part.program, feed)
