@@ -90,8 +90,8 @@ def program(text: str, architecture: str, *, fmad: bool) -> bytes:
     return f"{'fmad' if fmad else ''}\n{text}".encode()
 
 
-def empty(shape: Any, dtype: Any) -> ndarray:
-    return ndarray(np.empty(shape, dtype))
+def array(given: Any) -> ndarray:
+    return ndarray(np.array(given))
 
 
 def zeros(shape: Any, dtype: Any) -> ndarray:
