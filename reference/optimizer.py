@@ -288,7 +288,9 @@ class Optimizer:
 
     # How it works.
 
-    def apply_clipped(self, params_grads: Pairs, startup: Program | None, clip: GradientClipBase | None) -> list[Operator]:
+    def apply_clipped(
+        self, params_grads: Pairs, startup: Program | None, clip: GradientClipBase | None
+    ) -> list[Operator]:
         """`apply_gradients`, with a clip in place of the optimizer's own.
 
         Args:
