@@ -41,6 +41,8 @@ def text_of(run: Mapping[str, Any]) -> str:
         parts += ["## CUDA", tabulate(cuda, headers="keys", tablefmt="github", floatfmt=".2f", missingval="-")]
     if processes:
         parts += ["## Whole processes", tabulate(processes, headers="keys", tablefmt="github", floatfmt=".2f")]
+    for figures in (dict(b["extra_info"]["figures"]) for b in run["benchmarks"] if "figures" in b["extra_info"]):
+        parts += [f"## {figures.pop('of')}", tabulate([figures], headers="keys", tablefmt="github", floatfmt=".4g")]
     return "\n\n".join(parts) + "\n"
 
 
@@ -63,6 +65,7 @@ def main() -> None:
         "rows": [row for bench in run["benchmarks"] for row in bench["extra_info"].get("rows", [])],
         "cuda": [b["extra_info"]["cuda"] for b in run["benchmarks"] if "cuda" in b["extra_info"]],
         "processes": [b["extra_info"]["process"] for b in run["benchmarks"] if "process" in b["extra_info"]],
+        "figures": [b["extra_info"]["figures"] for b in run["benchmarks"] if "figures" in b["extra_info"]],
     }
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "speed.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
