@@ -27,7 +27,7 @@ PYPROJECT: dict[str, Any] = nox.project.load_toml(ROOT / "pyproject.toml")
 EXTRAS: dict[str, list[str]] = PYPROJECT["project"]["optional-dependencies"]
 FOLDERS: dict[str, str] = PYPROJECT["tool"]["setuptools"]["package-dir"]
 DATA: dict[str, list[str]] = PYPROJECT["tool"]["setuptools"]["package-data"]
-DEFAULT_TARGET = "numpy"
+DEFAULT_TARGET = "accelerated"
 EXPECTED = Path("reports", "expected")
 PUBLISHED = Path("reports", "published")
 FRAMEWORKS = ("torch", "paddle", "optax", "keras")
@@ -113,7 +113,7 @@ def run_all(session: nox.Session, *commands: list[str]) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run our own tests, the frameworks installed: ``nox -s tests -- [option of pytest]...``."""
-    install(session, "test", extras=tuple(EXTRAS))
+    install(session, "test", extras=FRAMEWORKS)
     # One thread for each of the two workers: more would only wait for each other.
     session.run("pytest", "-n", "2", *session.posargs, env={"OMP_NUM_THREADS": "1"})
 
@@ -124,7 +124,7 @@ def bench(session: nox.Session) -> None:
 
     Writes ``results/speed/speed.json`` and ``speed.md``. Takes an hour; ``OPTIMETRY_BENCH_SECONDS=0.2`` shortens it.
     """
-    install(session, "test", extras=tuple(EXTRAS))
+    install(session, "test", extras=FRAMEWORKS)
     run, benchmarks = Path(session.create_tmp(), "speed.json").resolve(), "accelerated/benchmarks"
     options = ("-o", "python_files=bench_*.py", "-p", "no:xdist", "--benchmark-only", f"--benchmark-json={run}")
     session.run("pytest", benchmarks, *options, *session.posargs)

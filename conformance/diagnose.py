@@ -35,6 +35,9 @@ PORTION = 8
 LONGEST = 8
 """The most steps that such a case has."""
 
+SHAPES = ((17,), (1,), ())
+"""The shapes that tensors of such a case have."""
+
 PROBES_ALONE = Effort("none drawn", 0, 0)
 
 WORDS = {
@@ -87,9 +90,14 @@ class Diagnosis:
 
 
 def confirming_cases(optimizer: str, dtype: str, effort: Effort, seed: int) -> list[Case]:
-    """The drawn cases of a diagnosis: the first ones that are short, so that slow targets are told soon."""
+    """The drawn cases of a diagnosis: the first that are short, with tensors of few shapes.
+
+    Slow targets are told soon then: compilers take their time for each shape.
+    """
     drawn = drawn_cases(optimizer, dtype, seed=seed, count=effort.cases)
-    return list(islice((case for case in drawn if len(case.grads) <= LONGEST), effort.cases // PORTION))
+    short = (case for case in drawn if len(case.grads) <= LONGEST)
+    common = ((case, [i for i, param in enumerate(case.parameters) if param.shape in SHAPES]) for case in short)
+    return list(islice((case.only(tensors) for case, tensors in common if tensors), effort.cases // PORTION))
 
 
 def diagnose(

@@ -9,7 +9,6 @@ import numpy as np
 
 from optimetry.accelerated.devices.device import device_of
 from optimetry.accelerated.engines.engine import ENGINES
-from optimetry.accelerated.formats import FORMATS
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.conformance.targets.target import Array, AverageRun, GradientRun, Hyper
 from optimetry.conformance.targets.wrapped import accelerated as wrapped
@@ -20,12 +19,14 @@ MASTER, FMAD = "-master", "-fmad"
 """What the engine is called with ``multi_precision`` (float32 copies of narrow parameters, none of wide ones) and, on
 CUDA, with ``fmad`` (a product and a sum in one rounding)."""
 
+ENDS = {"cuda": ("", FMAD)}
+"""What an engine with several modes has after its name, for each of them."""
+
 
 class AcceleratedTarget:
     """The rules of our ``accelerated`` folder.
 
-    ``engine`` is ``numba``, ``numpy``, ``cuda`` or ``cuda-fmad``, or one of them with ``-master``. Where there is no
-    CUDA device, the last two say so and are not run.
+    ``engine`` is ``numba``, ``numpy``, ``cuda`` or ``cuda-fmad``, or one of them with ``-master``.
     """
 
     name = "accelerated"
@@ -39,19 +40,27 @@ class AcceleratedTarget:
         self._engine = name.removesuffix(FMAD)
 
     def engines(self) -> Sequence[AcceleratedTarget]:
-        """One target for each engine, without and with master copies."""
-        names = [*ENGINES, *(f"{name}{FMAD}" for name in ENGINES if name == "cuda")]
+        """One target for each engine that can run here, without and with master copies."""
+        missing = self.not_run()
+        names = [engine + end for engine in ENGINES if engine not in missing for end in ENDS.get(engine, ("",))]
         return [AcceleratedTarget(name + suffix) for suffix in ("", MASTER) for name in names]
 
-    def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
-        """Why this engine does not run here, or not in this dtype, or not this wrapper."""
-        if optimizer in WRAPPERS and (reason := wrapped.unsupported(optimizer, self.engine)):
-            return reason
+    def not_run(self) -> Mapping[str, str]:
+        """The engines that cannot run here: CUDA without a device, Numba where it does not work."""
+        obstacles = {engine: AcceleratedTarget(engine).obstacle() for engine in ENGINES}
+        return {engine: obstacle for engine, obstacle in obstacles.items() if obstacle}
+
+    def obstacle(self) -> str | None:
+        """Why this engine cannot run here; None if it can."""
         try:
-            self._started("sgd", {}, [np.zeros(1, FORMATS[dtype].dtype)])
+            self._started("sgd", {}, [np.zeros(1, np.float32)])
         except EngineUnavailableError as error:
-            return f"not run: {error}"
+            return str(error)
         return None
+
+    def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
+        """Why this engine has none of this wrapper; it has every rule in every dtype."""
+        return wrapped.unsupported(optimizer, self.engine) if optimizer in WRAPPERS else None
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> AcceleratedRun:
         """Begin a run on copies of ``parameters``."""

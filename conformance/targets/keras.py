@@ -107,6 +107,11 @@ WIDE_JAX = {"JAX_ENABLE_X64": "1"}
 """JAX has no float64 unless told so. No update of Keras computes otherwise for being told."""
 
 
+def installed() -> list[str]:
+    """The backends that are installed; Keras brings the one for NumPy itself."""
+    return [engine for engine in ENGINES if util.find_spec(engine)]
+
+
 class KerasTarget:
     """``keras.optimizers`` on the CPU. ``engine`` is the backend: ``torch``, ``jax`` or ``numpy``.
 
@@ -127,8 +132,8 @@ class KerasTarget:
         self.engine = engine
 
     def engines(self) -> Sequence[KerasTarget]:
-        """One target for each backend that is installed; Keras brings the one for NumPy itself."""
-        return [KerasTarget(engine) for engine in ENGINES if util.find_spec(engine)]
+        """One target for each backend that is installed."""
+        return [KerasTarget(engine) for engine in installed()]
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
         """Why Keras does not offer this rule or wrapper, or these hyperparameters."""
@@ -197,6 +202,7 @@ class Backend:
     def __init__(self, engine: str) -> None:
         self._engine = engine
         self._started = 0
+        self._ready = False
         self.over: list[int] = []
         """The numbers of runs that nobody holds any more; the next request mentions them."""
         self._process = subprocess.Popen(
@@ -206,11 +212,16 @@ class Backend:
             env={**os.environ, **ON_THE_CPU, **WIDE_JAX, "KERAS_BACKEND": engine},
         )
         atexit.register(self.end)
-        self._answer()
 
     @classmethod
     def of(cls, engine: str) -> Backend:
-        """The process of this backend, started if there is none."""
+        """The process of this backend, started if there is none.
+
+        With the first one all others are started, which are likely to be asked for next: importing takes seconds, and
+        they do it side by side.
+        """
+        if not cls.running:
+            cls.running |= {name: cls(name) for name in installed()}
         if engine not in cls.running:
             cls.running[engine] = cls(engine)
         return cls.running[engine]
@@ -227,6 +238,9 @@ class Backend:
         del self.over[: len(over)]
         request = pickle.dumps((verb, number, arguments, over), protocol=pickle.HIGHEST_PROTOCOL)
         assert self._process.stdin is not None
+        if not self._ready:
+            self._answer()
+            self._ready = True
         try:
             self._process.stdin.write(request)
             self._process.stdin.flush()
