@@ -31,6 +31,7 @@ DEFAULT_TARGET = "accelerated"
 EXPECTED = Path("reports", "expected")
 PUBLISHED = Path("reports", "published")
 FRAMEWORKS = ("torch", "paddle", "optax", "keras")
+HALVES = {"torch": ("float16", "bfloat16")}  # the framework that has them in every class
 
 
 def install(session: nox.Session, *groups: str, extras: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> None:
@@ -136,14 +137,16 @@ def bench(session: nox.Session) -> None:
 def publish(session: nox.Session) -> None:
     """Judge the frameworks and write ``reports/published``: ``nox -s publish -- [FRAMEWORK]... [option of check]...``.
 
-    Each framework gets a folder named after it and its version, and all share the matrix of rule by framework. Takes
-    about half an hour on two cores.
+    Each framework gets a folder named after it and its version, and all share the matrix of rule by framework and the
+    page of effects. Takes about ten minutes on two cores; then ledgers and ``docs/findings.md`` may need correction,
+    which tests tell.
     """
     frameworks, options, out = split_arguments(session.posargs, FRAMEWORKS, PUBLISHED)
     install(session, extras=tuple(framework for framework in frameworks if framework in EXTRAS))
     for framework in frameworks:
         scratch = Path(session.create_tmp(), framework).resolve()
-        if check(session, framework, ["--effort", "standard", *options], scratch) == 2:
+        dtypes = [f"--dtype={dtype}" for dtype in (*HALVES.get(framework, ()), "float32", "float64")]
+        if check(session, framework, ["--effort", "quick", "--wrappers", *dtypes, *options], scratch) == 2:
             session.error(f"{framework} could not be judged")
         header = json.loads((scratch / "results.jsonl").read_text(encoding="utf-8").split("\n", 1)[0])
         for older in out.glob(f"{framework}-*"):

@@ -23,7 +23,7 @@ from optimetry.conformance.oracle import expected, flat
 from optimetry.conformance.strategies import drawn_cases
 from optimetry.conformance.targets.target import Target, engine_name, engines_of, reason_unsupported
 from optimetry.conformance.trajectory import Guard, trajectory
-from optimetry.reference.rules import rule_named
+from optimetry.reference.rules import RULES, rule_named
 from optimetry.reports.results import Results, Verdict, read
 
 STEPS, ELEMENTS, CASES = 100, 1000, 80
@@ -60,7 +60,7 @@ class Effect:
 
 
 def effects(target: Target, results: Results) -> Iterator[Effect]:
-    """The effect behind each difference found, once for all engines and dtypes: in float64 where it shows there.
+    """The effect behind each difference from a rule, once for all engines and dtypes: in float64 where it shows there.
 
     In float32 rounding would be part of it.
     """
@@ -68,7 +68,7 @@ def effects(target: Target, results: Results) -> Iterator[Effect]:
     told = set()
     for verdict in sorted(results.verdicts, key=lambda verdict: (verdict.optimizer, verdict.dtype != "float64")):
         what = (verdict.optimizer, verdict.dialect)
-        if verdict.verdict not in ("dialect", "diverges") or what in told:
+        if verdict.optimizer not in RULES or verdict.verdict not in ("dialect", "diverges") or what in told:
             continue
         told.add(what)
         engine = engines[verdict.engine]
