@@ -78,20 +78,21 @@ def script(case: Case, after: Array, oracle: Expected, *, title: str, target: st
         title=title,
         target=target,
         wide="longdouble" if case.dtype == "float64" else "float64",
-        hyper="".join(f"{name}={_number(value)}, " for name, value in case.hyper.items()),
+        hyper="".join(f"{name}={number(value)}, " for name, value in case.hyper.items()),
         slots=tuple(rule.slots),
         rates=list(case.learning_rates),
-        parameters=_listed(case.parameters),
-        grads=[_listed(grads) for grads in case.grads],
-        given=[_unflattened(case, row) for row in after],
-        allowed=[_unflattened(case, row) for row in SLACK * oracle.bound.astype(np.float64)],
+        parameters=listed(case.parameters),
+        grads=[listed(grads) for grads in case.grads],
+        given=[unflattened(case, row) for row in after],
+        allowed=[unflattened(case, row) for row in SLACK * oracle.bound.astype(np.float64)],
         slack=SLACK,
         dtype=case.dtype,
         functions="\n\n\n".join(_functions(rule)),
     )
 
 
-def _number(value: Any) -> str:
+def number(value: Any) -> str:
+    """A hyperparameter as the script has it."""
     return f"wide({value!r})" if isinstance(value, float) else repr(value)
 
 
@@ -110,11 +111,13 @@ def _source(function: Any) -> str:
     return f"def {function.__name__}({names}):\n{body.rstrip()}" if header else body
 
 
-def _listed(arrays: Any) -> list[Any]:
+def listed(arrays: Any) -> list[Any]:
+    """Arrays as nested lists of numbers."""
     return [None if array is None else array.astype(np.float64).tolist() for array in arrays]
 
 
-def _unflattened(case: Case, row: Array) -> list[Any]:
+def unflattened(case: Case, row: Array) -> list[Any]:
+    """A step of a trajectory as nested lists, one for each parameter."""
     ends = np.cumsum([param.size for param in case.parameters])[:-1]
     parts = np.split(row.astype(np.float64), ends)
     return [part.reshape(param.shape).tolist() for part, param in zip(parts, case.parameters, strict=True)]

@@ -19,6 +19,7 @@ from optimetry.conformance.wrappers.case import WrapperCase, drawn_cases
 from optimetry.conformance.wrappers.laws import LONG, in_order
 from optimetry.conformance.wrappers.oracle import expected
 from optimetry.conformance.wrappers.run import WrapperTarget
+from optimetry.conformance.wrappers.script import script
 from optimetry.conformance.wrappers.wrapper import VARIANTS, Variant, wrapper_named
 
 
@@ -44,8 +45,9 @@ class WrapperExamination(Examination):
         """The laws of wrappers; those that take long are tried on the first case alone."""
         return in_order(brief=self.tried > 0)
 
-    def script(self, case: Any, after: Any, oracle: Expected, *, title: str, target: str) -> None:
-        """A wrapper's counterexample is a case."""
+    def script(self, case: Any, after: Any, oracle: Expected, *, title: str, target: str) -> str:
+        """The counterexample as a standalone script."""
+        return script(case, after, oracle, title=title, target=target)
 
     def _lawless(self, law: Law, found: str, case: Any) -> dict[str, Any]:
         if law.name in LONG:  # what takes long is not shrunk

@@ -1,7 +1,10 @@
 """Wrappers under judgement: faults are convicted, each by what is named; honest re-implementations conform."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -193,3 +196,15 @@ def test_a_variant_is_declared_once() -> None:
 
     with pytest.raises(ValueError, match="clip_by_norm: variant global_norm is declared twice"):
         variant("global_norm", "", "")(wrapper_named("clip_by_norm"))
+
+
+@pytest.mark.parametrize(("wrapper", "variant"), NAMED, ids=lambda x: getattr(x, "name", x))
+def test_a_counterexample_is_a_script_that_needs_numpy_alone(wrapper: str, variant: Variant, tmp_path: Path) -> None:
+    dtype = variant.dtypes[0] if variant.dtypes else "float32"
+    target = Instead(wrapper, lambda documented, parameters: started(variant.kind.of(documented.hyper()), parameters))
+    shown = verdict(target, wrapper, dtype, Effort("quick", 60, 0)).counterexample
+    file = tmp_path / "shown.py"
+    file.write_text(shown["script"], encoding="utf-8")
+    ran = subprocess.run([sys.executable, "-I", file], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "differ by more than rounding can explain" in ran.stdout
