@@ -10,6 +10,9 @@ from typing import Any
 
 from tabulate import tabulate
 
+from optimetry.accelerated.benchmarks.peers import versions
+from optimetry.accelerated.benchmarks.plot import draw
+
 Row = Mapping[str, Any]
 
 COLUMNS = {
@@ -23,18 +26,31 @@ COLUMNS = {
 }
 
 
+READING = """\
+*touch* is a kernel that reads and writes the same arrays as ours, with one addition in place of the formula: what
+memory allows. Bytes are those that ours moves; torch moves fewer for bfloat16 parameters, whose state it keeps in
+bfloat16, ours in float32."""
+
+MACHINE = ("arch", "brand_raw", "count", "hz_actual_friendly", "l2_cache_size", "l3_cache_size")
+"""What is kept of the description of a processor."""
+
+
 def text_of(run: Mapping[str, Any]) -> str:
     """The tables of a run that pytest-benchmark wrote, as Markdown; the same run gives the same text."""
     rows: list[Row] = [row for bench in run["benchmarks"] for row in bench["extra_info"].get("rows", [])]
     processes: list[Row] = [b["extra_info"]["process"] for b in run["benchmarks"] if "process" in b["extra_info"]]
     cuda: list[Row] = [b["extra_info"]["cuda"] for b in run["benchmarks"] if "cuda" in b["extra_info"]]
     machine = run["machine_info"]
+    peers = ", ".join(f"{name} {version}" for name, version in versions().items())
     setting = (
         f"Processor: {machine['cpu'].get('brand_raw', 'unknown')}, {machine['cpu'].get('count', '?')} "
-        f"processors, Python {machine['python_version']}. Contenders took turns; figures are medians of one run."
+        f"processors, Python {machine['python_version']}. Peers: {peers or 'none'}. Contenders took turns; figures are "
+        "medians of one run."
     )
-    parts = ["# Speed of the accelerated backend", setting]
-    for dtype, tensors, elements in sorted({(row["dtype"], row["tensors"], row["elements"]) for row in rows}):
+    parts = ["# Speed of the accelerated backend", setting, READING]
+    for dtype, tensors, elements in sorted(
+        {(row["dtype"], row["tensors"], row["elements"]) for row in rows}, key=_order
+    ):
         chosen = [row for row in rows if (row["dtype"], row["tensors"], row["elements"]) == (dtype, tensors, elements)]
         parts += [f"## {dtype}, {tensors:,} x {elements:,} elements", _table(chosen)]
     if cuda:
@@ -46,6 +62,11 @@ def text_of(run: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _order(size: tuple[str, int, int]) -> tuple[bool, str, int, int]:
+    """float32 first."""
+    return size[0] != "float32", *size
+
+
 def _table(rows: Sequence[Row]) -> str:
     ordered = sorted(rows, key=lambda row: (row["rule"], row["nanoseconds"]))
     cells = [[row[column] for column in COLUMNS] for row in ordered]
@@ -54,14 +75,15 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def main() -> None:
-    """Read a run, write ``speed.json`` and ``speed.md``."""
+    """Read a run, write ``speed.json``, ``speed.md`` and ``speed.svg``."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path, help="what pytest-benchmark wrote")
     parser.add_argument("--out", type=Path, required=True, help="folder for the tables")
     arguments = parser.parse_args()
     run = json.loads(arguments.run.read_text(encoding="utf-8"))
     kept = {
-        "machine": run["machine_info"]["cpu"],
+        "machine": {name: run["machine_info"]["cpu"].get(name) for name in MACHINE},
+        "versions": versions(),
         "rows": [row for bench in run["benchmarks"] for row in bench["extra_info"].get("rows", [])],
         "cuda": [b["extra_info"]["cuda"] for b in run["benchmarks"] if "cuda" in b["extra_info"]],
         "processes": [b["extra_info"]["process"] for b in run["benchmarks"] if "process" in b["extra_info"]],
@@ -70,6 +92,7 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "speed.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     (arguments.out / "speed.md").write_text(text_of(run), encoding="utf-8")
+    draw(kept["rows"], arguments.out / "speed.svg")
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ class NotCorrected(ExponentialMovingAverage):
         return list(state[1].biased), state
 
 
-@variant("corrected_by_power", "e / (1 - d_t^t), with the decay of the last update", "PaddlePaddle 1.8 to 3.3")
+@variant("corrected_by_power", "e / (1 - d_t^t), with the decay of the last update", "PaddlePaddle 3.3")
 @dataclass(frozen=True, kw_only=True)
 class CorrectedByPower(ExponentialMovingAverage):
     """Right for a constant decay alone."""
@@ -160,7 +160,7 @@ class _WholeWindows(WindowAverage):
         return in_window >= self.minimum and in_window >= min(self.maximum, math.floor(updates * self.rate))
 
 
-@variant("whole_windows", "n >= min(max, int(updates*rate)): the window's length is cut", "PaddlePaddle 1.8 to 3.3")
+@variant("whole_windows", "n >= min(max, int(updates*rate)): the window's length is cut", "PaddlePaddle 3.3")
 @dataclass(frozen=True, kw_only=True)
 class WholeWindows(ModelAverage):
     """A window is closed up to one update earlier."""

@@ -8,6 +8,7 @@ import pytest
 
 from optimetry.accelerated.benchmarks.bench_cuda import ROUNDS, STEPS, seconds
 from optimetry.accelerated.benchmarks.matrix import inputs, measure, optimizer_of, touching
+from optimetry.accelerated.benchmarks.plot import draw
 from optimetry.accelerated.benchmarks.rounds import medians
 from optimetry.accelerated.benchmarks.tables import text_of
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
@@ -68,6 +69,24 @@ def test_rows_of_one_rule() -> None:
     assert "| adam   | numba" in text
 
 
+def test_a_picture_shows_rules_peers_and_nothing_of_other_sizes(tmp_path: Path) -> None:
+    def row(contender: str, nanoseconds: float, elements: int = 10_000) -> dict[str, Any]:
+        peer = {"peer": "torch fused" if contender == "numba" else None}
+        size = {"dtype": "float32", "tensors": 1_000, "elements": elements}
+        return {"rule": "adam", "contender": contender, "nanoseconds": nanoseconds, **size, **peer}
+
+    rows = [row("touch", 0.6), row("numba", 0.6), row("torch fused", 20.0)]
+    for name in ("a.svg", "b.svg"):
+        draw(rows, tmp_path / name)
+    text = (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert text == (tmp_path / "b.svg").read_text(encoding="utf-8")
+    assert "torch fused, 20.0" in text
+    assert ">adam<" in text
+    assert "float32, 1,000 x 10,000" in text
+    draw([row("touch", 0.6, 7), row("numba", 0.6, 7)], tmp_path / "none.svg")
+    assert not (tmp_path / "none.svg").exists()
+
+
 def test_steps_are_timed_between_events() -> None:
     class Event:
         def record(self) -> None:
@@ -103,6 +122,8 @@ def test_benchmarks_are_found_by_name() -> None:
     folder = Path(__file__).parents[2] / "accelerated" / "benchmarks"
     assert {file.name for file in folder.glob("bench_*.py")} == {
         "bench_cuda.py",
+        "bench_dgc.py",
         "bench_process.py",
+        "bench_recompute.py",
         "bench_rules.py",
     }
