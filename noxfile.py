@@ -139,7 +139,7 @@ def publish(session: nox.Session) -> None:
 
     Each framework gets a folder named after it and its version, and all share the matrix of rule by framework and the
     page of effects. Takes about ten minutes on two cores; then ledgers and ``docs/findings.md`` may need correction,
-    which tests tell.
+    which tests tell. Of the counterexamples, which results hold all, files are kept of those that findings link to.
     """
     frameworks, options, out = split_arguments(session.posargs, FRAMEWORKS, PUBLISHED)
     install(session, extras=tuple(framework for framework in frameworks if framework in EXTRAS))
@@ -151,10 +151,20 @@ def publish(session: nox.Session) -> None:
         header = json.loads((scratch / "results.jsonl").read_text(encoding="utf-8").split("\n", 1)[0])
         for older in out.glob(f"{framework}-*"):
             shutil.rmtree(older)
-        shutil.copytree(scratch, out / f"{framework}-{header['target_version']}")
+        folder = out / f"{framework}-{header['target_version']}"
+        shutil.copytree(scratch, folder)
+        keep_linked(folder / "counterexamples")
     folders = [str(folder) for framework in FRAMEWORKS for folder in sorted(out.glob(f"{framework}-*"))]
     session.run("optimetry", "report", *folders, "--out", str(out), silent=True)
     session.run("python", "-m", "optimetry.conformance.effects", *folders, "--out", str(out / "effects.md"))
+
+
+def keep_linked(folder: Path) -> None:
+    """Delete the counterexamples that no finding links to."""
+    findings = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    for file in folder.iterdir():
+        if f"{folder.parent.name}/{folder.name}/{file.name})" not in findings:
+            file.unlink()
 
 
 @nox.session

@@ -81,10 +81,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the tables")
     arguments = parser.parse_args()
     run = json.loads(arguments.run.read_text(encoding="utf-8"))
+    rows: list[Row] = [row for bench in run["benchmarks"] for row in bench["extra_info"].get("rows", [])]
     kept = {
         "machine": {name: run["machine_info"]["cpu"].get(name) for name in MACHINE},
         "versions": versions(),
-        "rows": [row for bench in run["benchmarks"] for row in bench["extra_info"].get("rows", [])],
+        "rows": rows,
         "cuda": [b["extra_info"]["cuda"] for b in run["benchmarks"] if "cuda" in b["extra_info"]],
         "processes": [b["extra_info"]["process"] for b in run["benchmarks"] if "process" in b["extra_info"]],
         "figures": [b["extra_info"]["figures"] for b in run["benchmarks"] if "figures" in b["extra_info"]],
@@ -92,7 +93,7 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "speed.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     (arguments.out / "speed.md").write_text(text_of(run), encoding="utf-8")
-    draw(kept["rows"], arguments.out / "speed.svg")
+    draw(rows, arguments.out / "speed.svg")
 
 
 if __name__ == "__main__":

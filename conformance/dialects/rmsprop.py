@@ -35,10 +35,8 @@ class RMSPropFamily(RMSProp):
         push = lr * grad / root if inside else grad / root
         velocity = self.momentum * state.velocity + push
         direction = velocity if self.momentum_kind == "heavy_ball" else push + self.momentum * velocity
-        if inside:
-            step = direction
-        else:  # without momentum v is not needed, and where lr*g is subnormal the order matters
-            step = np.where(self.momentum == 0, lr * grad / root, lr * direction)
+        # Outside and without momentum no v is needed, and where lr*g is subnormal the order matters.
+        step = direction if inside else np.where(self.momentum == 0, lr * grad / root, lr * direction)
         return param - step, State(mean_square=mean_square, mean_grad=mean_grad, velocity=velocity)
 
 
