@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.case import Case
-from optimetry.conformance.effects import ELEMENTS, SCALES, STEPS, default_case, effect, effects, page
+from optimetry.conformance.effects import ELEMENTS, SCALES, STEPS, default_case, effect, effects, page, worst
 from optimetry.conformance.targets.numpy import NumpyTarget
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Header, Results, Verdict
@@ -61,6 +61,16 @@ def test_a_parameter_that_should_not_move_is_infinitely_far_off():
 def test_numbers_that_are_not_finite_are_infinitely_far_off():
     with np.errstate(all="ignore"):
         assert effect(Enlarged(np.nan), default_case("sgd", "float64", 1.0)) == np.inf
+
+
+def test_a_case_that_a_target_does_not_get_through_has_no_effect():
+    def fails(optimizer, hyper, parameters):
+        raise RuntimeError("not today")
+
+    failing = Enlarged(2)
+    failing.start = fails
+    assert worst(failing, default_case("sgd", "float64", 1.0)) == 0
+    assert worst(Enlarged(2), default_case("sgd", "float64", 1.0)) > 0
 
 
 @pytest.mark.parametrize("optimizer", RULES)

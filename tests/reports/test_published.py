@@ -1,0 +1,157 @@
+"""What is published is of the pinned frameworks, of these rules and cases, and consistent with itself."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from optimetry.conformance.effort import EFFORTS
+from optimetry.conformance.judge import judge
+from optimetry.conformance.ledger import read as read_ledger
+from optimetry.conformance.loading import ADAPTED
+from optimetry.reference.rules import RULES
+from optimetry.reports import tables
+from optimetry.reports.matrix import page
+from optimetry.reports.results import read
+
+ROOT = Path(__file__).parents[2]
+PUBLISHED = ROOT / "reports" / "published"
+FOLDERS = {name: PUBLISHED / f"{name}-{version}" for name, version in ADAPTED.items()}
+ORDER = ["torch", "paddle", "optax", "keras"]
+AGAIN = "run `nox -s publish`"
+
+each_framework = pytest.mark.parametrize("name", FOLDERS)
+
+
+def results_of(name):
+    return read(FOLDERS[name] / "results.jsonl")
+
+
+def rows(file):
+    """The rows of the tables in a Markdown file, without their headings."""
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    return [line for line in lines if not line.startswith(("|:", "| framework"))]
+
+
+def cells(row):
+    return tuple(cell.strip().strip("`") for cell in row.strip("|").split("|"))
+
+
+def test_there_is_one_folder_for_each_framework_at_its_pinned_version():
+    assert {path.name for path in PUBLISHED.glob("*-*/results.jsonl")} == {"results.jsonl"}
+    found = {path.parent for path in PUBLISHED.glob("*-*/results.jsonl")}
+    assert found == set(FOLDERS.values()), AGAIN
+
+
+@each_framework
+def test_results_are_of_the_pinned_version_and_of_every_rule(name):
+    header = results_of(name).header
+    assert (header.target, header.target_version) == (name, ADAPTED[name]), AGAIN
+    assert set(RULES) <= set(header.optimizers)
+    assert {"float32", "float64"} <= set(header.dtypes)
+
+
+@each_framework
+def test_tables_are_of_the_results(name):
+    results = results_of(name)
+    assert (FOLDERS[name] / "table.md").read_text(encoding="utf-8") == tables.markdown([results]), AGAIN
+    assert (FOLDERS[name] / "table.csv").read_text(encoding="utf-8") == tables.csv_text([results]), AGAIN
+
+
+def test_the_matrix_is_of_the_results():
+    found = [results_of(name) for name in ORDER]
+    folders = [FOLDERS[name].name for name in ORDER]
+    assert (PUBLISHED / "matrix.md").read_text(encoding="utf-8") == page(found, folders), AGAIN
+
+
+@each_framework
+def test_the_ledger_expects_what_was_found(name):
+    results = results_of(name)
+    file = ROOT / "reports" / "expected" / f"{name}.txt"
+    names = list(dict.fromkeys(verdict.optimizer for verdict in results.verdicts))
+    balance = read_ledger(file, names, results.header.dtypes).balance(results.verdicts)
+    assert (balance.unexpected, balance.stale) == ([], [])
+
+
+@each_framework
+def test_the_ledger_names_what_was_found(name):
+    """A ledger's verdict is `dialect` whichever it is; its reason is which."""
+    text = (ROOT / "reports" / "expected" / f"{name}.txt").read_text(encoding="utf-8")
+    for verdict in results_of(name).verdicts:
+        if verdict.dialect:
+            assert re.search(
+                rf"^{verdict.optimizer} {verdict.dtype} dialect .*{re.escape(verdict.dialect)}", text, re.MULTILINE
+            )
+
+
+@each_framework
+def test_counterexamples_are_those_of_the_results_that_findings_link_to(name):
+    findings = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    texts = {}
+    for verdict in results_of(name).verdicts:
+        if verdict.counterexample is not None:
+            stem = f"{verdict.optimizer}-{verdict.dtype}-{verdict.engine}"
+            texts[stem] = verdict.counterexample.get("script") or verdict.counterexample["case"]
+    for file in (FOLDERS[name] / "counterexamples").iterdir():
+        assert file.read_text(encoding="utf-8").strip() == texts[file.stem].strip(), AGAIN
+        assert f"{FOLDERS[name].name}/counterexamples/{file.name})" in findings
+
+
+@pytest.mark.parametrize("optimizer", ["momentum", "rmsprop"])
+def test_what_was_found_is_found_again(optimizer):
+    """One engine on two rules; the sizes of what was compared tell whether cases are still drawn as they were."""
+    torch = pytest.importorskip("optimetry.conformance.targets.torch")
+    results = results_of("torch")
+    effort = EFFORTS[results.header.effort]
+    (again,) = judge(SingleTensor(torch), optimizer, "float32", effort=effort, seed=results.header.seed)
+    (before,) = (v for v in results.verdicts if (v.optimizer, v.dtype, v.engine) == (optimizer, "float32", "single"))
+    fields = ("verdict", "dialect", "cases", "vacuous", "reason")
+    assert [getattr(again, field) for field in fields] == [getattr(before, field) for field in fields], AGAIN
+
+
+class SingleTensor:
+    """Torch with one engine."""
+
+    def __init__(self, module):
+        single = module.TorchTarget("single")
+        self.name, self.version, self.engine = single.name, single.version, single.engine
+        self.start, self.unsupported = single.start, single.unsupported
+
+
+def test_effects_are_those_of_every_difference_found():
+    found = {
+        (name, verdict.optimizer, verdict.dialect or verdict.verdict)
+        for name in ORDER
+        for verdict in results_of(name).verdicts
+        if verdict.verdict in ("dialect", "diverges") and verdict.optimizer in RULES
+    }
+    assert {(row[0], row[1], row[3]) for row in map(cells, rows(PUBLISHED / "effects.md"))} == found, AGAIN
+
+
+def test_every_effect_is_among_the_findings_and_no_other():
+    findings = ROOT / "docs" / "findings.md"
+    of_rules = [row for row in rows(findings) if len(cells(row)) == len(cells(rows(PUBLISHED / "effects.md")[0]))]
+    assert sorted(map(cells, of_rules)) == sorted(map(cells, rows(PUBLISHED / "effects.md")))
+
+
+def test_the_files_that_findings_point_to_exist():
+    text = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    links = re.findall(r"\]\((\.\./[^)#]+)\)", text)
+    assert len(links) > 20
+    for link in links:
+        assert (ROOT / "docs" / link).resolve().exists(), link
+
+
+def test_a_counterexample_still_runs():
+    """It raises if rounding explains the difference."""
+    script = (FOLDERS["torch"] / "counterexamples" / "adam-float32-single.py").read_text(encoding="utf-8")
+    exec(compile(script, "adam", "exec"), {"__name__": "adam"})
+    with pytest.raises(AssertionError):
+        exec(compile(re.sub(r"(?m)^allowed = .*$", "allowed = [[[1.0]]]", script), "adam", "exec"), {})
+
+
+def test_results_hold_only_json():
+    for folder in FOLDERS.values():
+        for line in (folder / "results.jsonl").read_text(encoding="utf-8").splitlines():
+            json.loads(line)
