@@ -11,6 +11,8 @@ from optimetry.reports.tables import about, number
 
 WORDS = {"conforms": "conforms", "diverges": "**diverges**", "error": "**error**", "unsupported": "unsupported"}
 
+OTHERWISE = "otherwise: "
+
 LEGEND = """\
 A cell says what the framework computes under the rule's name: *conforms*, the documented rule to the last rounding
 error; a `name`, exactly one other rule that explains every case; **diverges**, none known; a dash, nothing offered.
@@ -53,7 +55,8 @@ def _cell(verdicts: Iterable[Verdict]) -> str:
     said: dict[str, list[Verdict]] = {}
     for verdict in everything:
         said.setdefault(_statement(verdict), []).append(verdict)
-    return "<br>".join(_line(text, group, everything) for text, group in said.items())
+    lines = [_line(text, group, everything) for text, group in said.items()]
+    return "<br>".join(sorted(lines, key=lambda line: line.startswith(OTHERWISE)))
 
 
 def _statement(verdict: Verdict) -> str:
@@ -65,8 +68,10 @@ def _line(text: str, group: Sequence[Verdict], everything: Sequence[Verdict]) ->
     ulps = [verdict.ulp for verdict in group if verdict.ulp is not None]
     figures = f" ({number(max(shares))}; {number(max(ulps))} ULP)" if shares and ulps else ""
     where = _where(group, everything)
-    if text == "unsupported" and not where:
+    if len(group) == len(everything) and text == "unsupported":
         return "\N{EN DASH}"
+    if len(group) < len(everything) and not where:
+        where = OTHERWISE  # some of each dtype and engine
     return f"{where}{text}{figures}"
 
 
