@@ -26,6 +26,7 @@ ROOT = Path(__file__).parent
 PYPROJECT: dict[str, Any] = nox.project.load_toml(ROOT / "pyproject.toml")
 EXTRAS: dict[str, list[str]] = PYPROJECT["project"]["optional-dependencies"]
 FOLDERS: dict[str, str] = PYPROJECT["tool"]["setuptools"]["package-dir"]
+PACKAGES: list[str] = PYPROJECT["tool"]["setuptools"]["packages"]
 DATA: dict[str, list[str]] = PYPROJECT["tool"]["setuptools"]["package-data"]
 DEFAULT_TARGET = "accelerated"
 EXPECTED = Path("reports", "expected")
@@ -208,8 +209,9 @@ def shipped_files() -> set[str]:
     for package, folder in FOLDERS.items():
         for file in sorted((ROOT / folder).rglob("*")):
             inside = file.relative_to(ROOT / folder)
-            is_data = file.suffix == ".json" and ".".join((package, *inside.parts[:-1])) in DATA
-            if file.suffix == ".py" or file.name == "py.typed" or is_data:
+            home = ".".join((package, *inside.parts[:-1]))
+            is_data = file.name == "py.typed" or (file.suffix == ".json" and home in DATA)
+            if home in PACKAGES and (file.suffix == ".py" or is_data):
                 shipped.add(str(PurePosixPath(*package.split("."), *inside.parts)))
     return shipped
 

@@ -35,8 +35,9 @@ def test_the_import_contracts_see_every_mapped_package() -> None:
 
 def test_every_python_file_lies_in_a_package() -> None:
     folders = set(packages_on_disk().values())
-    strays = [file for folder in TOP_FOLDERS for file in (ROOT / folder).rglob("*.py") if file.parent not in folders]
-    assert strays == []
+    files = [file for folder in TOP_FOLDERS for file in (ROOT / folder).rglob("*.py")]
+    published = ROOT / "reports" / "published"  # counterexamples: scripts to read and run, no modules
+    assert [file for file in files if file.parent not in folders and published not in file.parents] == []
 
 
 @pytest.mark.parametrize("package", SETUPTOOLS["packages"])

@@ -191,7 +191,7 @@ enter(
         "decayed_adagrad",
         "parameters come back as lists of Python numbers",
         hooked(returned=lambda after: [param.tolist() for param in after]),
-        "as list of shape None",
+        "as a list, no array",
     ),
     _protocol(
         "nothing_returned",

@@ -292,14 +292,21 @@ def gone(group, patience=10.0):
     return False
 
 
+# What a shell starts in the background inherits that Ctrl-C is ignored.
+INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+
+
 def test_ctrl_c_is_status_130_and_leaves_an_unfinished_file(tmp_path):
-    arguments = (*COMMAND, "check", "miniatures:Hangs", *QUICK, "--out", str(tmp_path / "out"))
-    running = subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True)
-    while not (tmp_path / "out" / "results.jsonl").exists():
-        assert running.poll() is None
-        time.sleep(0.05)
-    os.killpg(running.pid, signal.SIGINT)
-    _, err = running.communicate(timeout=20)
+    *python, code = COMMAND
+    arguments = (*python, INTERRUPTIBLE + code, "check", "miniatures:Hangs", *QUICK, "--out", str(tmp_path / "out"))
+    with subprocess.Popen(
+        arguments, stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True
+    ) as running:
+        while not (tmp_path / "out" / "results.jsonl").exists():
+            assert running.poll() is None
+            time.sleep(0.05)
+        os.killpg(running.pid, signal.SIGINT)
+        _, err = running.communicate(timeout=20)
     assert (running.returncode, err) == (130, "optimetry: interrupted\n")
     assert gone(running.pid)
     with pytest.raises(ValueError, match="unfinished"):
