@@ -100,12 +100,17 @@ class Sweep:
 
         Raises:
             ArrayError: an array of another dtype or shape, or their number is wrong. Nothing has been changed.
+            MemoryError: there is no memory for the tables of a sweep. Nothing has been changed.
         """
         given = self.arrays if read is None else self._checked(read)
+        prepared = []
         for form, (group, arena) in self._groups.items():
             flat = [given[i].reshape(-1) for i in group]
             addresses = np.array([address_of(array) for array in flat], np.int64)
-            self._engines[kernel, form].ready(Work.of(arena, flat, addresses, copied=False), number)()
+            work = Work.of(arena, flat, addresses, copied=False)
+            prepared.append(self._engines[kernel, form].ready(work, number))
+        for run in prepared:
+            run()
 
     def slot(self, name: str, i: int) -> Array:
         """A slot of one array, a view in its shape."""

@@ -10,7 +10,7 @@ import pytest
 
 from optimetry.accelerated import averaging, clips, regularizers
 from optimetry.accelerated.averaging import ModelAverage
-from optimetry.accelerated.clips import ClipByGlobalNorm
+from optimetry.accelerated.clips import ClipByGlobalNorm, ClipByNorm
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.conformance.effort import EFFORTS
 from optimetry.conformance.judge import judge
@@ -165,6 +165,32 @@ def test_a_joint_norm_over_many_arrays_and_units() -> None:
     total = np.sqrt(sum(np.sum(array.astype(np.float64) ** 2) for array in given))
     for array, before in zip(ours, given, strict=True):
         assert array.tobytes() == (before * np.float32(3 / total)).tobytes()
+
+
+def test_out_of_memory_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [np.full(3, 2.0, np.float32), np.full(3, 2.0)]
+    clip = ClipByNorm(given, 1.0, engine="cuda")
+    device, left = clip._sweep.device, 0
+    original = device.given
+
+    def scarce(array: Array) -> Array:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise MemoryError("Out of memory allocating 512 bytes")
+        return original(array)
+
+    monkeypatch.setattr(device, "given", scarce)
+    for allowed in range(100):
+        left = allowed
+        try:
+            clip.clip()
+        except MemoryError:
+            assert all((array == 2).all() for array in given)
+        else:
+            break
+    assert allowed > 6  # three new tables for each dtype, at least
+    assert all((array < 1).all() for array in given)
 
 
 def test_a_state_goes_from_one_engine_to_another() -> None:
