@@ -5,7 +5,8 @@ The averages of float16 and bfloat16 parameters are kept in float32.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -43,17 +44,40 @@ def closed(recent: Number, total: Number, previous: Number) -> tuple[Number, Num
     return recent - recent, total - total, recent + total
 
 
-def mean(recent: Number, total: Number, previous: Number, w: Number, count: Number) -> tuple[Number]:
+def mean(recent: Number, total: Number, previous: Number, w: Number, number: Number) -> tuple[Number]:
     """``(s1 + s2 + s3) / n``, in place of what is in the parameter."""
-    return ((recent + total + previous) / count,)
+    return ((recent + total + previous) / number,)
 
 
-def _kernel(one: Pass) -> Kernel:
-    return Kernel((one,))
+DECAYED_CUDA = "e = decay * e + rest * w;"
+CORRECTED_CUDA = "w = e / weight;"
+SUMMED_CUDA = "total = total + w;"
+FOLDED_CUDA = """
+    total = total + recent;
+    recent = recent - recent;
+"""
+CLOSED_CUDA = """
+    previous = recent + total;
+    recent = recent - recent;
+    total = total - total;
+"""
+MEAN_CUDA = "w = (recent + total + previous) / number;"
+
+
+def _kernel(
+    function: Callable[..., Any],
+    reads: tuple[str, ...],
+    writes: tuple[str, ...],
+    scalars: Callable[..., tuple[Number, ...]],
+    cuda: str,
+) -> Kernel:
+    return Kernel((Pass(function, reads, writes, scalars, cuda=cuda),))
 
 
 class Averaged:
     """Parameters that are replaced by their averages for a while, and brought back.
+
+    What is brought back waits in NumPy's memory, so on a device ``apply`` and ``restore`` take a copy there and back.
 
     Attributes:
         updates: how often they were taken in.
@@ -63,9 +87,11 @@ class Averaged:
     kernels: Mapping[str, Kernel]
     slots: tuple[str, ...]
 
-    def __init__(self, parameters: Sequence[Array], engine: str, threads: int | None) -> None:
+    def __init__(self, parameters: Sequence[Array], engine: str, threads: int | None, fmad: bool) -> None:
         self.updates = 0
-        self._sweep = Sweep(self.label, parameters, self.kernels, slots=self.slots, engine=engine, threads=threads)
+        self._sweep = Sweep(
+            self.label, parameters, self.kernels, slots=self.slots, engine=engine, threads=threads, fmad=fmad
+        )
         self._training: list[Array] | None = None
 
     def apply(self) -> None:
@@ -77,7 +103,7 @@ class Averaged:
         if not self.updates:
             raise UsageError(f"{self.label}: apply() before any update()")
         if self._training is None:
-            self._training = [np.array(array) for array in self._sweep.arrays]
+            self._training = [self._sweep.device.copied(array) for array in self._sweep.arrays]
         self._put_in()
 
     def restore(self) -> None:
@@ -89,19 +115,19 @@ class Averaged:
         if self._training is None:
             raise UsageError(f"{self.label}: restore() without apply()")
         for array, before in zip(self._sweep.arrays, self._training, strict=True):
-            array[...] = before
+            self._sweep.device.assign(array, before)
         self._training = None
 
     def state_dict(self) -> dict[str, list[Array]]:
-        """Copies of all that a later run needs to go on bit for bit."""
-        slots = {name: [np.array(array) for array in self._sweep.slots(name)] for name in self.slots}
+        """Copies of all that a later run needs to go on bit for bit, with any engine, as NumPy arrays."""
+        slots = {name: [self._sweep.device.copied(array) for array in self._sweep.slots(name)] for name in self.slots}
         return slots | {"numbers": [np.array(number) for number in self._numbers()]}
 
     def load_state_dict(self, state: Mapping[str, Sequence[Array]]) -> None:
         """Go on from what `state_dict` returned."""
         for name in self.slots:
             for own, array in zip(self._sweep.slots(name), state[name], strict=True):
-                own[...] = array
+                self._sweep.device.assign(own, np.asarray(array))
         self._set_numbers([number.item() for number in state["numbers"]])
 
     def _put_in(self) -> None:
@@ -126,6 +152,7 @@ class ExponentialMovingAverage(Averaged):
         decay: the largest decay, in [0, 1).
         engine: see `Sweep`.
         threads: see `Sweep`.
+        fmad: see `Sweep`.
 
     Raises:
         HyperparameterError: the decay is not in [0, 1).
@@ -135,16 +162,22 @@ class ExponentialMovingAverage(Averaged):
     label = "exponential_moving_average"
     slots = ("average",)
     kernels = {  # noqa: RUF012 - never changed
-        "update": _kernel(Pass(decayed, ("average", PARAM), ("average",), lambda decay, t: (decay, 1 - decay))),
-        "apply": _kernel(Pass(corrected, ("average", PARAM), (PARAM,), lambda weight, t: (weight,))),
+        "update": _kernel(decayed, ("average", PARAM), ("average",), lambda decay, t: (decay, 1 - decay), DECAYED_CUDA),
+        "apply": _kernel(corrected, ("average", PARAM), (PARAM,), lambda weight, t: (weight,), CORRECTED_CUDA),
     }
 
     def __init__(
-        self, parameters: Sequence[Array], decay: float = 0.999, *, engine: str = "auto", threads: int | None = None
+        self,
+        parameters: Sequence[Array],
+        decay: float = 0.999,
+        *,
+        engine: str = "auto",
+        threads: int | None = None,
+        fmad: bool = False,
     ) -> None:
         self._rule = ExponentialAverage(real(self.label, "decay", decay, "[0, 1)"))
         self._product = 1.0
-        super().__init__(parameters, engine, threads)
+        super().__init__(parameters, engine, threads, fmad)
 
     def update(self, thres_steps: int | None = None) -> None:
         """Take the parameters in; ``thres_steps``, where given, schedules the decay.
@@ -179,6 +212,7 @@ class ModelAverage(Averaged):
         fold: after so many updates the running sum is folded into a second one.
         engine: see `Sweep`.
         threads: see `Sweep`.
+        fmad: see `Sweep`.
 
     Raises:
         HyperparameterError: an argument is outside its interval, or the minimum is above the maximum.
@@ -188,10 +222,10 @@ class ModelAverage(Averaged):
     label = "model_average"
     slots = ("recent", "folded", "previous")
     kernels = {  # noqa: RUF012 - never changed
-        "update": _kernel(Pass(summed, ("recent", PARAM), ("recent",), lambda lr, t: ())),
-        "fold": _kernel(Pass(folded, slots[:2], slots[:2], lambda lr, t: ())),
-        "close": _kernel(Pass(closed, slots, slots, lambda lr, t: ())),
-        "apply": _kernel(Pass(mean, (*slots, PARAM), (PARAM,), lambda count, t: (count,))),
+        "update": _kernel(summed, ("recent", PARAM), ("recent",), lambda lr, t: (), SUMMED_CUDA),
+        "fold": _kernel(folded, slots[:2], slots[:2], lambda lr, t: (), FOLDED_CUDA),
+        "close": _kernel(closed, slots, slots, lambda lr, t: (), CLOSED_CUDA),
+        "apply": _kernel(mean, (*slots, PARAM), (PARAM,), lambda number, t: (number,), MEAN_CUDA),
     }
 
     def __init__(
@@ -204,6 +238,7 @@ class ModelAverage(Averaged):
         fold: int = FOLD,
         engine: str = "auto",
         threads: int | None = None,
+        fmad: bool = False,
     ) -> None:
         rate = real(self.label, "average_window_rate", average_window_rate, "[0, inf)")
         low = whole(self.label, "min_average_window", min_average_window, "[1, inf)")
@@ -214,7 +249,7 @@ class ModelAverage(Averaged):
             )
         self._rule, self._fold = WindowAverage(rate, low, high), fold
         self._in_window = self._in_previous = 0
-        super().__init__(parameters, engine, threads)
+        super().__init__(parameters, engine, threads, fmad)
 
     def update(self) -> None:
         """Take the parameters in.

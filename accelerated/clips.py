@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from optimetry.accelerated.formats import Array
-from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Number, Pass
+from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Number, Pass, Rate
 from optimetry.accelerated.sweeps import Sweep
 from optimetry.reference.clips import GradientClipByGlobalNorm, GradientClipByNorm, GradientClipByValue
 from optimetry.reference.errors import ArrayError
@@ -31,15 +31,28 @@ def scaled(g: Number, factor: Number) -> tuple[Number]:
     return (g * factor,)
 
 
+BETWEEN_CUDA = """
+    g = g < low ? low : g;
+    g = g > high ? high : g;
+"""
+"""NaN is neither below nor above, and stays."""
+
+MEASURED_CUDA = "measured0 = g;"
+SCALED_CUDA = "g = g * factor;"
+FACTOR = "limit / (norm <= limit ? limit : norm)"
+"""A norm that is NaN is not at most the limit."""
+
+
 def _scaling(limit: float, joint: bool) -> Kernel:
     """Measure, then scale by ``c / max(c, norm)``."""
 
-    def scalars(lr: float, t: Number, norms: Number) -> tuple[Number]:
-        size = np.sqrt(np.sum(np.square(norms))) if joint else norms
+    def scalars(lr: float, t: Number, norm: Number) -> tuple[Number]:
+        size = np.sqrt(np.sum(np.square(norm))) if joint else norm
         return (limit / np.maximum(limit, size),)
 
-    measure = Pass(measured, (PARAM,), (), lambda lr, t: (), sums=1)
-    return Kernel((measure, Pass(scaled, (PARAM,), (PARAM,), scalars)))
+    rate = Rate(FACTOR, {"limit": limit}, joint)
+    measure = Pass(measured, (PARAM,), (), lambda lr, t: (), sums=1, cuda=MEASURED_CUDA)
+    return Kernel((measure, Pass(scaled, (PARAM,), (PARAM,), scalars, cuda=SCALED_CUDA, rate=rate)))
 
 
 class ClipByValue:
@@ -51,6 +64,7 @@ class ClipByValue:
         min: the lower end; None means ``-max``.
         engine: see `Sweep`.
         threads: see `Sweep`.
+        fmad: see `Sweep`.
 
     Raises:
         HyperparameterError: as the reference does.
@@ -65,10 +79,12 @@ class ClipByValue:
         *,
         engine: str = "auto",
         threads: int | None = None,
+        fmad: bool = False,
     ) -> None:
         ends = GradientClipByValue(max, min)
-        one = Pass(between, (PARAM,), (PARAM,), lambda lr, t: (ends.min, ends.max))
-        self._sweep = Sweep("clip_by_value", grads, {"clip": Kernel((one,))}, engine=engine, threads=threads)
+        one = Pass(between, (PARAM,), (PARAM,), lambda lr, t: (ends.min, ends.max), cuda=BETWEEN_CUDA)
+        kernels = {"clip": Kernel((one,))}
+        self._sweep = Sweep("clip_by_value", grads, kernels, engine=engine, threads=threads, fmad=fmad)
 
     def clip(self) -> None:
         """Clip what is in the arrays."""
@@ -83,6 +99,7 @@ class ClipByNorm:
         clip_norm: the limit.
         engine: see `Sweep`.
         threads: see `Sweep`.
+        fmad: see `Sweep`.
 
     Raises:
         HyperparameterError: as the reference does.
@@ -90,10 +107,16 @@ class ClipByNorm:
     """
 
     def __init__(
-        self, grads: Sequence[Array], clip_norm: float, *, engine: str = "auto", threads: int | None = None
+        self,
+        grads: Sequence[Array],
+        clip_norm: float,
+        *,
+        engine: str = "auto",
+        threads: int | None = None,
+        fmad: bool = False,
     ) -> None:
-        kernel = _scaling(GradientClipByNorm(clip_norm).clip_norm, joint=False)
-        self._sweep = Sweep("clip_by_norm", grads, {"clip": kernel}, engine=engine, threads=threads)
+        kernels = {"clip": _scaling(GradientClipByNorm(clip_norm).clip_norm, joint=False)}
+        self._sweep = Sweep("clip_by_norm", grads, kernels, engine=engine, threads=threads, fmad=fmad)
 
     def clip(self) -> None:
         """Clip what is in the arrays."""
@@ -108,6 +131,7 @@ class ClipByGlobalNorm:
         clip_norm: the limit.
         engine: see `Sweep`.
         threads: see `Sweep`.
+        fmad: see `Sweep`.
 
     Raises:
         HyperparameterError: as the reference does.
@@ -115,10 +139,16 @@ class ClipByGlobalNorm:
     """
 
     def __init__(
-        self, grads: Sequence[Array], clip_norm: float, *, engine: str = "auto", threads: int | None = None
+        self,
+        grads: Sequence[Array],
+        clip_norm: float,
+        *,
+        engine: str = "auto",
+        threads: int | None = None,
+        fmad: bool = False,
     ) -> None:
-        kernel = _scaling(GradientClipByGlobalNorm(clip_norm).clip_norm, joint=True)
-        self._sweep = Sweep("clip_by_global_norm", grads, {"clip": kernel}, engine=engine, threads=threads)
+        kernels = {"clip": _scaling(GradientClipByGlobalNorm(clip_norm).clip_norm, joint=True)}
+        self._sweep = Sweep("clip_by_global_norm", grads, kernels, engine=engine, threads=threads, fmad=fmad)
         dtypes = sorted({grad.dtype.name for grad in grads})
         if len(dtypes) > 1:
             raise ArrayError(f"clip_by_global_norm: gradients of {', '.join(dtypes)}, must be of one dtype")

@@ -1,6 +1,7 @@
 """What one worker does in a step of deep gradient compression: accumulate, find the largest entries, take them out.
 
-One fused pass accumulates; the largest are found by selection, in linear time, not by sorting.
+One fused pass accumulates; the largest are found by selection, in linear time, not by sorting. It works on NumPy arrays
+alone: selection is no sweep over memory, so CUDA has none of this.
 """
 
 from __future__ import annotations
@@ -32,15 +33,16 @@ class Compression:
     """The residuals of one worker, for all parameters.
 
     Args:
-        like: arrays of the parameters' dtypes and shapes, as `Sweep` takes them; they are not changed.
+        like: NumPy arrays of the parameters' dtypes and shapes, as `Sweep` takes them; they are not changed.
         momentum: the share of ``u`` that is kept, in [0, 1).
         use_nesterov: whether to look ahead along the velocity.
-        engine: see `Sweep`.
+        engine: ``numba``, ``numpy`` or ``auto``; see `Sweep`.
         threads: see `Sweep`.
 
     Raises:
         HyperparameterError: the momentum is not in [0, 1).
         ArrayError: an array that cannot be worked on.
+        EngineUnavailableError: the engine is ``cuda``, or does not work here.
     """
 
     def __init__(

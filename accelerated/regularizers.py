@@ -17,9 +17,15 @@ def added_sign(g: Number, w: Number, strength: Number) -> tuple[Number]:
     return (g + strength * np.sign(w),)
 
 
+SIGN_CUDA = "g = g + strength * (w > 0 ? 1 : w < 0 ? -1 : w != w ? w : 0);"
+
+
 def added(g: Number, w: Number, strength: Number) -> tuple[Number]:
     """``g + c w``."""
     return (g + strength * w,)
+
+
+ADDED_CUDA = "g = g + strength * w;"
 
 
 class L1Decay:
@@ -30,6 +36,7 @@ class L1Decay:
         regularization_coeff: the strength.
         engine: see `Sweep`.
         threads: see `Sweep`.
+        fmad: see `Sweep`.
 
     Raises:
         HyperparameterError: as the reference does.
@@ -37,14 +44,22 @@ class L1Decay:
     """
 
     function = staticmethod(added_sign)
+    cuda = SIGN_CUDA
     documented: type[L1DecayRegularizer] | type[L2DecayRegularizer] = L1DecayRegularizer
 
     def __init__(
-        self, grads: Sequence[Array], regularization_coeff: float, *, engine: str = "auto", threads: int | None = None
+        self,
+        grads: Sequence[Array],
+        regularization_coeff: float,
+        *,
+        engine: str = "auto",
+        threads: int | None = None,
+        fmad: bool = False,
     ) -> None:
         strength = self.documented(regularization_coeff).coefficient
-        one = Pass(self.function, (PARAM, GRAD), (PARAM,), lambda lr, t: (strength,))
-        self._sweep = Sweep(type(self).__name__, grads, {"add": Kernel((one,))}, engine=engine, threads=threads)
+        one = Pass(self.function, (PARAM, GRAD), (PARAM,), lambda lr, t: (strength,), cuda=self.cuda)
+        kernels = {"add": Kernel((one,))}
+        self._sweep = Sweep(type(self).__name__, grads, kernels, engine=engine, threads=threads, fmad=fmad)
 
     def regularize(self, parameters: Sequence[Array]) -> None:
         """Add the term of these parameters, of the gradients' dtypes and shapes, to what is in the arrays."""
@@ -55,4 +70,5 @@ class L2Decay(L1Decay):
     """Adds ``c w`` to gradients; the arguments are those of `L1Decay`."""
 
     function = staticmethod(added)
+    cuda = ADDED_CUDA
     documented = L2DecayRegularizer

@@ -10,12 +10,13 @@ import numpy as np
 
 from optimetry.accelerated.arena import Arena
 from optimetry.accelerated.arrays import address_of, check_gradient, check_parameters
+from optimetry.accelerated.devices.device import Device, device_of
 from optimetry.accelerated.devices.host import HOST
 from optimetry.accelerated.engines.engine import Engine, build
 from optimetry.accelerated.formats import FORMATS, Array
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.work import Work
-from optimetry.reference.errors import ArrayError, EngineUnavailableError
+from optimetry.reference.errors import ArrayError, EngineUnavailableError, UsageError
 from optimetry.reference.rule import Rule, State
 
 
@@ -37,18 +38,24 @@ class Sweep:
 
     Args:
         label: what error texts call the whole.
-        arrays: contiguous, writeable NumPy arrays of float16, bfloat16, float32 or float64 that do not overlap.
-        kernels: the kernels by name; none may need an update number.
+        arrays: contiguous, writeable arrays of float16, bfloat16, float32 or float64 that do not overlap: NumPy arrays,
+            or CuPy arrays on the current CUDA device.
+        kernels: the kernels by name; none may need an update number. Where one has no body in CUDA C++, arrays must be
+            NumPy's.
         slots: the names of the slots, of the arrays' shapes; float32 beside narrow arrays.
-        engine: ``numba``, ``numpy``, or ``auto``, the first that works here.
+        engine: ``numba`` or ``numpy`` for NumPy arrays, ``cuda`` for CuPy arrays, or ``auto``, the first that works on
+            this machine and these arrays.
         threads: how many threads may work; by default ``OMP_NUM_THREADS``, else all processors.
+        fmad: let the engine ``cuda`` fuse a product and a sum, as `Accelerated` does.
 
     Attributes:
+        device: where the arrays lie.
         engine: the engine that really runs.
 
     Raises:
         ArrayError: an array that cannot be updated in place.
-        EngineUnavailableError: the engine asked for by name does not work here.
+        EngineUnavailableError: the engine asked for by name does not work here, or has no body of these kernels.
+        UsageError: ``fmad`` with another engine than ``cuda``.
     """
 
     def __init__(
@@ -60,16 +67,26 @@ class Sweep:
         slots: tuple[str, ...] = (),
         engine: str = "auto",
         threads: int | None = None,
+        fmad: bool = False,
     ) -> None:
-        self.label, self.arrays = label, list(arrays)
-        check_parameters(label, self.arrays, HOST)
+        if fmad and engine != "cuda":
+            raise UsageError(f"{label}: fmad = {fmad!r} with engine {engine!r}: only cuda fuses operations")
+        written = all(one.cuda for kernel in kernels.values() for one in kernel.passes)
+        if engine == "cuda" and not written:
+            raise EngineUnavailableError(f"{label} works on the processor alone")
+        self.label, self.arrays, self.kernels = label, list(arrays), dict(kernels)
+        self.device = device_of(engine, self.arrays) if written else HOST
+        check_parameters(label, self.arrays, self.device)
         members: dict[str, list[int]] = {}
         for i, array in enumerate(self.arrays):
             members.setdefault(array.dtype.name, []).append(i)
-        self.engine, self._engines = _built(engine, kernels, list(members), threads)
+        self.engine, self._engines = _built(engine, kernels, list(members), self.device, threads, fmad)
         one = next(iter(kernels.values()))
         self._groups = {
-            form: (group, Arena(Slots(names=slots), one, FORMATS[form], [arrays[i] for i in group], False, HOST))
+            form: (
+                group,
+                Arena(Slots(names=slots), one, FORMATS[form], [self.arrays[i] for i in group], False, self.device),
+            )
             for form, group in members.items()
         }
 
@@ -83,12 +100,17 @@ class Sweep:
 
         Raises:
             ArrayError: an array of another dtype or shape, or their number is wrong. Nothing has been changed.
+            MemoryError: there is no memory for the tables of a sweep. Nothing has been changed.
         """
         given = self.arrays if read is None else self._checked(read)
+        prepared = []
         for form, (group, arena) in self._groups.items():
             flat = [given[i].reshape(-1) for i in group]
             addresses = np.array([address_of(array) for array in flat], np.int64)
-            self._engines[kernel, form].ready(Work.of(arena, flat, addresses, copied=False), number)()
+            work = Work.of(arena, flat, addresses, copied=False)
+            prepared.append(self._engines[kernel, form].ready(work, number))
+        for run in prepared:
+            run()
 
     def slot(self, name: str, i: int) -> Array:
         """A slot of one array, a view in its shape."""
@@ -107,19 +129,19 @@ class Sweep:
         checked: list[Any] = []
         for i, (array, own) in enumerate(zip(read, self.arrays, strict=True)):
             if array is None:
-                raise ArrayError(f"{self.label}: gradient {i} is None, must be a NumPy array")
-            checked.append(check_gradient(self.label, i, array, own, HOST))
+                raise ArrayError(f"{self.label}: gradient {i} is None, must be a {self.device.library} array")
+            checked.append(check_gradient(self.label, i, array, own, self.device))
         return checked
 
 
 def _built(
-    asked: str, kernels: Mapping[str, Kernel], forms: Sequence[str], threads: int | None
+    asked: str, kernels: Mapping[str, Kernel], forms: Sequence[str], device: Device, threads: int | None, fmad: bool
 ) -> tuple[str, dict[tuple[str, str], Engine]]:
-    names = HOST.engines if asked == "auto" else (asked,)
+    names = device.engines if asked == "auto" else (asked,)
     for engine in names:
         try:
             return engine, {
-                (name, form): build(engine, kernel, FORMATS[form], threads=threads)
+                (name, form): build(engine, kernel, FORMATS[form], device=device, threads=threads, fmad=fmad)
                 for name, kernel in kernels.items()
                 for form in forms
             }

@@ -56,14 +56,15 @@ class CudaEngine:
         passes = self.kernel.passes
         sums = [self.device.zeros(len(item) * one.sums, np.float64) for one in passes]
         units = [self._table(name, getattr(work.units, name)) for name in ("item", "start", "count")]
-        first = self._table("first", np.searchsorted(item, np.arange(items + 1)))
         launches: list[tuple[Launch, int, list[Array | int]]] = []
         for j, one in enumerate(passes):
             values, row = self._scalars(one, work, lr, passes[j - 1].sums if j else 0)
             scalars = self._new(values)
             if one.rate is not None:
+                ends = np.arange(2) * len(item) if one.rate.joint else np.searchsorted(item, np.arange(items + 1))
                 numbers = self._new(np.array([lr, *one.rate.numbers.values()]))
-                launches.append((self._norms[j], items, [first, sums[j - 1], numbers, scalars]))
+                first = self._table(f"first {j}", ends)
+                launches.append((self._norms[j], len(ends) - 1, [first, sums[j - 1], numbers, scalars]))
             addresses = np.stack([work.addresses(name) for name in one.arrays(master=self.master)])
             table = self._table(f"addresses {j}", addresses)
             rest = [*units, self._table(f"row {j}", row), scalars, sums[j]]
@@ -90,7 +91,8 @@ class CudaEngine:
         """The scalars of a pass and the row of each item; where the first needs norms, anything stands for it."""
         if not norms:
             return scalar_rows(one.scalars, lr, work.updates(), self.form.compute)
-        items = len(work.count)
+        items = np.arange(len(work.count))
+        row = np.zeros_like(items) if one.rate is not None and one.rate.joint else items
         with np.errstate(all="ignore"):
-            values = one.scalars(lr, work.updates(), *(np.ones(items) for _ in range(norms)))
-        return per_item(values, items, self.form.compute), np.arange(items)
+            values = one.scalars(lr, work.updates(), *(np.ones(len(items)) for _ in range(norms)))
+        return per_item(values, len(items), self.form.compute), row

@@ -16,7 +16,8 @@ For Adam in float32 it reads, in short::
     }
 
 Norms are summed in double precision and in one fixed order: each thread over its elements, a tree over the threads of a
-block, then likewise over the units of an item. There are no atomics, so the same arrays give the same bits.
+block, then likewise over the units of an item, or by one block over all units, where a norm is of all items together.
+There are no atomics, so the same arrays give the same bits.
 """
 
 from __future__ import annotations

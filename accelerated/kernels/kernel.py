@@ -32,10 +32,12 @@ class Rate:
         cuda: an expression in CUDA C++, in double precision, of ``lr``, the norms and ``numbers``; norms have the names
             that they have in ``scalars``.
         numbers: other values by name.
+        joint: whether a norm is of all tensors together, and the rate the same for all.
     """
 
     cuda: str
     numbers: Mapping[str, float] = field(default_factory=dict)
+    joint: bool = False
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class AcceleratedTarget:
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
         """Why this engine has none of this wrapper; it has every rule in every dtype."""
-        return wrapped.unsupported(optimizer, self.engine) if optimizer in WRAPPERS else None
+        return wrapped.unsupported(optimizer, master=self._master) if optimizer in WRAPPERS else None
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> AcceleratedRun:
         """Begin a run on copies of ``parameters``."""
@@ -68,7 +68,10 @@ class AcceleratedTarget:
 
     def start_wrapper(self, wrapper: str, hyper: Hyper, parameters: list[Array]) -> GradientRun | AverageRun:
         """Begin a run of a clip, a regularizer or an average; raises ValueError where this engine has none."""
-        return wrapped.start(wrapper, hyper, parameters, self.engine)
+        reason = wrapped.unsupported(wrapper, master=self._master)
+        if reason is not None:
+            raise ValueError(reason)
+        return wrapped.start(wrapper, hyper, parameters, self._engine, fmad=self._fmad)
 
     def _started(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Accelerated:
         device = device_of(self._engine, ())

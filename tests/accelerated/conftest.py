@@ -15,6 +15,11 @@ def emulated_cuda(monkeypatch: pytest.MonkeyPatch) -> Emulated:
     def device_of(engine: str, parameters: object) -> Device:
         return device if engine == "cuda" else HOST
 
-    for module in ("optimetry.accelerated.optimizer", "optimetry.conformance.targets.accelerated"):
-        monkeypatch.setattr(f"{module}.device_of", device_of)
+    for module in (
+        "accelerated.optimizer",
+        "accelerated.sweeps",
+        "conformance.targets.accelerated",
+        "conformance.targets.wrapped.accelerated",
+    ):
+        monkeypatch.setattr(f"optimetry.{module}.device_of", device_of)
     return device

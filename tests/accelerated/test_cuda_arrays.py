@@ -9,16 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
+from optimetry.accelerated.clips import ClipByNorm
+from optimetry.accelerated.compression import Compression
 from optimetry.accelerated.devices import driver, nvrtc
 from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.optimizer import Accelerated
+from optimetry.accelerated.regularizers import L2Decay
 from optimetry.accelerated.rows import Rows
 from optimetry.conformance.effort import EFFORTS
 from optimetry.conformance.judge import judge
 from optimetry.conformance.targets.accelerated import AcceleratedTarget
+from optimetry.conformance.wrappers import WRAPPERS
 from optimetry.reference.errors import ArrayError
 from optimetry.reference.rules import RULES
-from tests.accelerated import fake_cupy
+from tests.accelerated import fake_cupy, wrapped
 from tests.accelerated.cases import DTYPES, IDS, VARIANTS, arrays, bits, gradients, rate, run, state_bits
 from tests.accelerated.emulated import needs_compiler
 
@@ -91,6 +95,35 @@ def test_a_run_goes_on_on_the_device_and_back(name: str, hyper: dict[str, Any], 
     assert all_bits(second) == all_bits(other)
 
 
+@pytest.mark.parametrize("engine", ["auto", "cuda"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", [name for name in wrapped.WRAPPED if name not in wrapped.NORMS])
+def test_wrappers_have_the_bits_of_the_numpy_engine(name: str, dtype: str, engine: str, device: CudaDevice) -> None:
+    given, read = (on(device, arrays(dtype, seed)) for seed in (0, 1))
+    ours = wrapped.results(name, given, read, engine=engine)
+    assert bits(ours) == bits(wrapped.on_host(name, dtype, "numpy"))
+
+
+@pytest.mark.parametrize("name", wrapped.NORMS)
+def test_wrappers_with_norms(name: str, device: CudaDevice) -> None:
+    ours = wrapped.results(name, on(device, arrays("float64", 0)), [])
+    for array, must in zip(ours, wrapped.on_host(name, "float64", "numpy"), strict=True):
+        np.testing.assert_allclose(array, must, rtol=1e-14)
+
+
+def test_what_wrappers_cannot_take(device: CudaDevice) -> None:
+    whole = device.given(np.ones((4, 4)))
+    with pytest.raises(ArrayError, match=r"clip_by_norm: parameter 0 is a numpy\.ndarray, must be a CuPy array"):
+        ClipByNorm([np.ones(3)], 1.0, engine="cuda")
+    with pytest.raises(ArrayError, match=r"gradient 0 is a numpy\.ndarray, must be a CuPy array"):
+        L2Decay([whole], 1.0).regularize([np.ones((4, 4))])
+    with pytest.raises(ArrayError, match="gradient 0 is None, must be a CuPy array"):
+        L2Decay([whole], 1.0).regularize([None])  # type: ignore[list-item]
+    with pytest.raises(ArrayError, match=r"dgc_momentum: parameter 0 is a cupy\.ndarray, must be a NumPy array"):
+        Compression([whole], 0.9)
+    assert (device.copied(whole) == 1).all()
+
+
 def test_what_cannot_be_taken(device: CudaDevice) -> None:
     whole = device.given(np.ones((4, 4)))
     with pytest.raises(ArrayError, match=r"parameter 0 is a numpy\.ndarray, must be a CuPy array"):
@@ -142,6 +175,19 @@ def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
             return [engine for engine in super().engines() if engine.engine.startswith("cuda")]
 
     for verdict in judge(OnlyCuda("cuda"), rule, dtype, effort=EFFORTS["quick"], seed=0):
+        assert verdict.verdict == "conforms", verdict
+
+
+@needs_device
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_the_suite_judges_every_wrapper(wrapper: str, dtype: str) -> None:
+    class OnlyCuda(AcceleratedTarget):
+        def engines(self) -> list[AcceleratedTarget]:
+            return [AcceleratedTarget("cuda"), AcceleratedTarget("cuda-fmad")]
+
+    for verdict in judge(OnlyCuda("cuda"), wrapper, dtype, effort=EFFORTS["quick"], seed=0):
         assert verdict.verdict == "conforms", verdict
 
 

@@ -18,7 +18,10 @@ from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
+from tests.accelerated import wrapped
 from tests.accelerated.cases import DTYPES, IDS, VARIANTS
+
+WRAPPERS: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in wrapped.WRAPPED]
 
 ARCHITECTURES = ("80", "90", "100")
 
@@ -58,14 +61,20 @@ def suspicious(ptx: str) -> set[str]:
     return {name for name in instructions(ptx) if not ALLOWED.fullmatch(name)}
 
 
-def programs(kernel: Kernel, dtype: str) -> list[str]:
-    """Every program of a kernel in one format, without and with master copies."""
+def programs(kernels: list[Kernel], dtype: str) -> list[str]:
+    """Every program of some kernels in one format, without and with master copies."""
     form, texts = FORMATS[dtype], []
-    for j, one in enumerate(kernel.passes):
-        texts += [sweep_text(one, form, THREADS, master=master) for master in {False, form.narrow}]
-        if one.rate is not None:
-            texts.append(norms_text(kernel.passes[j - 1], one, form, THREADS))
+    for kernel in kernels:
+        for j, one in enumerate(kernel.passes):
+            texts += [sweep_text(one, form, THREADS, master=master) for master in {False, form.narrow}]
+            if one.rate is not None:
+                texts.append(norms_text(kernel.passes[j - 1], one, form, THREADS))
     return texts
+
+
+def kernels(name: str, hyper: dict[str, Any]) -> list[Kernel]:
+    """Those of a wrapper, or the one of a rule."""
+    return wrapped.kernels(name) if name in wrapped.WRAPPED else [kernel(name, hyper)]
 
 
 def kernel(name: str, hyper: dict[str, Any]) -> Kernel:
@@ -84,13 +93,13 @@ def with_body(name: str, body: str) -> str:
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
+@pytest.mark.parametrize(("name", "hyper"), [*VARIANTS, *WRAPPERS], ids=[*IDS, *wrapped.WRAPPED])
 def test_machine_code(name: str, hyper: dict[str, Any], dtype: str, architecture: str) -> None:
-    for text in programs(kernel(name, hyper), dtype):
+    for text in programs(kernels(name, hyper), dtype):
         assert nvrtc.compiled(text, f"sm_{architecture}", fmad=False).startswith(b"\x7fELF")
 
 
-EXACT = [(name, hyper) for name, hyper in VARIANTS if hyper.get("lr_power", -0.5) == -0.5]
+EXACT = [(name, hyper) for name, hyper in [*VARIANTS, *WRAPPERS] if hyper.get("lr_power", -0.5) == -0.5]
 """All but the general power of ftrl, which is the library's."""
 
 
@@ -98,7 +107,7 @@ EXACT = [(name, hyper) for name, hyper in VARIANTS if hyper.get("lr_power", -0.5
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("name", "hyper"), EXACT)
 def test_every_operation_is_rounded_to_nearest(name: str, hyper: dict[str, Any], dtype: str, architecture: str) -> None:
-    for text in programs(kernel(name, hyper), dtype):
+    for text in programs(kernels(name, hyper), dtype):
         ptx = ptx_of(text, architecture=architecture)
         assert not suspicious(ptx)
         assert any(name.startswith("ld.") for name in instructions(ptx))
@@ -107,9 +116,9 @@ def test_every_operation_is_rounded_to_nearest(name: str, hyper: dict[str, Any],
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("name", "hyper"), EXACT)
 def test_fmad_fuses_and_does_nothing_else(name: str, hyper: dict[str, Any], dtype: str) -> None:
-    found = [suspicious(ptx_of(text, fmad=True)) for text in programs(kernel(name, hyper), dtype)]
+    found = [suspicious(ptx_of(text, fmad=True)) for text in programs(kernels(name, hyper), dtype)]
     assert all(FUSIBLE.fullmatch(instruction) for one in found for instruction in one)
-    assert any(found)
+    assert any(found) != (name == "clip_by_value")  # which compares and does not compute
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -144,8 +153,23 @@ def test_a_planted_instruction_is_found(body: str, instruction: str) -> None:
     assert any(name.startswith(instruction.rsplit(".", 1)[0]) for name in found)
 
 
+@pytest.mark.parametrize(
+    ("name", "body", "instruction"),
+    [
+        ("clip_by_value", "g = fminf(fmaxf(g, low), high);", "max.f32"),
+        ("l1_decay", "g = g + strength * copysignf(1, w) + __frcp_rz(w);", "rcp.rz.f32"),
+        ("exponential_moving_average", "e = __fdividef(w, decay);", "div.approx.f32"),
+        ("model_average", "atomicAdd((float*)table[0], w);", "atom.global.add.f32"),
+    ],
+)
+def test_a_planted_instruction_is_found_in_a_wrapper(name: str, body: str, instruction: str) -> None:
+    one = replace(wrapped.kernels(name)[0].passes[0], cuda=body)
+    found = suspicious(ptx_of(sweep_text(one, FORMATS["float32"], THREADS, master=False)))
+    assert any(name.startswith(instruction.rsplit(".", 1)[0]) for name in found)
+
+
 def test_the_flags_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = programs(kernel("adam", {}), "float32")[0]
+    text = programs(kernels("adam", {}), "float32")[0]
     assert "fma.rn.f32" in suspicious(ptx_of(text, fmad=True))
     monkeypatch.setattr(nvrtc, "OPTIONS", ("--std=c++17", "--ftz=true", "--prec-div=false", "--prec-sqrt=false"))
     found = suspicious(ptx_of(text))

@@ -16,10 +16,15 @@ from optimetry.conformance.targets.accelerated import AcceleratedTarget
 from optimetry.conformance.wrappers import WRAPPERS
 from optimetry.reference.distributed import dgc_momentum
 from optimetry.reference.distributed.dgc_momentum import DGCMomentum
-from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
+from optimetry.reference.errors import ArrayError, EngineUnavailableError, HyperparameterError, UsageError
 from optimetry.reference.precision import working
+from tests.accelerated.cases import ENGINES
+from tests.accelerated.emulated import needs_compiler
 
-ENGINES = ("numba", "numpy")
+pytestmark = pytest.mark.usefixtures("emulated_cuda")
+
+HOSTED = ("numba", "numpy")
+JUDGED = (*ENGINES, pytest.param("cuda-fmad", marks=needs_compiler))
 SOME = Effort("quick", 40, 3)
 
 
@@ -29,16 +34,20 @@ class OneEngine(AcceleratedTarget):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.filterwarnings("ignore")  # as in the workers of `optimetry check`: cases overflow on purpose
+@pytest.mark.parametrize("engine", JUDGED)
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_a_wrapper_conforms(wrapper: str, engine: str, dtype: str) -> None:
     (found,) = judge(OneEngine(engine), wrapper, dtype, effort=SOME, seed=0)
     assert (found.verdict, found.reason, found.engine) == ("conforms", "", engine)
 
 
-def test_other_engines_have_no_wrappers() -> None:
-    (found,) = judge(OneEngine("numba-master"), "clip_by_norm", "float32", effort=SOME, seed=0)
-    assert found.verdict == "unsupported"
+@pytest.mark.parametrize("engine", ["numba-master", "cuda-fmad-master"])
+def test_master_copies_have_no_wrappers(engine: str) -> None:
+    (found,) = judge(OneEngine(engine), "clip_by_norm", "float32", effort=SOME, seed=0)
+    assert (found.verdict, found.reason) == ("unsupported", "clip_by_norm works without master copies")
+    with pytest.raises(ValueError, match="clip_by_norm works without master copies"):
+        OneEngine(engine).start_wrapper("clip_by_norm", {"clip_norm": 1.0}, [])
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -55,7 +64,7 @@ def test_large_arrays_are_clipped_in_place(make: Any, engine: str) -> None:
         assert abs(np.linalg.norm(array.astype(np.float64)) - 1) < 1e-6
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", HOSTED)
 @pytest.mark.parametrize("nesterov", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_compression_has_the_bits_of_the_reference(dtype: Any, nesterov: bool, engine: str) -> None:
@@ -124,6 +133,10 @@ def test_what_cannot_be_done_is_said() -> None:
         L2Decay([array], 0.1, engine="numpy").regularize([array, array])
     with pytest.raises(ArrayError, match="gradient 0 has shape"):
         L1Decay([array], 0.1, engine="numpy").regularize([np.ones(4)])
+    with pytest.raises(UsageError, match="clip_by_norm: fmad = True with engine 'auto': only cuda fuses operations"):
+        ClipByNorm([array], 1.0, fmad=True)
+    with pytest.raises(EngineUnavailableError, match="dgc_momentum works on the processor alone"):
+        Compression([array], 0.9, engine="cuda")
     frozen = np.ones(2)
     frozen.flags.writeable = False
     with pytest.raises(ArrayError, match="is read-only"):

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from optimetry.accelerated import averaging, clips, regularizers
-from optimetry.accelerated.devices.host import HOST
+from optimetry.accelerated.devices.device import device_of
 from optimetry.conformance.targets.target import Array, Hyper
 
 CLIPS: Mapping[str, Any] = {
-    "clip_by_value": lambda grads, hyper, engine: clips.ClipByValue(grads, hyper["max"], hyper["min"], engine=engine),
-    "clip_by_norm": lambda grads, hyper, engine: clips.ClipByNorm(grads, hyper["clip_norm"], engine=engine),
-    "clip_by_global_norm": lambda grads, hyper, engine: clips.ClipByGlobalNorm(
-        grads, hyper["clip_norm"], engine=engine
-    ),
+    "clip_by_value": lambda grads, hyper, **engine: clips.ClipByValue(grads, hyper["max"], hyper["min"], **engine),
+    "clip_by_norm": lambda grads, hyper, **engine: clips.ClipByNorm(grads, hyper["clip_norm"], **engine),
+    "clip_by_global_norm": lambda grads, hyper, **engine: clips.ClipByGlobalNorm(grads, hyper["clip_norm"], **engine),
 }
 CLIPS = {**CLIPS, "clip_then_decay": CLIPS["clip_by_global_norm"]}
 REGULARIZERS: Mapping[str, type[regularizers.L1Decay]] = {
@@ -26,59 +24,61 @@ REGULARIZERS: Mapping[str, type[regularizers.L1Decay]] = {
 }
 
 
-def unsupported(wrapper: str, engine: str) -> str | None:
-    """Why this engine does not run a wrapper."""
-    return None if engine in HOST.engines else f"{wrapper} runs on the processor alone, without master copies"
+def unsupported(wrapper: str, *, master: bool) -> str | None:
+    """Why an engine does not run a wrapper."""
+    return f"{wrapper} works without master copies" if master else None
 
 
 class Gradients:
     """A clip, a regularizer, or one behind the other, over arrays that gradients are copied to."""
 
-    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> None:
-        self._parameters = [np.array(array, order="C") for array in parameters]
-        self._grads = [np.zeros_like(array) for array in self._parameters]
-        self._clip = CLIPS[wrapper](self._grads, hyper, engine) if wrapper in CLIPS else None
-        kind = REGULARIZERS.get(wrapper)
-        self._regularizer = kind(self._grads, hyper["regularization_coeff"], engine=engine) if kind else None
+    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array], engine: str, fmad: bool) -> None:
+        self._device = device_of(engine, ())
+        self._parameters = [self._device.given(np.array(array, order="C")) for array in parameters]
+        self._grads = [self._device.given(np.zeros_like(array)) for array in parameters]
+        clip, kind = CLIPS.get(wrapper), REGULARIZERS.get(wrapper)
+        self._clip = clip(self._grads, hyper, engine=engine, fmad=fmad) if clip else None
+        self._regularizer = kind(self._grads, hyper["regularization_coeff"], engine=engine, fmad=fmad) if kind else None
 
     def transform(self, grads: list[Array]) -> list[Array]:
         """Copies of the arrays after the wrapper."""
         for own, grad in zip(self._grads, grads, strict=True):
-            own[...] = grad
+            self._device.assign(own, grad)
         if self._clip is not None:
             self._clip.clip()
         if self._regularizer is not None:
             self._regularizer.regularize(self._parameters)
-        return [grad.copy() for grad in self._grads]
+        return [self._device.copied(grad) for grad in self._grads]
 
 
 class Average:
     """An average of arrays that parameters are copied to."""
 
-    def __init__(self, hyper: Hyper, parameters: Sequence[Array], engine: str) -> None:
-        self._parameters = [np.array(array, order="C") for array in parameters]
+    def __init__(self, hyper: Hyper, parameters: Sequence[Array], engine: str, fmad: bool) -> None:
+        self._device = device_of(engine, ())
+        self._parameters = [self._device.given(np.array(array, order="C")) for array in parameters]
         self._scheduled = bool(hyper.get("scheduled"))
         self._average: Any = (
-            averaging.ExponentialMovingAverage(self._parameters, hyper["decay"], engine=engine)
+            averaging.ExponentialMovingAverage(self._parameters, hyper["decay"], engine=engine, fmad=fmad)
             if "decay" in hyper
-            else averaging.ModelAverage(self._parameters, **hyper, engine=engine)
+            else averaging.ModelAverage(self._parameters, **hyper, engine=engine, fmad=fmad)
         )
 
     def update(self, parameters: list[Array]) -> None:
         """``update`` of the average."""
         for own, array in zip(self._parameters, parameters, strict=True):
-            own[...] = array
+            self._device.assign(own, array)
         self._average.update(*([self._average.updates] if self._scheduled else []))
 
     def apply(self) -> list[Array]:
         """``apply``."""
         self._average.apply()
-        return [array.copy() for array in self._parameters]
+        return [self._device.copied(array) for array in self._parameters]
 
     def restore(self) -> list[Array]:
         """``restore``."""
         self._average.restore()
-        return [array.copy() for array in self._parameters]
+        return [self._device.copied(array) for array in self._parameters]
 
     def state(self) -> dict[str, list[Array]]:
         """``state_dict``."""
@@ -89,11 +89,8 @@ class Average:
         self._average.load_state_dict(state)
 
 
-def start(wrapper: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Gradients | Average:
+def start(wrapper: str, hyper: Hyper, parameters: Sequence[Array], engine: str, *, fmad: bool) -> Gradients | Average:
     """Begin a run of a wrapper."""
-    reason = unsupported(wrapper, engine)
-    if reason is not None:
-        raise ValueError(f"{wrapper}: {reason}")
     if wrapper in ("exponential_moving_average", "model_average"):
-        return Average(hyper, parameters, engine)
-    return Gradients(wrapper, hyper, parameters, engine)
+        return Average(hyper, parameters, engine, fmad)
+    return Gradients(wrapper, hyper, parameters, engine, fmad)
