@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
+from types import SimpleNamespace
 from typing import Any
 
 from optimetry.conformance.check import terminal_width
@@ -19,6 +20,7 @@ from optimetry.conformance.effort import EFFORTS, Effort
 from optimetry.conformance.formats import FORMATS
 from optimetry.conformance.loading import load_target, version_note
 from optimetry.conformance.names import chosen
+from optimetry.conformance.targets.target import engines_of
 from optimetry.conformance.workers import SINGLE_THREADED
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
@@ -77,33 +79,58 @@ def diagnose_command(options: argparse.Namespace) -> int:
     return 0 if "conforms" in verdicts and set(verdicts) <= {"conforms", "unsupported"} else 1
 
 
+PROCESSES = 2
+"""Engines are shared out among so many processes; the dtypes, where there is but one engine."""
+
+Place = tuple[int, int]
+"""The number of a dtype and of an engine."""
+
+
+def shares(engines: int, dtypes: int, part: int) -> list[Place]:
+    """What one process diagnoses: a framework then starts an engine in one process alone."""
+    places = [(i, j) for i in range(dtypes) for j in range(engines)]
+    return [(i, j) for i, j in places if (j if engines > 1 else i) % PROCESSES == part]
+
+
 def _in_processes(arguments: tuple[Any, ...], dtypes: Sequence[str]) -> tuple[str, str, list[Diagnosis]]:
-    """The target's name and version, and its diagnoses: each dtype in a process of its own, two at a time.
+    """The target's name and version, and its diagnoses, dtype by dtype and engine by engine.
 
     Raises:
         TargetError: the target cannot be loaded.
     """
     name, version = str(arguments[0]), ""
-    found: list[Diagnosis] = []
-    with ProcessPoolExecutor(2, get_context("spawn"), max_tasks_per_child=1) as pool:
-        for dtype, answer in [(dtype, pool.submit(_in_process, dtype, *arguments)) for dtype in dtypes]:
+    found: dict[Place, Diagnosis] = {}
+    with ProcessPoolExecutor(PROCESSES, get_context("spawn"), max_tasks_per_child=1) as pool:
+        for answer in [pool.submit(_in_process, part, list(dtypes), *arguments) for part in range(PROCESSES)]:
             try:
                 name, version, diagnoses = answer.result()
             except BrokenProcessPool:
-                reason = "its process ended in the middle of a run"
-                verdict = Verdict(optimizer=arguments[1], dtype=dtype, verdict="error", reason=reason)
-                diagnoses = [Diagnosis(verdict)]
-            found += diagnoses
-    return name, version, found
+                continue
+            found |= diagnoses
+    for i, dtype in enumerate(dtypes):
+        if not any(place[0] == i for place in found):
+            reason = "its process ended in the middle of a run"
+            verdict = Verdict(optimizer=arguments[1], dtype=dtype, verdict="error", reason=reason)
+            found[i, 0] = Diagnosis(verdict)
+    return name, version, [found[place] for place in sorted(found)]
 
 
 def _in_process(
-    dtype: str, spec: str, optimizer: str, effort: Effort, seed: int, time_limit: float
-) -> tuple[str, str, list[Diagnosis]]:
+    part: int, dtypes: list[str], spec: str, optimizer: str, effort: Effort, seed: int, time_limit: float
+) -> tuple[str, str, dict[Place, Diagnosis]]:
     os.dup2(2, 1)  # what a target prints is no part of our output,
     warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
     for name in SINGLE_THREADED:
         os.environ.setdefault(name, "1")  # tensors are tiny
     target = load_target(spec)
-    found = diagnose(target, optimizer, dtype, effort=effort, seed=seed, time_limit=time_limit)
+    engines = engines_of(target)
+    mine = shares(len(engines), len(dtypes), part)
+    found: dict[Place, Diagnosis] = {}
+    for i, dtype in enumerate(dtypes):
+        places = [place for place in mine if place[0] == i]
+        chosen = [engines[j] for _, j in places]
+        some: Any = SimpleNamespace(name=target.name, version=target.version, engines=lambda: chosen)  # noqa: B023
+        if places:
+            diagnoses = diagnose(some, optimizer, dtype, effort=effort, seed=seed, time_limit=time_limit)
+            found |= zip(places, diagnoses, strict=True)
     return str(target.name), str(target.version), found

@@ -202,7 +202,6 @@ class Backend:
     def __init__(self, engine: str) -> None:
         self._engine = engine
         self._started = 0
-        self._ready = False
         self.over: list[int] = []
         """The numbers of runs that nobody holds any more; the next request mentions them."""
         self._process = subprocess.Popen(
@@ -212,16 +211,11 @@ class Backend:
             env={**os.environ, **ON_THE_CPU, **WIDE_JAX, "KERAS_BACKEND": engine},
         )
         atexit.register(self.end)
+        self._answer()
 
     @classmethod
     def of(cls, engine: str) -> Backend:
-        """The process of this backend, started if there is none.
-
-        With the first one all others are started, which are likely to be asked for next: importing takes seconds, and
-        they do it side by side.
-        """
-        if not cls.running:
-            cls.running |= {name: cls(name) for name in installed()}
+        """The process of this backend, started if there is none."""
         if engine not in cls.running:
             cls.running[engine] = cls(engine)
         return cls.running[engine]
@@ -238,9 +232,6 @@ class Backend:
         del self.over[: len(over)]
         request = pickle.dumps((verb, number, arguments, over), protocol=pickle.HIGHEST_PROTOCOL)
         assert self._process.stdin is not None
-        if not self._ready:
-            self._answer()
-            self._ready = True
         try:
             self._process.stdin.write(request)
             self._process.stdin.flush()

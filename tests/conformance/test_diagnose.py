@@ -12,6 +12,7 @@ from optimetry.conformance.agreement import SLACK
 from optimetry.conformance.cli import main
 from optimetry.conformance.confusion import ClassTarget, class_verdict
 from optimetry.conformance.diagnose import Diagnosis, diagnose
+from optimetry.conformance.diagnose_command import PROCESSES, shares
 from optimetry.conformance.diagnose_report import report
 from optimetry.conformance.dialects.points import PointClass, classes_of
 from optimetry.conformance.dialects.precision import to_float32
@@ -270,6 +271,24 @@ def test_the_largest_family_takes_a_few_seconds() -> None:
     before = time.process_time()
     diagnosed(ClassTarget(named("adam", "scaled_epsilon")), "adam", "float64")
     assert time.process_time() - before < 10
+
+
+@pytest.mark.parametrize("engines", [1, 2, 3, 7])
+@pytest.mark.parametrize("dtypes", [1, 2, 4])
+def test_processes_share_out_all_there_is_and_no_engine_runs_in_two(engines: int, dtypes: int) -> None:
+    parts = [shares(engines, dtypes, part) for part in range(PROCESSES)]
+    assert sorted(place for part in parts for place in part) == [(i, j) for i in range(dtypes) for j in range(engines)]
+    if engines > 1:
+        first, second = ({j for _, j in part} for part in parts)
+        assert not first & second
+
+
+@pytest.mark.usefixtures("miniatures")
+def test_engines_and_dtypes_are_reported_in_their_order(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["diagnose", "miniatures:TwoEngines", "--optimizer", "sgd"]) == 0
+    out = capfd.readouterr().out
+    assert "float32 and float64, engine plain: CONFORMS" in out
+    assert out.index("float32 and float64, engine plain") < out.index("float32 and float64, engine fast: not offered")
 
 
 @pytest.mark.usefixtures("miniatures")
