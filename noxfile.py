@@ -157,6 +157,8 @@ def publish(session: nox.Session) -> None:
         keep_linked(folder / "counterexamples")
     folders = [str(folder) for framework in FRAMEWORKS for folder in sorted(out.glob(f"{framework}-*"))]
     session.run("optimetry", "report", *folders, "--out", str(out), silent=True)
+    for copy in ("table.md", "table.csv"):  # every framework has them in its folder
+        (out / copy).unlink()
     session.run("python", "-m", "optimetry.conformance.effects", *folders, "--out", str(out / "effects.md"))
 
 

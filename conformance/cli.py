@@ -183,7 +183,7 @@ def targets_command(options: argparse.Namespace) -> int:
 
 def report_command(options: argparse.Namespace) -> int:
     """``optimetry report``."""
-    files = [path / "results.jsonl" if path.is_dir() else path for path in options.results]
+    files = [results.file_of(path) for path in options.results]
     found = [results.read(file) for file in files]
     if options.out is not None:
         write_tables(checked_folder(options.out), found)

@@ -15,7 +15,26 @@ from optimetry.conformance.targets.target import Array
 from optimetry.reference.norms import norm
 from optimetry.reference.rule import Rule
 
-TEMPLATE = '''"""{title}
+HEADING = """\
+row = "{{:>4}} {{:>6}} {{:>7}} {{:>24}} {{:>24}} {{:>10}} {{:>10}}".format
+print(row("step", "tensor", "element", "documented", "given", "difference", "allowed"))
+with np.errstate(all="ignore"):
+"""
+"""How the table of a script begins."""
+
+COMPARED = """\
+            for element, (documented, got, limit) in enumerate(rows):
+                apart = abs(documented - got)
+                beyond += not apart <= limit and np.isfinite(limit)
+                numbers = f"{{documented:.17g}}", f"{{got:.17g}}", f"{{apart:.3g}}", f"{{limit:.3g}}"
+                print(row(step + 1, i, element, *numbers))
+print(f"{{beyond}} of the values above differ by more than rounding can explain")
+assert beyond
+"""
+"""How a script compares the values in ``rows``, and ends."""
+
+TEMPLATE = (
+    '''"""{title}
 
 Runs the documented rule in {wide}, and compares what {target} gave with it.
 The last column of the table is what rounding can explain; the script fails when it explains the difference.
@@ -44,23 +63,17 @@ def array(values):
 
 params = [array(values) for values in parameters]
 states, counts, beyond = [initial_state(hyper, param) for param in params], [0] * len(params), 0
-row = "{{:>4}} {{:>6}} {{:>7}} {{:>24}} {{:>24}} {{:>10}} {{:>10}}".format
-print(row("step", "tensor", "element", "documented", "given", "difference", "allowed"))
-with np.errstate(all="ignore"):
-    for step, lr in enumerate(learning_rates):
+'''
+    + HEADING
+    + """    for step, lr in enumerate(learning_rates):
         for i, grad in enumerate(grads[step]):
             if grad is not None:
                 counts[i] += 1
                 params[i], states[i] = update(hyper, params[i], array(grad), states[i], wide(lr), counts[i])
             rows = zip(params[i].ravel(), np.ravel(given[step][i]), np.ravel(allowed[step][i]))
-            for element, (documented, got, limit) in enumerate(rows):
-                apart = abs(documented - got)
-                beyond += not apart <= limit and np.isfinite(limit)
-                numbers = f"{{documented:.17g}}", f"{{got:.17g}}", f"{{apart:.3g}}", f"{{limit:.3g}}"
-                print(row(step + 1, i, element, *numbers))
-print(f"{{beyond}} of the values above differ by more than rounding can explain")
-assert beyond
-'''
+"""
+    + COMPARED
+)
 
 
 def script(case: Case, after: Array, oracle: Expected, *, title: str, target: str) -> str:

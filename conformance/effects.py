@@ -25,7 +25,7 @@ from optimetry.conformance.targets.target import Target, engine_name, engines_of
 from optimetry.conformance.trajectory import Guard, trajectory
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import RULES, rule_named
-from optimetry.reports.results import Results, Verdict, read
+from optimetry.reports.results import Results, Verdict, file_of, read
 
 STEPS, ELEMENTS, CASES = 100, 1000, 80
 
@@ -152,8 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("results", type=Path, nargs="+", help="results.jsonl, or its folder")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     options = parser.parse_args(arguments)
-    files = [path / "results.jsonl" if path.is_dir() else path for path in options.results]
-    found = [read(file) for file in files]
+    found = [read(file_of(path)) for path in options.results]
     write(options.out, page(one for each in found for one in effects(load_target(each.header.target), each)))
 
 

@@ -148,6 +148,11 @@ class Writer:
         self._file.close()
 
 
+def file_of(path: Path) -> Path:
+    """A results file, for which the folder that holds it may stand."""
+    return path / "results.jsonl" if path.is_dir() else path
+
+
 def read(path: Path) -> Results:
     """Read a finished results file.
 

@@ -107,11 +107,6 @@ WIDE_JAX = {"JAX_ENABLE_X64": "1"}
 """JAX has no float64 unless told so. No update of Keras computes otherwise for being told."""
 
 
-def installed() -> list[str]:
-    """The backends that are installed; Keras brings the one for NumPy itself."""
-    return [engine for engine in ENGINES if util.find_spec(engine)]
-
-
 class KerasTarget:
     """``keras.optimizers`` on the CPU. ``engine`` is the backend: ``torch``, ``jax`` or ``numpy``.
 
@@ -132,8 +127,8 @@ class KerasTarget:
         self.engine = engine
 
     def engines(self) -> Sequence[KerasTarget]:
-        """One target for each backend that is installed."""
-        return [KerasTarget(engine) for engine in installed()]
+        """One target for each backend that is installed; Keras brings the one for NumPy itself."""
+        return [KerasTarget(engine) for engine in ENGINES if util.find_spec(engine)]
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
         """Why Keras does not offer this rule or wrapper, or these hyperparameters."""
