@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -95,7 +94,7 @@ class Accelerated:
             self._members.setdefault(parameter.dtype.name, []).append(i)
         self._place = {i: (name, at) for name, group in self._members.items() for at, i in enumerate(group)}
         self.engine, self.engine_reason, self._engines = self._built(engine, multi_precision, threads, fmad)
-        with self._enough_memory("for the state"):
+        try:
             self._arenas = {
                 name: Arena(
                     self.rule,
@@ -107,6 +106,8 @@ class Accelerated:
                 )
                 for name, group in self._members.items()
             }
+        except MemoryError as error:
+            raise self._out_of_memory("for the state", error) from error
         self._last: tuple[list[Any], list[tuple[Engine, Work]]] | None = None
 
     def _built(
@@ -152,7 +153,7 @@ class Accelerated:
         """
         rate = self._rate(lr)
         grads = list(grads)
-        with self._enough_memory("for a step; nothing has been changed"):
+        try:
             if self._last is None or not _same_objects(self._last[0], grads):
                 self._last = None
                 self._last = grads, self._planned(grads)
@@ -160,20 +161,20 @@ class Accelerated:
             if any(plan.copied for _, plan in work):
                 self._last = None  # the originals may have other values next time
             prepared = [(engine.ready(plan, rate), plan) for engine, plan in work]
+        except MemoryError as error:
+            raise self._out_of_memory("for a step; nothing has been changed", error) from error
         for run, plan in prepared:
             if len(plan.tensor):
                 run()
             plan.finish()
 
-    @contextmanager
-    def _enough_memory(self, purpose: str) -> Iterator[None]:
-        """Say of which optimizer it is that memory has run out, and what for."""
-        try:
-            yield
-        except MemoryError as error:
-            raise MemoryError(f"{self.rule.name}: out of memory {purpose}: {error}") from error
+    def _out_of_memory(self, purpose: str, error: MemoryError) -> MemoryError:
+        """The error that says of which optimizer it is, and what memory was for."""
+        return MemoryError(f"{self.rule.name}: out of memory {purpose}: {error}")
 
     def _rate(self, lr: float | None) -> float:
+        if type(lr) is float and math.isfinite(lr):  # at once, since to look up abstract types takes longer
+            return lr
         rate = self.rule.learning_rate if lr is None else lr
         given: Any = rate  # whatever the caller gave: its type is for the reader
         if isinstance(given, bool) or not isinstance(given, numbers.Real) or not math.isfinite(given):
@@ -238,6 +239,7 @@ class Accelerated:
                 raise ArrayError(f"{name}: {len(arrays)} arrays of {slot}, must be {len(self.parameters)}")
             for i, array in enumerate(arrays):
                 _check_fit(f"{name}: {slot} {i}", np.asarray(array), None if slot == STEP else self._slot(slot, i))
+        self._last = None  # which knows how often parameters have been updated
         for slot in slots:
             for i, array in enumerate(state[slot]):
                 self.device.assign(self._slot(slot, i), np.asarray(array))

@@ -1,17 +1,20 @@
 """Threads that wait for work, one set for the process: compiled loops run without the interpreter's lock.
 
 Not Numba's own threads: an OpenMP runtime dies in a forked child, and the alternative in the wheel when two threads
-call it at once. A pool of Python threads survives both.
+call it at once. Threads of Python survive both. Not a ``ThreadPoolExecutor``: after a pass over memory nothing else is
+in the cache, and then its futures take longer than a hundred thousand elements.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from queue import SimpleQueue
+from threading import Thread
 
-_pool: ThreadPoolExecutor | None = None
-_size = 0
+PAUSE = 5e-5
+"""Seconds between two looks at what other threads are doing."""
 
 
 def processors() -> int:
@@ -22,49 +25,87 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def together(task: Callable[[], None], threads: int) -> None:
-    """Run the same task on so many threads, this one among them, and return when all have ended.
+class Share:
+    """A task that one thread may do, unless it is taken back before."""
 
-    The task must be one that ends when nothing is left to do, whoever did it. An exception, an interrupt among them, is
-    raised only at the end: nothing is written after this has returned.
+    def __init__(self, task: Callable[[], None]) -> None:
+        self._task = [task]
+        self.ended = False
+
+    def do(self) -> None:
+        """Run the task."""
+        try:
+            task = self._task.pop()
+        except IndexError:  # taken back
+            return
+        try:
+            task()
+        finally:
+            self.ended = True
+
+    def take_back(self) -> bool:
+        """Whether no thread has begun it, and now none will."""
+        try:
+            self._task.pop()
+        except IndexError:
+            return self.ended
+        return True
+
+
+def together(task: Callable[[], None], threads: int, is_done: Callable[[], bool]) -> None:
+    """Run the same task on so many threads, this one among them, and return when all is done.
+
+    The task must be one that ends when nothing is left to take, whoever took it; ``is_done`` says whether all that was
+    taken is done, too. A thread that has not even started by then is not waited for. An exception, an interrupt among
+    them, is raised only when the others have ended: nothing is written after this has returned.
     """
-    running = [_threads(threads - 1).submit(task) for _ in range(threads - 1)]
-    raised: BaseException | None = None
+    shares = [Share(task) for _ in range(threads - 1)]
+    _helpers.offer(shares)
     try:
         task()
-    except BaseException as error:
-        raised = error
-    for future in running:
-        if not future.cancel():  # a helper that has not even started is not waited for: there is nothing left to do
-            raised = _ended(future) or raised
-    if raised is not None:
-        raise raised
+        while not is_done():
+            time.sleep(PAUSE)
+    except BaseException:
+        _settled(shares)
+        raise
 
 
-def _ended(future: Future[None]) -> BaseException | None:
-    raised: BaseException | None = None
-    while not future.done():
+def _settled(shares: list[Share]) -> None:
+    """Wait until no thread works on any of them."""
+    while shares:
         try:
-            wait([future])
-        except BaseException as error:
-            raised = error
-    return future.exception() or raised
+            shares = [share for share in shares if not share.take_back()]
+            time.sleep(PAUSE)
+        except KeyboardInterrupt:  # the first is on its way already
+            continue
 
 
-def _threads(count: int) -> ThreadPoolExecutor:
-    global _pool, _size
-    if _pool is None or count > _size:
-        if _pool is not None:
-            _pool.shutdown(wait=False)
-        _pool, _size = ThreadPoolExecutor(count, "optimetry"), count
-    return _pool
+class Helpers:
+    """Threads that wait for shares, started when they are first needed; they end with the process."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Have none, as a forked child has none of its parent's."""
+        self._queue: SimpleQueue[Share] = SimpleQueue()
+        self._started = 0
+
+    def offer(self, shares: list[Share]) -> None:
+        """Let threads do them, one each."""
+        for share in shares:
+            self._queue.put(share)
+        while self._started < len(shares):
+            self._started += 1
+            Thread(target=_work, args=(self._queue,), name=f"optimetry-{self._started}", daemon=True).start()
 
 
-def _forget() -> None:
-    """A forked child has none of its parent's threads."""
-    global _pool, _size
-    _pool, _size = None, 0
+def _work(queue: SimpleQueue[Share]) -> None:
+    while True:
+        queue.get().do()
 
+
+_helpers = Helpers()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_helpers.forget)

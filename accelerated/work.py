@@ -32,6 +32,8 @@ class Work:
         grad_start: the first element of each item in ``grads[tensor]``, flat, int64.
         copied: whether a gradient is a copy of what the caller gave.
         units: how items are cut into units, made when first asked for.
+        update: which update the next is, where it is the same of all items; else None.
+        prepared: what an engine keeps of one step for the next.
     """
 
     arena: Arena
@@ -43,8 +45,15 @@ class Work:
     grad_address: Array
     grad_start: Array
     copied: bool
+    update: int | None = None
+    prepared: Any = field(default=None, repr=False)
     _units: Units | None = field(default=None, repr=False)
     _addresses: dict[str, Array] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        updates = self.updates()
+        if len(updates) and (updates == updates[0]).all():
+            self.update = int(updates[0])
 
     @classmethod
     def of(cls, arena: Arena, grads: Sequence[Array | Rows | None], addresses: Array, *, copied: bool) -> Work:
@@ -90,7 +99,12 @@ class Work:
 
     def finish(self) -> None:
         """Count the updates of the parameters that have a gradient, if only one of no rows."""
-        self.arena.updates[self.tensors] += 1
+        if len(self.tensors) == len(self.arena.updates):
+            self.arena.updates += 1
+        else:
+            self.arena.updates[self.tensors] += 1
+        if self.update is not None:
+            self.update += 1
 
     def addresses(self, name: str) -> Array:
         """The address of each item's first element in an array of the arena or in the gradients, as uint64."""
@@ -130,6 +144,16 @@ class Units:
         start = (np.arange(len(item)) - np.repeat(np.cumsum(pieces) - pieces, pieces)) * UNIT
         length = np.minimum(count[item] - start, UNIT)
         return cls(item, start, length, int(count.sum()))
+
+    def moved(self, back: Array) -> Units:
+        """The same elements, but every unit that is not the first of its item begins so many elements earlier.
+
+        Args:
+            back: for each item a number below `UNIT`, int64.
+        """
+        moved = np.where(self.start > 0, back[self.item], 0)
+        taken = np.append(moved[1:], 0)[: len(moved)]  # by the next unit
+        return Units(self.item, self.start - moved, self.count + moved - taken, self.elements)
 
 
 def per_item(values: Sequence[Any], items: int, dtype: np.dtype[Any]) -> Array:

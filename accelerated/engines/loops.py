@@ -3,13 +3,16 @@
 Numba cannot spell "the next argument is an element of the next array" so that LLVM vectorises it, therefore the loop is
 text. For Adam in float32 it reads, in short::
 
-    for unit in whatever is left, taken a few at a time:
-        k, n, r = item[unit], count[unit], row[item[unit]]
-        param = array_at(table[0, k], start[unit], n, compute)
+    for unit in whatever no thread has taken yet, a few at a time:
+        k, start, n, r = units[0, unit], units[1, unit], ...
+        param = array_at(table[0, k], start, n, compute)
         ...
         lr_t, beta1, ... = scalars[r, 0], scalars[r, 1], ...
         for i in range(n):
             param[i], moment1[i], moment2[i] = function(param[i], grad[i], moment1[i], moment2[i], lr_t, beta1, ...)
+    wait a moment for units that other threads have taken
+
+Waking a thread that sleeps takes longer than what is left at the end, so a thread that has nothing to do looks on.
 """
 
 from __future__ import annotations
@@ -29,6 +32,12 @@ from optimetry.accelerated.formats import Format
 from optimetry.accelerated.kernels.kernel import OUT, PARAM, Pass, select
 
 Loop = Callable[..., None]
+
+TAKEN, DONE = 0, 1
+"""The two counters of units that the threads of one loop share."""
+
+LOOKS = 20_000
+"""How often a thread looks whether all units are done: for less than a tenth of a millisecond."""
 
 
 @intrinsic
@@ -52,15 +61,35 @@ def _fetch_and_add(context: Any, address: Any, step: Any) -> Any:
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(types.int64)))
-        return builder.atomic_rmw("add", pointer, arguments[1], "monotonic")
+        return builder.atomic_rmw("add", pointer, arguments[1], "acq_rel")
 
     return types.int64(types.uint64, types.int64), code
 
 
+@intrinsic
+def _loaded(context: Any, address: Any) -> Any:
+    """What is in memory now, and with it all that was written before it."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(types.int64)))
+        return builder.load_atomic(pointer, "acquire", 8)
+
+    return types.int64(types.uint64), code
+
+
 @njit
-def _take(next_unit: Any, step: Any) -> Any:
-    """The first of the next units that no thread has taken."""
-    return _fetch_and_add(np.uint64(next_unit.ctypes.data), step)
+def _counted(counters: Any, which: Any, step: Any) -> Any:
+    """What a counter was before it was raised."""
+    return _fetch_and_add(np.uint64(counters.ctypes.data) + np.uint64(8 * which), step)
+
+
+@njit
+def _look_on(counters: Any, total: Any) -> None:
+    """Return when all units are done, or after a moment."""
+    done = np.uint64(counters.ctypes.data) + np.uint64(8 * DONE)
+    for _ in range(LOOKS):
+        if _loaded(done) >= total:
+            break
 
 
 @njit
@@ -89,9 +118,9 @@ def text_of(one: Pass, scalars: int, form: Format, master: bool) -> str:
     stores = [f"{name}[i] = {f'narrow(new_{name})' if name in held else f'new_{name}'}" for name in one.writes]
     stores += [f"{OUT}[i] = narrow(new_{PARAM})"] if OUT in names else []
     outer = [
-        "k, n = item[unit], count[unit]",
-        *(f"{name} = array_at(table[{j}, k], start[unit], n, {dtype[name]})" for j, name in enumerate(names)),
-        *(f"{constant} = scalars[row[k], {j}]" for j, constant in enumerate(constants)),
+        "k, start, n, r = units[0, unit], units[1, unit], units[2, unit], units[3, unit]",
+        *(f"{name} = array_at(table[{j}, k], start, n, {dtype[name]})" for j, name in enumerate(names)),
+        *(f"{constant} = compute(scalars[r, {j}])" for j, constant in enumerate(constants)),
         *(f"{total} = 0.0" for total in sums),
         "for i in range(n):",
         f"    {', '.join(results)}, = function({', '.join([*given, *constants])})",
@@ -100,13 +129,30 @@ def text_of(one: Pass, scalars: int, form: Format, master: bool) -> str:
         *(f"partial[unit, {j}] = {total}" for j, total in enumerate(sums)),
     ]
     header = [
-        "def loop(table, item, start, count, row, scalars, partial, next_unit, step):",
-        "    first = take(next_unit, step)",
-        "    while first < item.size:",
-        "        for unit in range(first, min(first + step, item.size)):",
+        "def loop(table, units, scalars, partial, step, counters):",
+        "    size = units.shape[1]",
+        f"    first = counted(counters, {TAKEN}, step)",
+        "    while first < size:",
+        "        last = min(first + step, size)",
+        "        for unit in range(first, last):",
     ]
-    return "\n".join([*header, *(f"            {line}" for line in outer), "        first = take(next_unit, step)"])
+    footer = [
+        f"        counted(counters, {DONE}, last - first)",
+        f"        first = counted(counters, {TAKEN}, step)",
+        "    look_on(counters, size)",
+    ]
+    return "\n".join([*header, *(f"            {line}" for line in outer), *footer])
 
+
+SIGNATURE = types.void(
+    types.Array(types.uint64, 2, "C"),
+    types.Array(types.int64, 2, "C"),
+    types.Array(types.float64, 2, "C"),
+    types.Array(types.float64, 2, "C"),
+    types.int64,
+    types.Array(types.int64, 1, "C"),
+)
+"""Scalars are given in double precision, and rounded once to that of arithmetic."""
 
 _LOOPS: dict[tuple[object, ...], Loop] = {}
 
@@ -132,7 +178,8 @@ def _compiled(one: Pass, scalars: int, form: Format, master: bool, *, cache: boo
     around: dict[str, Any] = {
         "function": njit(error_model="numpy")(one.function),
         "array_at": _array_at,
-        "take": _take,
+        "counted": _counted,
+        "look_on": _look_on,
         "compute": form.compute.type,
         "held": held.type,
         "add": _add_in_any_order,
@@ -148,24 +195,10 @@ def _compiled(one: Pass, scalars: int, form: Format, master: bool, *, cache: boo
     loop.__module__ = one.function.__module__
     loop.__qualname__ = f"{one.function.__name__}_{form.name}_{_digest(text, one.function, widen, narrow)}"
     dispatcher = njit(nogil=True, error_model="numpy", cache=cache)(loop)
-    dispatcher.compile(_signature(form))
+    dispatcher.compile(SIGNATURE)
     dispatcher.disable_compile()
     compiled_loop: Loop = dispatcher
     return compiled_loop
-
-
-def _signature(form: Format) -> Any:
-    whole = types.Array(types.int64, 1, "C")
-    addresses = types.Array(types.uint64, 2, "C")
-    numbers = types.float32 if form.compute == np.float32 else types.float64
-    return types.void(
-        addresses,
-        *(whole,) * 4,
-        types.Array(numbers, 2, "C"),
-        types.Array(types.float64, 2, "C"),
-        types.Array(types.int64, 1, "C"),
-        types.int64,
-    )
 
 
 def _digest(text: str, function: Callable[..., Any], *conversions: Any) -> str:

@@ -8,18 +8,21 @@ from functools import partial
 
 import numpy as np
 
-from optimetry.accelerated.engines.loops import Loop, compiled
+from optimetry.accelerated.arena import LINE
+from optimetry.accelerated.engines.loops import DONE, Loop, compiled
 from optimetry.accelerated.formats import Array, Format
 from optimetry.accelerated.kernels.kernel import Kernel, Pass
 from optimetry.accelerated.threads import processors, together
-from optimetry.accelerated.work import Work, per_item, scalar_rows
+from optimetry.accelerated.work import UNIT, Work, per_item, scalar_rows
 from optimetry.reference.errors import EngineUnavailableError
 
 ALONE = 1 << 18
 """Below so many elements a second thread costs more than it gains."""
 
-STEP = 4
-"""How many units a thread takes at a time: a thread that the system holds up takes fewer."""
+SHARE = 4 * UNIT
+"""About how many elements a thread takes at a time: a thread that the system holds up takes fewer."""
+
+DOUBLE = np.dtype(np.float64)
 
 
 class NumbaEngine:
@@ -49,29 +52,55 @@ class NumbaEngine:
 
     def ready(self, work: Work, lr: float) -> Callable[[], None]:
         """What does one step in place."""
-        return partial(self._run, work, lr)
+        if work.prepared is None:
+            passes = zip(self.kernel.passes, self._loops, strict=True)
+            threads = self.threads if work.units.elements >= ALONE else 1
+            work.prepared = [Sweep(one, loop, work, threads, master=self.master) for one, loop in passes]
+        return partial(self._run, work.prepared, lr)
 
-    def _run(self, work: Work, lr: float) -> None:
+    def _run(self, sweeps: list[Sweep], lr: float) -> None:
         norms: list[Array] = []
-        for one, loop in zip(self.kernel.passes, self._loops, strict=True):
-            if norms:
-                with np.errstate(all="ignore"):
-                    values = one.scalars(lr, work.updates(), *norms)
-                row = np.arange(len(work.count))
-                scalars = per_item(values, len(work.count), self.form.compute)
-            else:
-                scalars, row = scalar_rows(one.scalars, lr, work.updates(), self.form.compute)
-            partial_sums = self._sweep(one, loop, work, scalars, row)
-            norms = [
-                np.sqrt(np.bincount(work.units.item, partial_sums[:, j], len(work.count))) for j in range(one.sums)
-            ]
+        for sweep in sweeps:
+            norms = sweep.run(lr, norms)
 
-    def _sweep(self, one: Pass, loop: Loop, work: Work, scalars: Array, row: Array) -> Array:
-        """Run one pass over all units; returns the sums of squares of each unit."""
+
+class Sweep:
+    """One pass over the items of one work, with all tables made that are the same in every step.
+
+    After a pass over memory the interpreter itself is no longer in the cache: what a step does besides its loops takes
+    ten times as long as in a test of it alone. So it does little.
+    """
+
+    def __init__(self, one: Pass, loop: Loop, work: Work, threads: int, *, master: bool) -> None:
+        self.one, self.loop, self.work, self.threads = one, loop, work, threads
+        self.names = one.arrays(master=master)
+        self.table = np.stack([work.addresses(name) for name in self.names])
         units = work.units
-        table = np.stack([work.addresses(name) for name in one.arrays(master=self.master)])
-        sums = np.empty((len(units.item), one.sums))
-        threads = self.threads if units.elements >= ALONE else 1
-        arguments = (table, units.item, units.start, units.count, row, scalars, sums, np.zeros(1, np.int64), STEP)
-        together(partial(loop, *arguments), threads)
-        return sums
+        if not one.sums:  # whose order must not depend on where memory lies
+            first, size = self.names[0], work.arena.itemsize(self.names[0])
+            units = units.moved((work.addresses(first) % LINE // size).astype(np.int64))
+        self.units = np.stack([units.item, units.start, units.count, np.zeros_like(units.item)])
+        self.sums = np.empty((len(units.item), one.sums))
+        self.share = max(1, SHARE * len(units.item) // max(1, units.elements))
+
+    def run(self, lr: float, norms: list[Array]) -> list[Array]:
+        """Do the pass, and return the norms that it measures."""
+        if self.work.arena.ring in self.names:
+            self.table[self.names.index(self.work.arena.ring)] = self.work.addresses(self.work.arena.ring)
+        scalars, counters, size = self._scalars(lr, norms), np.zeros(2, np.int64), len(self.sums)
+        loop = partial(self.loop, self.table, self.units, scalars, self.sums, self.share, counters)
+        together(loop, self.threads, lambda: counters[DONE] >= size)
+        return [np.sqrt(np.bincount(self.units[0], column, len(self.work.count))) for column in self.sums.T]
+
+    def _scalars(self, lr: float, norms: list[Array]) -> Array:
+        """The scalars, in double precision; where they are not the same of all items, their rows become the units'."""
+        if norms:
+            self.units[3] = self.units[0]
+            with np.errstate(all="ignore"):
+                values = self.one.scalars(lr, self.work.updates(), *norms)
+            return per_item(values, len(self.work.count), DOUBLE)
+        if self.work.update is not None:
+            return np.array([self.one.scalars(lr, self.work.update)], DOUBLE)
+        scalars, row = scalar_rows(self.one.scalars, lr, self.work.updates(), DOUBLE)
+        self.units[3] = row[self.units[0]]
+        return scalars

@@ -1,0 +1,166 @@
+"""What threads do for one another: shares taken once, errors and interrupts raised when the others have ended."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.accelerated.engines import loops
+from optimetry.accelerated.formats import FORMATS
+from optimetry.accelerated.optimizer import Accelerated
+from optimetry.accelerated.threads import Share, together
+from optimetry.accelerated.work import UNIT, Units
+
+
+def test_every_thread_does_the_task() -> None:
+    meet = threading.Barrier(3)
+    together(lambda: meet.wait(30) and None, 3, lambda: True)
+    assert meet.n_waiting == 0
+
+
+def test_what_another_thread_has_taken_is_waited_for() -> None:
+    taken, done = threading.Event(), threading.Event()
+    own = threading.get_ident()
+
+    def task() -> None:
+        if threading.get_ident() == own:
+            taken.wait(30)
+        else:
+            taken.set()
+            time.sleep(0.05)
+            done.set()
+
+    together(task, 2, done.is_set)
+    assert done.is_set()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_an_error_is_raised_when_the_others_have_ended(error: type[BaseException]) -> None:
+    taken, ended = threading.Event(), []
+    own = threading.get_ident()
+
+    def task() -> None:
+        if threading.get_ident() == own:
+            taken.wait(30)
+            raise error
+        taken.set()
+        time.sleep(0.05)
+        ended.append(True)
+
+    with pytest.raises(error):
+        together(task, 2, lambda: True)
+    assert ended
+
+
+def test_an_interrupt_while_others_are_waited_for() -> None:
+    taken, ended, looks = threading.Event(), [], []
+    own = threading.get_ident()
+
+    def task() -> None:
+        if threading.get_ident() == own:
+            taken.wait(30)
+        else:
+            taken.set()
+            time.sleep(0.05)
+            ended.append(True)
+
+    def is_done() -> bool:
+        looks.append(True)
+        if len(looks) == 2:
+            raise KeyboardInterrupt
+        return False
+
+    with pytest.raises(KeyboardInterrupt):
+        together(task, 2, is_done)
+    assert ended
+
+
+def test_a_share_is_done_once_or_taken_back() -> None:
+    done: list[int] = []
+    share = Share(lambda: done.append(1))
+    share.do()
+    share.do()
+    assert share.take_back()
+    other = Share(lambda: done.append(2))
+    assert other.take_back()
+    other.do()
+    assert done == [1]
+
+
+def test_a_share_that_is_being_done_cannot_be_taken_back() -> None:
+    begun, end = threading.Event(), threading.Event()
+
+    def task() -> None:
+        begun.set()
+        end.wait(30)
+
+    share = Share(task)
+    thread = threading.Thread(target=share.do)
+    thread.start()
+    begun.wait(30)
+    assert not share.take_back()
+    end.set()
+    thread.join()
+    assert share.take_back()
+
+
+def test_a_thread_that_looks_on_sees_what_is_done_and_gives_up() -> None:
+    counters = np.zeros(2, np.int64)
+    loops._look_on(counters, 1)  # returns, though nobody does it
+    counters[loops.DONE] = 1
+    loops._look_on(counters, 1)
+    assert counters.tolist() == [0, 1]
+
+
+def test_moved_units_hold_every_element_once() -> None:
+    count = np.array([0, 1, UNIT, UNIT + 1, 3 * UNIT + 5, 2 * UNIT])
+    units = Units.of(count)
+    back = np.array([3, 3, 3, 15, 7, 0])
+    moved = units.moved(back)
+    later = units.start > 0
+    assert (moved.start[later] == (units.start - back[units.item])[later]).all()
+    for item in range(len(count)):
+        mine = moved.item == item
+        pieces = [range(a, a + n) for a, n in zip(moved.start[mine], moved.count[mine], strict=True)]
+        assert [i for piece in pieces for i in piece] == list(range(count[item]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("name", ["adam", "lamb"])
+def test_where_memory_lies_changes_no_bit(name: str, dtype: str) -> None:
+    def placed(values: Any, past: int) -> Any:
+        memory = np.zeros(values.nbytes + 256, np.uint8)
+        start = -memory.ctypes.data % 64 + past * values.itemsize
+        array = memory[start : start + values.nbytes].view(values.dtype)
+        array[:] = values
+        return array
+
+    values, grads = (
+        np.random.default_rng(seed).standard_normal(3 * UNIT + 100).astype(FORMATS[dtype].dtype) for seed in (0, 1)
+    )
+    results = []
+    for past in (0, 1, 5):
+        parameter = placed(values, past)
+        optimizer = Accelerated(name, [parameter], engine="numba", threads=2)
+        for _ in range(2):
+            optimizer.step([placed(grads, past)], 0.1)
+        results.append(parameter.tobytes())
+    assert results[0] == results[1] == results[2]
+
+
+def test_a_state_that_is_loaded_between_steps_with_the_same_gradients() -> None:
+    grads = [np.linspace(-1, 1, 50)]
+    optimizer = Accelerated("adam", [np.ones(50)])
+    optimizer.step(grads, 0.1)
+    saved, parameter = optimizer.state_dict(), optimizer.parameters[0].copy()
+    optimizer.step(grads, 0.1)
+    second = optimizer.parameters[0].copy()
+    optimizer.step(grads, 0.1)
+    optimizer.load_state_dict(saved)
+    optimizer.parameters[0][...] = parameter
+    optimizer.step(grads, 0.1)
+    assert optimizer.parameters[0].tobytes() == second.tobytes()
