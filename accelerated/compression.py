@@ -1,20 +1,19 @@
 """What one worker does in a step of deep gradient compression: accumulate, find the largest entries, take them out.
 
-One fused pass accumulates; the largest are found by selection, in linear time, not by sorting. It works on NumPy arrays
-alone: selection is no sweep over memory, so CUDA has none of this.
+One fused pass accumulates; `optimetry.accelerated.selection` finds and takes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from optimetry.accelerated.formats import Array
 from optimetry.accelerated.kernels.kernel import GRAD, Kernel, Number, Pass
+from optimetry.accelerated.selection.selector import selector
 from optimetry.accelerated.sweeps import Sweep
 from optimetry.reference.distributed.dgc_momentum import Message, count_sent
 from optimetry.reference.domains import real
+from optimetry.reference.errors import ArrayError
 
 
 def accumulated(g: Number, u: Number, v: Number, mu: Number) -> tuple[Number, Number]:
@@ -29,20 +28,35 @@ def accumulated_ahead(g: Number, u: Number, v: Number, mu: Number) -> tuple[Numb
     return u, v + (u + g)
 
 
+ACCUMULATED_CUDA = """
+    u = mu * u + g;
+    v = v + u;
+"""
+
+AHEAD_CUDA = """
+    u = mu * (u + g);
+    v = v + (u + g);
+"""
+
+LARGEST = 2**31 - 1
+"""Positions are sent as int32."""
+
+
 class Compression:
     """The residuals of one worker, for all parameters.
 
     Args:
-        like: NumPy arrays of the parameters' dtypes and shapes, as `Sweep` takes them; they are not changed.
+        like: arrays of the parameters' dtypes and shapes, as `Sweep` takes them; they are not changed.
         momentum: the share of ``u`` that is kept, in [0, 1).
         use_nesterov: whether to look ahead along the velocity.
-        engine: ``numba``, ``numpy`` or ``auto``; see `Sweep`.
+        engine: see `Sweep`.
         threads: see `Sweep`.
+        fmad: see `Sweep`.
 
     Raises:
         HyperparameterError: the momentum is not in [0, 1).
-        ArrayError: an array that cannot be worked on.
-        EngineUnavailableError: the engine is ``cuda``, or does not work here.
+        ArrayError: an array that cannot be worked on, or of more than 2³¹ - 1 elements.
+        EngineUnavailableError: the engine does not work here.
     """
 
     def __init__(
@@ -53,13 +67,30 @@ class Compression:
         *,
         engine: str = "auto",
         threads: int | None = None,
+        fmad: bool = False,
     ) -> None:
         mu = real("dgc_momentum", "momentum", momentum, "[0, 1)")
-        function = accumulated_ahead if use_nesterov else accumulated
-        one = Pass(function, (GRAD, "u", "v"), ("u", "v"), lambda lr, t: (mu,))
+        for i, array in enumerate(like):
+            if array.size > LARGEST:
+                raise ArrayError(f"dgc_momentum: parameter {i} has {array.size} elements, must have at most {LARGEST}")
+        function, cuda = (accumulated_ahead, AHEAD_CUDA) if use_nesterov else (accumulated, ACCUMULATED_CUDA)
+        one = Pass(function, (GRAD, "u", "v"), ("u", "v"), lambda lr, t: (mu,), cuda=cuda)
         self._sweep = Sweep(
-            "dgc_momentum", like, {"accumulate": Kernel((one,))}, slots=("u", "v"), engine=engine, threads=threads
+            "dgc_momentum",
+            like,
+            {"accumulate": Kernel((one,))},
+            slots=("u", "v"),
+            engine=engine,
+            threads=threads,
+            fmad=fmad,
         )
+        self._selectors = [
+            (
+                group,
+                selector(self._sweep.engine, arena.slots["u"], arena.slots["v"], arena.sizes, arena.device, threads),
+            )
+            for group, arena in self._sweep.groups()
+        ]
 
     def compress(self, grads: Sequence[Array], sparsity: float) -> list[Message]:
         """Take in one gradient for each parameter, and take out what is sent of each.
@@ -68,33 +99,26 @@ class Compression:
             grads: arrays of the parameters' dtypes and shapes, as ``DGCMomentum.local`` returns them.
             sparsity: the share of entries that is held back, in [0, 1).
 
+        Returns:
+            For each parameter a message with arrays of the library that its gradients have; values are float32 for
+            narrow parameters.
+
         Raises:
             ArrayError: a gradient of another dtype or shape. Nothing has been changed.
+            HyperparameterError: the sparsity is not in [0, 1). Nothing has been changed.
+            MemoryError: there is no memory for the messages. Nothing has been changed.
         """
-        self._sweep.run("accumulate", read=grads)
-        messages = []
-        for u, v in zip(self._sweep.slots("u"), self._sweep.slots("v"), strict=True):
-            flat = v.reshape(-1)
-            indices = largest(flat, count_sent(flat.size, sparsity))
-            messages.append(Message(indices, flat[indices]))
-            flat[indices] = u.reshape(-1)[indices] = 0
-        return messages
+        sparsity = real("dgc_momentum", "sparsity", sparsity, "[0, 1)")
+        runs = self._sweep.ready("accumulate", read=grads)
+        messages: dict[int, Message] = {}
+        for group, one in self._selectors:
+            selection = one.ready([count_sent(self._sweep.arrays[i].size, sparsity) for i in group])
+            messages |= zip(group, selection.messages, strict=True)
+            runs.append(selection.run)
+        for run in runs:
+            run()
+        return [messages[i] for i in range(len(grads))]
 
     def residuals(self) -> tuple[list[Array], list[Array]]:
         """``u`` and ``v`` of every parameter, views."""
         return self._sweep.slots("u"), self._sweep.slots("v")
-
-
-def largest(v: Array, number: int) -> Array:
-    """The positions of the ``number`` entries of largest magnitude of a 1-d array, ascending, int32.
-
-    Among equal entries the first is taken; a NaN counts as an infinity.
-    """
-    if number >= v.size:
-        return np.arange(v.size, dtype=np.int32)
-    magnitude = np.abs(v)
-    magnitude[np.isnan(magnitude)] = np.inf
-    least = np.partition(magnitude, v.size - number)[v.size - number]
-    above = np.flatnonzero(magnitude > least)
-    level = np.flatnonzero(magnitude == least)[: number - len(above)]
-    return np.sort(np.concatenate([above, level])).astype(np.int32)

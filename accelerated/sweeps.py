@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 from optimetry.accelerated.arena import Arena
 from optimetry.accelerated.arrays import address_of, check_gradient, check_parameters
 from optimetry.accelerated.devices.device import Device, device_of
-from optimetry.accelerated.devices.host import HOST
 from optimetry.accelerated.engines.engine import Engine, build
 from optimetry.accelerated.formats import FORMATS, Array
 from optimetry.accelerated.kernels.kernel import Kernel
@@ -40,8 +39,7 @@ class Sweep:
         label: what error texts call the whole.
         arrays: contiguous, writeable arrays of float16, bfloat16, float32 or float64 that do not overlap: NumPy arrays,
             or CuPy arrays on the current CUDA device.
-        kernels: the kernels by name; none may need an update number. Where one has no body in CUDA C++, arrays must be
-            NumPy's.
+        kernels: the kernels by name; none may need an update number.
         slots: the names of the slots, of the arrays' shapes; float32 beside narrow arrays.
         engine: ``numba`` or ``numpy`` for NumPy arrays, ``cuda`` for CuPy arrays, or ``auto``, the first that works on
             this machine and these arrays.
@@ -54,7 +52,7 @@ class Sweep:
 
     Raises:
         ArrayError: an array that cannot be updated in place.
-        EngineUnavailableError: the engine asked for by name does not work here, or has no body of these kernels.
+        EngineUnavailableError: the engine asked for by name does not work here.
         UsageError: ``fmad`` with another engine than ``cuda``.
     """
 
@@ -71,11 +69,8 @@ class Sweep:
     ) -> None:
         if fmad and engine != "cuda":
             raise UsageError(f"{label}: fmad = {fmad!r} with engine {engine!r}: only cuda fuses operations")
-        written = all(one.cuda for kernel in kernels.values() for one in kernel.passes)
-        if engine == "cuda" and not written:
-            raise EngineUnavailableError(f"{label} works on the processor alone")
         self.label, self.arrays, self.kernels = label, list(arrays), dict(kernels)
-        self.device = device_of(engine, self.arrays) if written else HOST
+        self.device = device_of(engine, self.arrays)
         check_parameters(label, self.arrays, self.device)
         members: dict[str, list[int]] = {}
         for i, array in enumerate(self.arrays):
@@ -91,7 +86,12 @@ class Sweep:
         }
 
     def run(self, kernel: str, number: float = 0.0, read: Sequence[Array] | None = None) -> None:
-        """Run a kernel over every array.
+        """Run a kernel over every array; arguments and errors are those of `ready`."""
+        for run in self.ready(kernel, number, read):
+            run()
+
+    def ready(self, kernel: str, number: float = 0.0, read: Sequence[Array] | None = None) -> list[Callable[[], None]]:
+        """What runs a kernel over every array, when each is called, once; all that can fail is done before.
 
         Args:
             kernel: its name.
@@ -109,8 +109,11 @@ class Sweep:
             addresses = np.array([address_of(array) for array in flat], np.int64)
             work = Work.of(arena, flat, addresses, copied=False)
             prepared.append(self._engines[kernel, form].ready(work, number))
-        for run in prepared:
-            run()
+        return prepared
+
+    def groups(self) -> Iterator[tuple[list[int], Arena]]:
+        """The arrays of each dtype, by number, and their slots."""
+        yield from self._groups.values()
 
     def slot(self, name: str, i: int) -> Array:
         """A slot of one array, a view in its shape."""

@@ -30,6 +30,7 @@ from numba.extending import intrinsic, overload
 from optimetry.accelerated.engines.halves import CONVERSIONS
 from optimetry.accelerated.formats import Format
 from optimetry.accelerated.kernels.kernel import OUT, PARAM, Pass, select
+from optimetry.reference.errors import EngineUnavailableError
 
 Loop = Callable[..., None]
 
@@ -56,7 +57,7 @@ def _add_in_any_order(context: Any, total: Any, term: Any) -> Any:
 
 
 @intrinsic
-def _fetch_and_add(context: Any, address: Any, step: Any) -> Any:
+def fetch_and_add(context: Any, address: Any, step: Any) -> Any:
     """What was in memory, after adding to it: no two threads get the same."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -78,13 +79,13 @@ def _loaded(context: Any, address: Any) -> Any:
 
 
 @njit
-def _counted(counters: Any, which: Any, step: Any) -> Any:
+def counted(counters: Any, which: Any, step: Any) -> Any:
     """What a counter was before it was raised."""
-    return _fetch_and_add(np.uint64(counters.ctypes.data) + np.uint64(8 * which), step)
+    return fetch_and_add(np.uint64(counters.ctypes.data) + np.uint64(8 * which), step)
 
 
 @njit
-def _look_on(counters: Any, total: Any) -> None:
+def look_on(counters: Any, total: Any) -> None:
     """Return when all units are done, or after a moment."""
     done = np.uint64(counters.ctypes.data) + np.uint64(8 * DONE)
     for _ in range(LOOKS):
@@ -158,28 +159,44 @@ _LOOPS: dict[tuple[object, ...], Loop] = {}
 
 
 def compiled(one: Pass, scalars: int, form: Format, master: bool) -> Loop:
-    """The loop of a pass, compiled for its one signature, or read from the cache.
-
-    Where no folder can take a cache, or writing to it fails, the loop is compiled without.
-    """
+    """The loop of a pass in machine code; errors are those of `in_machine_code`."""
     key = (one.function, one.reads, one.writes, one.sums, scalars, form, master)
     if key not in _LOOPS:
-        try:
-            _LOOPS[key] = _compiled(one, scalars, form, master, cache=True)
-        except (RuntimeError, OSError):  # Numba finds no folder for a cache; a full disk
-            _LOOPS[key] = _compiled(one, scalars, form, master, cache=False)
+        _LOOPS[key] = in_machine_code(loop_of(one, scalars, form, master), SIGNATURE)
     return _LOOPS[key]
 
 
-def _compiled(one: Pass, scalars: int, form: Format, master: bool, *, cache: bool) -> Loop:
+def in_machine_code(function: Callable[..., None], signature: Any, *, cache: bool = True) -> Loop:
+    """A function compiled for one signature, or read from the cache.
+
+    Where no folder can take a cache, or writing to it fails, it is compiled without.
+
+    Raises:
+        EngineUnavailableError: Numba does not compile here.
+    """
+    try:
+        dispatcher = njit(nogil=True, error_model="numpy", cache=cache)(function)
+        dispatcher.compile(signature)
+    except Exception as error:
+        if cache and isinstance(error, RuntimeError | OSError):  # Numba finds no folder for a cache; a full disk
+            return in_machine_code(function, signature, cache=False)
+        why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        raise EngineUnavailableError(f"Numba does not compile here: {why}") from error
+    dispatcher.disable_compile()
+    loop: Loop = dispatcher
+    return loop
+
+
+def loop_of(one: Pass, scalars: int, form: Format, master: bool) -> Callable[..., None]:
+    """The loop of a pass as a function of Python."""
     text = text_of(one, scalars, form, master)
     held = np.dtype(np.uint16) if form.narrow else form.dtype
     widen, narrow = CONVERSIONS.get(form.name, (None, None))
     around: dict[str, Any] = {
         "function": njit(error_model="numpy")(one.function),
         "array_at": _array_at,
-        "counted": _counted,
-        "look_on": _look_on,
+        "counted": counted,
+        "look_on": look_on,
         "compute": form.compute.type,
         "held": held.type,
         "add": _add_in_any_order,
@@ -194,11 +211,7 @@ def _compiled(one: Pass, scalars: int, form: Format, master: bool, *, cache: boo
     loop: python_types.FunctionType = around["loop"]
     loop.__module__ = one.function.__module__
     loop.__qualname__ = f"{one.function.__name__}_{form.name}_{_digest(text, one.function, widen, narrow)}"
-    dispatcher = njit(nogil=True, error_model="numpy", cache=cache)(loop)
-    dispatcher.compile(SIGNATURE)
-    dispatcher.disable_compile()
-    compiled_loop: Loop = dispatcher
-    return compiled_loop
+    return loop
 
 
 def _digest(text: str, function: Callable[..., Any], *conversions: Any) -> str:

@@ -41,14 +41,10 @@ class NumbaEngine:
         self.master = master and form.narrow
         self.threads = threads or processors()
         norms = [1.0] * kernel.passes[0].sums
-        try:
-            self._loops = [
-                compiled(one, len(one.scalars(1.0, 1, *(norms if number else ()))), form, self.master)
-                for number, one in enumerate(kernel.passes)
-            ]
-        except Exception as error:
-            why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-            raise EngineUnavailableError(f"Numba does not compile here: {why}") from error
+        self._loops = [
+            compiled(one, len(one.scalars(1.0, 1, *(norms if number else ()))), form, self.master)
+            for number, one in enumerate(kernel.passes)
+        ]
 
     def ready(self, work: Work, lr: float) -> Callable[[], None]:
         """What does one step in place."""

@@ -40,6 +40,9 @@ static inline double sqrt(double x) { return __builtin_sqrt(x); }
 static inline float fabs(float x) { return __builtin_fabsf(x); }
 static inline double fabs(double x) { return __builtin_fabs(x); }
 static inline double pow(double x, double y) { return __builtin_pow(x, y); }
+static inline unsigned atomicAdd(unsigned* sum, unsigned term) {
+    const unsigned before = *sum; *sum = before + term; return before;
+}
 static inline unsigned __float_as_uint(float x) { unsigned bits; __builtin_memcpy(&bits, &x, 4); return bits; }
 static inline float __uint_as_float(unsigned bits) { float x; __builtin_memcpy(&x, &bits, 4); return x; }
 """
@@ -128,7 +131,8 @@ def translated(text: str, name: str) -> str:
     if "cvt.rn.f16" in text:
         start, end = text.index("__device__ inline float widen"), text.index('\nextern "C"')
         text = text[:start] + FLOAT16 + text[end:]
-    waits = text.count("block_sum(") > 1  # it is used, not only there
+    kernel = text[text.index('extern "C"') :]
+    waits = any(barrier in kernel for barrier in ("__syncthreads(", "block_sum(", "sum_before("))
     return SHIM + text + DRIVER.format(name=name, waits=str(waits).lower())
 
 

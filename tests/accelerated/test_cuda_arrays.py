@@ -111,6 +111,19 @@ def test_wrappers_with_norms(name: str, device: CudaDevice) -> None:
         np.testing.assert_allclose(array, must, rtol=1e-14)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_compression_has_the_bits_of_the_numpy_engine(dtype: str, device: CudaDevice) -> None:
+    ours, must = Compression(on(device, arrays(dtype, 0)), 0.9), Compression(arrays(dtype, 0), 0.9, engine="numpy")
+    for step, sparsity in enumerate((0.9, 0.0, 0.999)):
+        grads = arrays(dtype, step)
+        messages = zip(ours.compress(on(device, grads), sparsity), must.compress(grads, sparsity), strict=True)
+        for one, other in messages:
+            assert one.nbytes == other.nbytes
+            assert bits(list(map(device.copied, (one.indices, one.values)))) == bits([other.indices, other.values])
+    for slots, others in zip(ours.residuals(), must.residuals(), strict=True):
+        assert bits(list(map(device.copied, slots))) == bits(others)
+
+
 def test_what_wrappers_cannot_take(device: CudaDevice) -> None:
     whole = device.given(np.ones((4, 4)))
     with pytest.raises(ArrayError, match=r"clip_by_norm: parameter 0 is a numpy\.ndarray, must be a CuPy array"):
@@ -119,8 +132,8 @@ def test_what_wrappers_cannot_take(device: CudaDevice) -> None:
         L2Decay([whole], 1.0).regularize([np.ones((4, 4))])
     with pytest.raises(ArrayError, match="gradient 0 is None, must be a CuPy array"):
         L2Decay([whole], 1.0).regularize([None])  # type: ignore[list-item]
-    with pytest.raises(ArrayError, match=r"dgc_momentum: parameter 0 is a cupy\.ndarray, must be a NumPy array"):
-        Compression([whole], 0.9)
+    with pytest.raises(ArrayError, match=r"dgc_momentum: gradient 0 is a numpy\.ndarray, must be a CuPy array"):
+        Compression([whole], 0.9).compress([np.ones((4, 4))], 0.5)
     assert (device.copied(whole) == 1).all()
 
 

@@ -16,6 +16,8 @@ from optimetry.accelerated.engines.frame import norms_text, sweep_text
 from optimetry.accelerated.formats import FORMATS
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.kernels.kernel import Kernel
+from optimetry.accelerated.selection import cuda as selection
+from optimetry.accelerated.selection.selector import Keys
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
 from tests.accelerated import wrapped
@@ -70,6 +72,19 @@ def programs(kernels: list[Kernel], dtype: str) -> list[str]:
             if one.rate is not None:
                 texts.append(norms_text(kernel.passes[j - 1], one, form, THREADS))
     return texts
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kernel", selection.KERNELS)
+def test_selection_is_compiled_and_computes_in_whole_numbers(kernel: str, dtype: str) -> None:
+    text = selection.text(kernel, Keys.of(FORMATS[dtype].dtype), THREADS)
+    for architecture in ARCHITECTURES:
+        assert nvrtc.compiled(text, f"sm_{architecture}", fmad=False).startswith(b"\x7fELF")
+        found = instructions(ptx_of(text, architecture=architecture))
+        assert not [name for name in found if re.search(r"f(16|32|64)", name)]
+        atomic = {name for name in found if name.startswith(("atom", "red"))}
+        assert all(name.endswith("add.u32") for name in atomic)
+        assert bool(atomic) == (kernel == "count")
 
 
 def kernels(name: str, hyper: dict[str, Any]) -> list[Kernel]:

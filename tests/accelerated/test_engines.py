@@ -120,7 +120,9 @@ def test_loops_are_vectorised_and_nothing_is_contracted(name: str, hyper: dict[s
     kernel = kernel_of(rule_named(name).of(hyper))
     for one in kernel.passes:
         scalars = len(one.scalars(1.0, 1, *([1.0] * kernel.passes[0].sums if one is not kernel.passes[0] else ())))
-        loop: Any = loops._compiled(one, scalars, FORMATS[dtype], False, cache=False)
+        loop: Any = loops.in_machine_code(
+            loops.loop_of(one, scalars, FORMATS[dtype], False), loops.SIGNATURE, cache=False
+        )
         (text,) = loop.inspect_llvm().values()
         assert re.search(r"fmul <\d+ x float>", text)
         assert not re.search(r"= f(mul|sub|div) \w*(fast|contract|reassoc)", text)

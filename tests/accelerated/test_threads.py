@@ -110,9 +110,9 @@ def test_a_share_that_is_being_done_cannot_be_taken_back() -> None:
 
 def test_a_thread_that_looks_on_sees_what_is_done_and_gives_up() -> None:
     counters = np.zeros(2, np.int64)
-    loops._look_on(counters, 1)  # returns, though nobody does it
+    loops.look_on(counters, 1)  # returns, though nobody does it
     counters[loops.DONE] = 1
-    loops._look_on(counters, 1)
+    loops.look_on(counters, 1)
     assert counters.tolist() == [0, 1]
 
 

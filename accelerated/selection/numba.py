@@ -1,0 +1,201 @@
+"""Selection by radix in compiled loops, shared among threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from optimetry.accelerated.arena import Column
+from optimetry.accelerated.engines.loops import DONE, TAKEN, counted, fetch_and_add, in_machine_code, look_on
+from optimetry.accelerated.engines.numba import ALONE
+from optimetry.accelerated.formats import Array
+from optimetry.accelerated.selection.selector import DIGIT, Keys, new_messages
+from optimetry.accelerated.threads import processors, together
+from optimetry.accelerated.work import Units
+
+BINS = 1 << DIGIT
+
+LANES = 4
+"""How many counts of each bin are kept side by side: neighbours often fall into one, and would wait for each other."""
+
+SHARE = 4
+"""How many units a thread takes at a time."""
+
+
+@njit
+def key_of(bits: Any, left: Any, infinite: Any) -> Any:
+    """The key of a number; `Keys` says what the arguments are."""
+    return min(np.uint64(bits) << left, infinite)
+
+
+def count(v: Any, units: Any, keys: Any, prefix: Any, shift: Any, counts: Any, counters: Any) -> None:
+    """Count by one digit the entries whose digits before it are the prefix of their parameter."""
+    left, infinite, size = keys[0], keys[1], units.shape[1]
+    lanes = np.zeros((LANES, BINS), np.int64)
+    first = counted(counters, TAKEN, SHARE)
+    while first < size:
+        last = min(first + SHARE, size)
+        for unit in range(first, last):
+            k, begin, end = units[0, unit], units[1, unit], units[2, unit]
+            wanted = prefix[k]
+            for i in range(begin, end):
+                rest = key_of(v[i], left, infinite) >> shift
+                if rest >> np.uint64(DIGIT) == wanted:
+                    lanes[i % LANES, rest & np.uint64(BINS - 1)] += 1
+            for digit in range(BINS):
+                found = 0
+                for lane in range(LANES):
+                    found += lanes[lane, digit]
+                    lanes[lane, digit] = 0
+                if found:
+                    fetch_and_add(np.uint64(counts.ctypes.data) + np.uint64(8 * (k * BINS + digit)), found)
+        counted(counters, DONE, last - first)
+        first = counted(counters, TAKEN, SHARE)
+    look_on(counters, size)
+
+
+def choose(prefix: Any, wanted: Any, counts: Any) -> None:
+    """The digit of the smallest key that is taken, and how many are wanted of those that have it; counts become 0."""
+    for k in range(len(prefix)):
+        digit = BINS - 1
+        while digit > 0 and wanted[k] > counts[k, digit]:
+            wanted[k] -= counts[k, digit]
+            digit -= 1
+        prefix[k] = prefix[k] << np.uint64(DIGIT) | np.uint64(digit)
+        counts[k] = 0
+
+
+def mark(v: Any, units: Any, keys: Any, threshold: Any, found: Any, counters: Any) -> None:
+    """How many entries of each unit are above the threshold, and how many at it."""
+    left, infinite, size = keys[0], keys[1], units.shape[1]
+    first = counted(counters, TAKEN, SHARE)
+    while first < size:
+        last = min(first + SHARE, size)
+        for unit in range(first, last):
+            least, above, level = threshold[units[0, unit]], 0, 0
+            for i in range(units[1, unit], units[2, unit]):
+                key = key_of(v[i], left, infinite)
+                above += key > least
+                level += key == least
+            found[0, unit], found[1, unit] = above, level
+        counted(counters, DONE, last - first)
+        first = counted(counters, TAKEN, SHARE)
+    look_on(counters, size)
+
+
+def place(units: Any, wanted: Any, found: Any) -> None:
+    """From what units have: where the entries of each go, and how many it gives of those at the threshold."""
+    position, item, left = 0, -1, 0
+    for unit in range(units.shape[1]):
+        if units[0, unit] != item:
+            item = units[0, unit]
+            left = wanted[item]
+        above, level = found[0, unit], min(found[1, unit], left)
+        found[0, unit], found[1, unit] = position, level
+        position += above + level
+        left -= level
+
+
+def take(
+    v: Any,
+    units: Any,
+    keys: Any,
+    threshold: Any,
+    found: Any,
+    u: Any,
+    first_of: Any,
+    indices: Any,
+    values: Any,
+    counters: Any,
+) -> None:
+    """Write out what is taken, and leave zeros."""
+    left, infinite, size = keys[0], keys[1], units.shape[1]
+    first = counted(counters, TAKEN, SHARE)
+    while first < size:
+        last = min(first + SHARE, size)
+        for unit in range(first, last):
+            k = units[0, unit]
+            least, position, level = threshold[k], found[0, unit], found[1, unit]
+            for i in range(units[1, unit], units[2, unit]):
+                key = key_of(v[i], left, infinite)
+                if key > least or (key == least and level > 0):
+                    level -= key == least
+                    indices[position], values[position] = i - first_of[k], v[i]
+                    u[i] = v[i] = 0
+                    position += 1
+        counted(counters, DONE, last - first)
+        first = counted(counters, TAKEN, SHARE)
+    look_on(counters, size)
+
+
+WHOLE, WIDE, TABLE = types.int64[::1], types.uint64[::1], types.int64[:, ::1]
+
+
+@cache
+def compiled(function: Callable[..., None], raw: np.dtype[Any]) -> Callable[..., None]:
+    """One of the loops for numbers of these bits."""
+    bits = {"uint32": types.uint32, "uint64": types.uint64}[raw.name][::1]
+    units = (bits, TABLE, WIDE, WIDE)
+    given = {
+        count: (*units, types.uint64, TABLE, WHOLE),
+        choose: (WIDE, WHOLE, TABLE),
+        mark: (*units, TABLE, WHOLE),
+        place: (TABLE, WHOLE, TABLE),
+        take: (*units, TABLE, bits, WHOLE, types.int32[::1], bits, WHOLE),
+    }
+    return in_machine_code(function, types.void(*given[function]))
+
+
+class NumbaSelector:
+    """See `optimetry.accelerated.selection.selector.selector`."""
+
+    def __init__(self, u: Column, v: Column, sizes: Array, threads: int | None) -> None:
+        self.dtype = v.block.dtype
+        self.keys = Keys.of(self.dtype)
+        self.u, self.v = u.block.view(self.keys.raw), v.block.view(self.keys.raw)
+        self.first, self.sizes = v.first, sizes
+        units = Units.of(sizes)
+        begin = v.first[units.item] + units.start
+        self.units = np.stack([units.item, begin, begin + units.count])
+        self.threads = threads or processors() if units.elements >= ALONE else 1
+        self.count, self.choose, self.mark, self.place, self.take = (
+            compiled(function, self.keys.raw) for function in (count, choose, mark, place, take)
+        )
+
+    def ready(self, numbers: Sequence[int]) -> NumbaSelection:
+        """Prepare; besides the messages it needs a few kilobytes for each parameter."""
+        return NumbaSelection(self, numbers)
+
+
+class NumbaSelection:
+    """One step."""
+
+    def __init__(self, selector: NumbaSelector, numbers: Sequence[int]) -> None:
+        self.of, keys = selector, selector.keys
+        self.indices, self.values, self.messages = new_messages(numbers, selector.dtype, np.empty)
+        self.wanted = np.array(numbers, np.int64)
+        self.prefix = np.zeros(len(numbers), np.uint64)
+        self.counts = np.zeros((len(numbers), BINS), np.int64)
+        self.found = np.empty((2, selector.units.shape[1]), np.int64)
+        self.keys = np.array([keys.left, keys.infinite], np.uint64)
+
+    def run(self) -> None:
+        """Find the thresholds, digit by digit, then take."""
+        of, v, units = self.of, self.of.v, self.of.units
+        for shift in of.keys.shifts:
+            self._shared(of.count, v, units, self.keys, self.prefix, np.uint64(shift), self.counts)
+            of.choose(self.prefix, self.wanted, self.counts)
+        threshold = self.prefix << np.uint64(of.keys.shifts[-1])
+        self._shared(of.mark, v, units, self.keys, threshold, self.found)
+        of.place(units, self.wanted, self.found)
+        values = self.values.view(of.keys.raw)
+        self._shared(of.take, v, units, self.keys, threshold, self.found, of.u, of.first, self.indices, values)
+
+    def _shared(self, loop: Callable[..., None], *arguments: Any) -> None:
+        """Run a loop over all units on several threads."""
+        counters, size = np.zeros(2, np.int64), self.of.units.shape[1]
+        together(partial(loop, *arguments, counters), self.of.threads, lambda: counters[DONE] >= size)
