@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from optimetry.conformance.targets.target import Array, Hyper
-from optimetry.conformance.targets.wrapped.numpy import AverageFeed, Documented, documented
+from optimetry.conformance.targets.wrapped.numpy import AverageFeed, Compressed, Documented, documented
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
 from optimetry.reference.rules import rule_named
@@ -48,7 +48,9 @@ class NumpyTarget:
         """Begin a run of the documented rule."""
         return RuleRun(rule_named(optimizer).of(hyper), parameters)
 
-    def start_wrapper(self, wrapper: str, hyper: Hyper, parameters: list[Array]) -> Documented | AverageFeed:
+    def start_wrapper(
+        self, wrapper: str, hyper: Hyper, parameters: list[Array]
+    ) -> Documented | Compressed | AverageFeed:
         """Begin a run of the documented wrapper."""
         return documented(wrapper, hyper, parameters)
 

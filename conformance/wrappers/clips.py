@@ -12,7 +12,6 @@ from optimetry.conformance.bounded import Bounded
 from optimetry.conformance.formats import FORMATS
 from optimetry.conformance.wrappers.wrapper import Wrapper, variant, wrapper
 from optimetry.reference.clips import (
-    GradientClipBase,
     GradientClipByGlobalNorm,
     GradientClipByValue,
 )
@@ -20,7 +19,7 @@ from optimetry.reference.norms import norm
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Array, hyper
 
-C = TypeVar("C", bound=GradientClipBase)
+C = TypeVar("C")
 
 LIMITS = (1.0, 0.1, 10.0, 1000.0, 1e-3)
 
@@ -28,10 +27,10 @@ TORCH_EPSILON = 1e-6
 """What ``torch.nn.utils.clip_grad_norm_`` adds to a norm before it divides by it."""
 
 
-def holding(clip: C, **numbers: Any) -> C:
-    """A clip whose numbers are of another kind, such as `Bounded`."""
-    vars(clip).update(numbers)
-    return clip
+def holding(holder: C, **numbers: Any) -> C:
+    """A clip, or what else holds numbers, with numbers of another kind, such as `Bounded`."""
+    vars(holder).update(numbers)
+    return holder
 
 
 @wrapper

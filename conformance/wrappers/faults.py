@@ -13,10 +13,12 @@ from optimetry.conformance.targets.target import Array, Hyper
 from optimetry.conformance.targets.wrapped.numpy import AverageFeed, started
 from optimetry.conformance.wrappers.averages import ExponentialMovingAverage, ModelAverage
 from optimetry.conformance.wrappers.clips import ClipByGlobalNorm, ClipByNorm, ClipByValue
+from optimetry.conformance.wrappers.compression import DGCCompress
 from optimetry.conformance.wrappers.decays import L1, L2
 from optimetry.conformance.wrappers.wrapper import VARIANTS, Wrapper, wrapper_named
 from optimetry.reference.averaging.window import FOLD, WindowAverage
 from optimetry.reference.norms import norm
+from optimetry.reference.rule import State
 
 Start = Callable[[Wrapper, Sequence[Array]], Any]
 
@@ -108,6 +110,27 @@ class NarrowStrength(L2):
     def plain(self, fed: Sequence[Array], parameters: Sequence[Array]) -> tuple[list[Array], Any]:
         """As documented."""
         return super().feed(fed, parameters, None)
+
+
+class ForgetsTheRest(DGCCompress):
+    """What is not sent is lost."""
+
+    def compressed(self, grad: Array, state: State) -> tuple[Array, State]:
+        """No error feedback."""
+        message, left = super().compressed(grad, state)
+        return message, State(u=left.u, v=0 * left.v)
+
+
+class LargestUpwards(DGCCompress):
+    """The largest entries, not those of largest magnitude."""
+
+    def compressed(self, grad: Array, state: State) -> tuple[Array, State]:
+        """Negative entries wait."""
+        u, v = self.accumulated(grad, state)
+        taken = np.zeros(v.size, bool)
+        taken[np.argsort(-v.reshape(-1), kind="stable")[: self.count(v.size)]] = True
+        taken = taken.reshape(v.shape)
+        return np.where(taken, v, 0.0), State(u=self.left(taken, u), v=np.where(taken, 0.0, v))
 
 
 class RestoresAverages(AverageFeed):
@@ -203,7 +226,7 @@ def remembering() -> Start:
     return start
 
 
-EMA = ExponentialMovingAverage.name
+EMA, DGC = ExponentialMovingAverage.name, DGCCompress.name
 
 FAULTS: tuple[WrapperFault, ...] = (
     WrapperFault("softly", "clip_by_norm", "clipping_twice", "diverges", declared(Softly)),
@@ -234,6 +257,13 @@ FAULTS: tuple[WrapperFault, ...] = (
         "dialect:decay_then_clip",
         named("clip_then_decay", "decay_then_clip"),
     ),
+    WrapperFault("forgets_the_rest", DGC, "conservation", "diverges", declared(ForgetsTheRest)),
+    WrapperFault("largest_upwards", DGC, "sign_symmetry", "diverges", declared(LargestUpwards)),
+    WrapperFault("unmasked_velocity", DGC, "dense", "dialect:unmasked_velocity", named(DGC, "unmasked_velocity")),
+    WrapperFault(
+        "count_rounded_up", DGC, "largest_are_sent", "dialect:count_rounded_up", named(DGC, "count_rounded_up")
+    ),
+    WrapperFault("uncorrected", DGC, "oracle", "dialect:uncorrected", named(DGC, "uncorrected")),
     WrapperFault("restores_averages", EMA, "restoring", "diverges", RestoresAverages),
     WrapperFault("saves_the_applied", "model_average", "applying_twice", "diverges", SavesTheApplied),
     WrapperFault("average_of_the_average", EMA, "applying_only_reads", "diverges", AverageOfTheAverage),

@@ -59,6 +59,21 @@ FORMULAS: Mapping[str, str] = {
     windows = previous + current
     return [sum(arrays[i] for arrays in windows) / len(windows) for i in range(len(fed))]
 """,
+    "dgc_compress": """def feed(hyper, fed, parameters, past):
+    return [message([arrays[i] for arrays in past], hyper) for i in range(len(fed))]
+
+
+def message(gradients, hyper):
+    u, v = 0 * gradients[0], 0 * gradients[0]
+    for g in gradients:
+        u = hyper.momentum * (u + g) if hyper.use_nesterov else hyper.momentum * u + g
+        v = v + (u + g if hyper.use_nesterov else u)
+        number = min(v.size, max(1, int(v.size * (1 - hyper.sparsity))))
+        order = np.argsort(-np.abs(v).reshape(-1), kind="stable")
+        taken = np.isin(np.arange(v.size), order[:number]).reshape(v.shape)
+        sent, u, v = np.where(taken, v, 0), np.where(taken, 0, u), np.where(taken, 0, v)
+    return sent
+""",
 }
 """What each wrapper gives in one step; ``past`` is all that it was fed so far, this step included."""
 

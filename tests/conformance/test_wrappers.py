@@ -20,6 +20,7 @@ from optimetry.conformance.targets.wrapped.numpy import AverageFeed, GradientFee
 from optimetry.conformance.trajectory import Guard
 from optimetry.conformance.wrappers import WRAPPERS, wrapper_named
 from optimetry.conformance.wrappers.case import drawn_cases
+from optimetry.conformance.wrappers.compression import DGCCompress
 from optimetry.conformance.wrappers.faults import FAULTS, FaultyTarget, WrapperFault
 from optimetry.conformance.wrappers.judge import wrapper_examinations
 from optimetry.conformance.wrappers.laws import LAWS
@@ -116,6 +117,23 @@ class Wide(AverageFeed):
         return super()._held(array.astype(np.float64))
 
 
+class WideCompression(GradientFeed):
+    """Accumulated in float64, so that other entries may be the largest."""
+
+    def transform(self, grads: list[Any]) -> list[Any]:
+        given = super().transform([grad.astype(np.float64) for grad in grads])
+        return [array.astype(grad.dtype) for array, grad in zip(given, grads, strict=True)]
+
+
+class Regrouped(DGCCompress):
+    """``v + m*u`` first, then the gradient."""
+
+    def accumulated(self, grad: Any, state: Any) -> tuple[Any, Any]:
+        u, v = super().accumulated(grad, state)
+        kept = self.momentum * state.u
+        return u, v if self.use_nesterov else (state.v + kept) + grad
+
+
 def honest(function: Callable[..., list[Any]]) -> Any:
     return type("Honest_", (Honest,), {"function": staticmethod(function)})
 
@@ -132,6 +150,8 @@ def honest(function: Callable[..., list[Any]]) -> Any:
             "clip_by_value",
             honest(lambda documented, grads: [np.clip(g, documented.min, documented.max) for g in grads]),
         ),
+        ("dgc_compress", WideCompression),
+        ("dgc_compress", lambda documented, given: started(Regrouped.of(documented.hyper()), given)),
         ("exponential_moving_average", Wide),
         ("model_average", Wide),
     ],

@@ -1,1 +1,1 @@
-"""What the targets offer beside optimizers: their clips, regularizers and averages, one framework a file."""
+"""What the targets offer beside optimizers: clips, regularizers, averages and compression, one framework a file."""

@@ -1,4 +1,4 @@
-"""Our own accelerated clips, regularizers and averages, which work in place on arrays of their own."""
+"""Our own accelerated clips, regularizers, averages and compression, which work in place on arrays of their own."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from optimetry.accelerated import averaging, clips, regularizers
+from optimetry.accelerated.compression import Compression
 from optimetry.accelerated.devices.device import device_of
 from optimetry.conformance.targets.target import Array, Hyper
+from optimetry.reference.distributed.dgc_momentum import Message
 
 CLIPS: Mapping[str, Any] = {
     "clip_by_value": lambda grads, hyper, **engine: clips.ClipByValue(grads, hyper["max"], hyper["min"], **engine),
@@ -51,6 +53,27 @@ class Gradients:
         return [self._device.copied(grad) for grad in self._grads]
 
 
+class Compressed:
+    """DGC's compression, its messages as arrays of zeros and what is sent."""
+
+    def __init__(self, hyper: Hyper, parameters: Sequence[Array], engine: str, fmad: bool) -> None:
+        self._device, self._sparsity = device_of(engine, ()), hyper["sparsity"]
+        like = [self._device.given(np.array(array, order="C")) for array in parameters]
+        self._worker = Compression(like, hyper["momentum"], hyper["use_nesterov"], engine=engine, fmad=fmad)
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        """What each gradient's message holds, in its place."""
+        given = [self._device.given(np.array(grad, order="C")) for grad in grads]
+        messages = self._worker.compress(given, self._sparsity)
+        return [self._dense(message, grad) for message, grad in zip(messages, grads, strict=True)]
+
+    def _dense(self, message: Message, like: Array) -> Array:
+        array = np.zeros(like.size, like.dtype)
+        with np.errstate(all="ignore"):
+            array[self._device.copied(message.indices)] = self._device.copied(message.values).astype(like.dtype)
+        return array.reshape(like.shape)
+
+
 class Average:
     """An average of arrays that parameters are copied to."""
 
@@ -89,8 +112,12 @@ class Average:
         self._average.load_state_dict(state)
 
 
-def start(wrapper: str, hyper: Hyper, parameters: Sequence[Array], engine: str, *, fmad: bool) -> Gradients | Average:
+def start(
+    wrapper: str, hyper: Hyper, parameters: Sequence[Array], engine: str, *, fmad: bool
+) -> Gradients | Compressed | Average:
     """Begin a run of a wrapper."""
+    if wrapper == "dgc_compress":
+        return Compressed(hyper, parameters, engine, fmad)
     if wrapper in ("exponential_moving_average", "model_average"):
         return Average(hyper, parameters, engine, fmad)
     return Gradients(wrapper, hyper, parameters, engine, fmad)

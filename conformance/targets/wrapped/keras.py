@@ -15,6 +15,7 @@ import numpy as np
 from optimetry.conformance.targets.target import Array, Hyper
 
 ABSENT: Mapping[str, str] = {
+    "dgc_compress": "keras has no deep gradient compression",
     "l1_decay": "keras.regularizers are terms of the loss: an optimizer's weight_decay is decoupled",
     "l2_decay": "keras.regularizers are terms of the loss: an optimizer's weight_decay is decoupled",
     "clip_then_decay": "keras.regularizers are terms of the loss, so clips come behind them",

@@ -10,21 +10,24 @@ import numpy as np
 from optimetry.conformance.targets.target import Array, Hyper
 from optimetry.conformance.wrappers.wrapper import Wrapper, wrapper_named
 from optimetry.reference.clips import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue, GradientClipBase
+from optimetry.reference.distributed.dgc_momentum import DGCMomentum, Message
 from optimetry.reference.precision import working
 from optimetry.reference.regularizers import L1Decay, L2Decay, WeightDecayRegularizer
 
 
 class GradientFeed:
-    """A clip or a regularizer in the precision of the gradients."""
+    """What gradients are fed to, in their precision."""
 
     def __init__(self, wrapper: Wrapper, parameters: Sequence[Array]) -> None:
         self.wrapper = wrapper
         self.parameters = [working(array) for array in parameters]
+        self._state: Any = None
 
     def transform(self, grads: list[Array]) -> list[Array]:
-        """What the wrapper gives for these gradients alone."""
+        """What the wrapper gives for these gradients."""
         with np.errstate(all="ignore"):
-            given, _ = self.wrapper.feed([working(grad) for grad in grads], self.parameters, None)
+            fed = [working(grad) for grad in grads]
+            given, self._state = self.wrapper.feed(fed, self.parameters, self._state)
         return [np.array(array, grad.dtype) for array, grad in zip(given, grads, strict=True)]
 
 
@@ -56,6 +59,31 @@ REGULARIZERS: Mapping[str, type[WeightDecayRegularizer]] = {
     "l2_decay": L2Decay,
     "clip_then_decay": L2Decay,
 }
+
+
+class Compressed:
+    """The reference's own compression, its messages as arrays of zeros and what is sent."""
+
+    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> None:
+        numbers = {name: hyper[name] for name in ("momentum", "use_nesterov")}
+        self._rule, self._sparsity = DGCMomentum(rampup_begin_step=0, **numbers), hyper["sparsity"]
+        self._states = [self._rule.initial_state(working(array)) for array in parameters]
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        """What each gradient's message holds, in its place."""
+        given = []
+        with np.errstate(all="ignore"):
+            for i, grad in enumerate(grads):
+                message, self._states[i] = self._rule.compress(working(grad), self._states[i], self._sparsity)
+                given.append(dense(message, grad))
+        return given
+
+
+def dense(message: Message, like: Array) -> Array:
+    """A message as an array of a gradient's shape and dtype."""
+    array = np.zeros(like.size, like.dtype)
+    array[message.indices] = np.asarray(message.values).astype(like.dtype)
+    return array.reshape(like.shape)
 
 
 class AverageFeed:
@@ -123,7 +151,9 @@ def started(wrapper: Wrapper, parameters: Sequence[Array]) -> GradientFeed | Ave
     return (AverageFeed if wrapper.averages else GradientFeed)(wrapper, parameters)
 
 
-def documented(wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> Documented | AverageFeed:
+def documented(wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> Documented | Compressed | AverageFeed:
     """A run of a documented wrapper."""
     declared = wrapper_named(wrapper).of(hyper)
-    return AverageFeed(declared, parameters) if declared.averages else Documented(wrapper, hyper, parameters)
+    if declared.averages:
+        return AverageFeed(declared, parameters)
+    return (Compressed if wrapper == "dgc_compress" else Documented)(wrapper, declared.hyper(), parameters)

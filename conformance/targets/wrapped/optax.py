@@ -18,6 +18,7 @@ from optimetry.conformance.targets.optax import configured
 from optimetry.conformance.targets.target import Array, Hyper
 
 ABSENT: Mapping[str, str] = {
+    "dgc_compress": "optax has no deep gradient compression",
     "l1_decay": "optax has no L1 decay",
     "model_average": "optax has no average over windows",
 }

@@ -17,6 +17,7 @@ from optimetry.conformance.targets.paddle import array_of, tensor
 from optimetry.conformance.targets.target import Array, Hyper
 
 ABSENT: Mapping[str, str] = {
+    "dgc_compress": "paddle has no CPU kernel for dgc_compress",
     "exponential_moving_average": "paddle.static.ExponentialMovingAverage cannot be built: it raises TypeError in the "
     "graphs of Paddle 3, and refuses to work outside graphs",
 }

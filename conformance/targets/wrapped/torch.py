@@ -18,6 +18,7 @@ from optimetry.conformance.targets.target import Array, Hyper
 from optimetry.conformance.targets.torch import array_of, tensor_over
 
 ABSENT: Mapping[str, str] = {
+    "dgc_compress": "torch.distributed has no deep gradient compression",
     "l1_decay": "torch.optim has no L1 decay",
     "model_average": "torch.optim.swa_utils averages all updates alike, without windows",
 }
