@@ -1,4 +1,4 @@
-"""What the frameworks' clips, regularizers and averages turn out to be."""
+"""What the frameworks' clips, regularizers, averages and compression turn out to be."""
 
 from typing import Any
 
@@ -16,6 +16,7 @@ FEW = Effort("quick", 20, 2)
 
 VERDICTS: dict[str, dict[str, set[str]]] = {
     "torch": {
+        "dgc_compress": {"unsupported"},
         "clip_by_value": {"conforms", "unsupported"},
         "clip_by_norm": {"dialect:epsilon_in_divisor", "unsupported"},
         "clip_by_global_norm": {"dialect:epsilon_in_divisor", "unsupported"},
@@ -26,6 +27,7 @@ VERDICTS: dict[str, dict[str, set[str]]] = {
         "model_average": {"unsupported"},
     },
     "paddle": {
+        "dgc_compress": {"unsupported"},
         "clip_by_value": {"conforms"},
         "clip_by_norm": {"conforms"},
         "clip_by_global_norm": {"error"},  # the shape of 0-d gradients
@@ -36,6 +38,7 @@ VERDICTS: dict[str, dict[str, set[str]]] = {
         "model_average": {"error"},  # the shape of 0-d parameters
     },
     "optax": {
+        "dgc_compress": {"unsupported"},
         "clip_by_norm": {"conforms"},
         "clip_by_global_norm": {"conforms"},
         "l1_decay": {"unsupported"},
@@ -43,6 +46,7 @@ VERDICTS: dict[str, dict[str, set[str]]] = {
         "model_average": {"unsupported"},
     },
     "keras": {
+        "dgc_compress": {"unsupported"},
         "clip_by_norm": {"conforms"},
         "clip_by_global_norm": {"conforms"},
         "l2_decay": {"unsupported"},
