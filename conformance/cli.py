@@ -112,7 +112,9 @@ def parser() -> Parser:
         metavar="NAME",
         help=f"one of: {', '.join(RULES)}; or a wrapper: {', '.join(WRAPPERS)}",
     )
-    check.add_argument("--wrappers", action="store_true", help="judge clips, regularizers, averages and compression, too")
+    check.add_argument(
+        "--wrappers", action="store_true", help="judge clips, regularizers, averages and compression, too"
+    )
     check.add_argument(
         "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)}; default float32 and float64"
     )

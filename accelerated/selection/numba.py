@@ -22,6 +22,9 @@ BINS = 1 << DIGIT
 LANES = 4
 """How many counts of each bin are kept side by side: neighbours often fall into one, and would wait for each other."""
 
+RUN = 64
+"""How many entries are looked at together: where none of them is large enough, none is looked at alone."""
+
 SHARE = 4
 """How many units a thread takes at a time."""
 
@@ -30,6 +33,16 @@ SHARE = 4
 def key_of(bits: Any, left: Any, infinite: Any) -> Any:
     """The key of a number; `Keys` says what the arguments are."""
     return min(np.uint64(bits) << left, infinite)
+
+
+@njit
+def reaches(run: Any, left: Any, least: Any) -> Any:
+    """Whether any entry has this key or a larger one; a vectorised loop, since it counts and never stops."""
+    low, found = run.dtype.type(least >> left), 0
+    magnitude = run.dtype.type(np.uint64(0xFFFFFFFFFFFFFFFF) >> left)
+    for bits in run:
+        found += (bits & magnitude) >= low
+    return found > 0
 
 
 def count(v: Any, units: Any, keys: Any, prefix: Any, shift: Any, counts: Any, counters: Any) -> None:
@@ -42,10 +55,13 @@ def count(v: Any, units: Any, keys: Any, prefix: Any, shift: Any, counts: Any, c
         for unit in range(first, last):
             k, begin, end = units[0, unit], units[1, unit], units[2, unit]
             wanted = prefix[k]
-            for i in range(begin, end):
-                rest = key_of(v[i], left, infinite) >> shift
-                if rest >> np.uint64(DIGIT) == wanted:
-                    lanes[i % LANES, rest & np.uint64(BINS - 1)] += 1
+            for at in range(begin, end, RUN):
+                run = v[at : min(at + RUN, end)]
+                if reaches(run, left, wanted << np.uint64(DIGIT) << shift):
+                    for i in range(len(run)):
+                        rest = key_of(run[i], left, infinite) >> shift
+                        if rest >> np.uint64(DIGIT) == wanted:
+                            lanes[i % LANES, rest & np.uint64(BINS - 1)] += 1
             for digit in range(BINS):
                 found = 0
                 for lane in range(LANES):
@@ -77,10 +93,13 @@ def mark(v: Any, units: Any, keys: Any, threshold: Any, found: Any, counters: An
         last = min(first + SHARE, size)
         for unit in range(first, last):
             least, above, level = threshold[units[0, unit]], 0, 0
-            for i in range(units[1, unit], units[2, unit]):
-                key = key_of(v[i], left, infinite)
-                above += key > least
-                level += key == least
+            for at in range(units[1, unit], units[2, unit], RUN):
+                run = v[at : min(at + RUN, units[2, unit])]
+                if reaches(run, left, least):
+                    for bits in run:
+                        key = key_of(bits, left, infinite)
+                        above += key > least
+                        level += key == least
             found[0, unit], found[1, unit] = above, level
         counted(counters, DONE, last - first)
         first = counted(counters, TAKEN, SHARE)
@@ -120,13 +139,16 @@ def take(
         for unit in range(first, last):
             k = units[0, unit]
             least, position, level = threshold[k], found[0, unit], found[1, unit]
-            for i in range(units[1, unit], units[2, unit]):
-                key = key_of(v[i], left, infinite)
-                if key > least or (key == least and level > 0):
-                    level -= key == least
-                    indices[position], values[position] = i - first_of[k], v[i]
-                    u[i] = v[i] = 0
-                    position += 1
+            for at in range(units[1, unit], units[2, unit], RUN):
+                run = v[at : min(at + RUN, units[2, unit])]
+                if reaches(run, left, least):
+                    for i in range(len(run)):
+                        key = key_of(run[i], left, infinite)
+                        if key > least or (key == least and level > 0):
+                            level -= key == least
+                            indices[position], values[position] = at + i - first_of[k], run[i]
+                            u[at + i] = run[i] = 0
+                            position += 1
         counted(counters, DONE, last - first)
         first = counted(counters, TAKEN, SHARE)
     look_on(counters, size)
