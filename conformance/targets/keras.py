@@ -3,8 +3,8 @@
 ``CLASSES`` is the whole mapping. Documented hyperparameters are passed as they are; where a class computes another rule
 under the same name, that is for the suite to find.
 
-Keras settles its backend when it is imported, so each backend runs in a process of its own, which imports Keras and
-answers requests until its standard input ends. It is started by the first run that needs it.
+Keras settles its backend when it is imported, so each backend runs in a process of its own, started by the first run
+that needs it. This is the near end; the far end is `keras_process`, which is named here and not imported.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ import pickle
 import subprocess
 import sys
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata, util
 from typing import Any
-
-import numpy as np
 
 from optimetry.conformance.targets.target import Array, AverageRun, GradientRun, Hyper
 from optimetry.conformance.targets.wrapped import keras as wrapped
@@ -101,6 +99,9 @@ ABSENT: Mapping[str, str] = {
 
 ENGINES = ("torch", "jax", "numpy")
 
+FAR_END = "optimetry.conformance.targets.keras_process"
+"""The module that a backend's process runs."""
+
 ON_THE_CPU = {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu", "KERAS_TORCH_DEVICE": "cpu"}
 
 WIDE_JAX = {"JAX_ENABLE_X64": "1"}
@@ -154,7 +155,7 @@ class KerasTarget:
         if reason is not None:
             raise ValueError(f"{wrapper}: {reason}")
         backend = Backend.of(self.engine)
-        number = backend.start(wrapper, dict(hyper), parameters, verb="start_wrapper")
+        number = backend.start("start_wrapper", wrapped.keywords(wrapper, hyper), parameters)
         run = wrapped.NearWrapper(backend, number)
         weakref.finalize(run, backend.over.append, number)
         return run
@@ -166,7 +167,7 @@ class KerasRun:
     def __init__(self, backend: Backend, entry: KerasClass, hyper: Hyper, parameters: list[Array]) -> None:
         self._backend = backend
         self._slots = {variable: slot for slot, variable in entry.slots.items()}
-        self._number = backend.start(entry.cls, entry.keywords(hyper), parameters)
+        self._number = backend.start("start", entry.cls, entry.keywords(hyper), parameters)
         weakref.finalize(self, backend.over.append, self._number)
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
@@ -200,7 +201,7 @@ class Backend:
         self.over: list[int] = []
         """The numbers of runs that nobody holds any more; the next request mentions them."""
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "optimetry.conformance.targets.keras"],
+            [sys.executable, "-P", "-m", FAR_END],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **ON_THE_CPU, **WIDE_JAX, "KERAS_BACKEND": engine},
@@ -215,10 +216,10 @@ class Backend:
             cls.running[engine] = cls(engine)
         return cls.running[engine]
 
-    def start(self, cls: str, keywords: Mapping[str, object], parameters: list[Array], verb: str = "start") -> int:
-        """Begin a run there, of an optimizer or with ``start_wrapper`` of a wrapper; its number."""
+    def start(self, verb: str, *arguments: Any) -> int:
+        """Begin a run there, with ``start`` of an optimizer or with ``start_wrapper`` of a wrapper; its number."""
         self._started += 1
-        self.ask(verb, self._started, (cls, keywords, parameters))
+        self.ask(verb, self._started, arguments)
         return self._started
 
     def ask(self, verb: str, number: int, arguments: tuple[Any, ...]) -> Any:
@@ -262,128 +263,4 @@ class Backend:
         return f"keras: the process of its {self._engine} backend ended with status {self._process.returncode}"
 
 
-class FarRun:
-    """The far end of one run: variables, and the optimizers that share them out among each other."""
-
-    def __init__(self, cls: str, keywords: Mapping[str, object], parameters: list[Array]) -> None:
-        import keras
-
-        self._dtype = parameters[0].dtype.name if parameters else "float32"
-        self._make: Callable[[], Any] = lambda: getattr(keras.optimizers, cls)(learning_rate=0.0, **keywords)
-        keras.config.set_floatx(self._dtype)
-        self._variables = [
-            keras.Variable(parameter, dtype=self._dtype, name=f"parameter{i}") for i, parameter in enumerate(parameters)
-        ]
-        self._groups = [(self._optimizer(range(len(parameters))), list(range(len(parameters))))]
-
-    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
-        """Apply the gradients; optimizers of which only a part has any are split first."""
-        import keras
-
-        keras.config.set_floatx(self._dtype)
-        self._groups = [part for group in self._groups for part in self._split(group, grads)]
-        for optimizer, members in self._groups:
-            if grads[members[0]] is not None:
-                optimizer.learning_rate = learning_rate
-                given = [keras.ops.convert_to_tensor(grads[i]) for i in members]
-                with without_gradients():
-                    optimizer.apply(given, [self._variables[i] for i in members])
-        return [np.array(keras.ops.convert_to_numpy(variable)) for variable in self._variables]
-
-    def state(self) -> dict[str, list[Array]]:
-        """The variables of the optimizers by name, the learning rate aside, for each parameter."""
-        found: dict[str, list[Any]] = {}
-        for optimizer, members in self._groups:
-            for variable in optimizer.variables:
-                owner, _, name = variable.name.partition("_")
-                for i in (
-                    members if variable is optimizer.iterations else [i for i in members if owner == f"parameter{i}"]
-                ):
-                    key = "iteration" if variable is optimizer.iterations else name
-                    found.setdefault(key, [None] * len(self._variables))[i] = np.array(variable.numpy())
-        return found
-
-    def load(self, state: Mapping[str, list[Array]]) -> None:
-        """Take over what ``state`` returned, with an optimizer for each count of steps."""
-        counts = [int(count) for count in state["iteration"]]
-        alike = [[i for i, other in enumerate(counts) if other == count] for count in dict.fromkeys(counts)]
-        self._groups = [(self._optimizer(members), members) for members in alike]
-        for optimizer, members in self._groups:
-            self._fill(
-                optimizer, {f"parameter{i}_{name}": values[i] for i in members for name, values in state.items()}
-            )
-            optimizer.iterations.assign(counts[members[0]])
-
-    def _optimizer(self, members: Sequence[int]) -> Any:
-        optimizer = self._make()
-        optimizer.build([self._variables[i] for i in members])
-        return optimizer
-
-    def _split(self, group: tuple[Any, list[int]], grads: list[Array | None]) -> list[tuple[Any, list[int]]]:
-        optimizer, members = group
-        parts = [[i for i in members if (grads[i] is None) is missing] for missing in (False, True)]
-        if not all(parts):
-            return [group]
-        held = {variable.name: variable.numpy() for variable in optimizer.variables}
-        found = []
-        for part in parts:
-            own = self._optimizer(part)
-            self._fill(own, held)
-            found.append((own, part))
-        return found
-
-    @staticmethod
-    def _fill(optimizer: Any, held: Mapping[str, Array]) -> None:
-        for variable in optimizer.variables:
-            if variable.name in held:
-                variable.assign(held[variable.name])
-
-
-def without_gradients() -> contextlib.AbstractContextManager[Any]:
-    """What Keras documents around an update with torch, whose parameters record gradients."""
-    if os.environ["KERAS_BACKEND"] != "torch":
-        return contextlib.nullcontext()
-    import torch
-
-    no_grad: contextlib.AbstractContextManager[Any] = torch.no_grad()
-    return no_grad
-
-
-def serve() -> None:
-    """Answer requests from standard input on standard output; what Keras itself prints goes to standard error."""
-    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    np.seterr(all="ignore")  # the numpy backend would warn of every division by zero
-    runs: dict[int, Any] = {}
-    kinds = {"start": FarRun, "start_wrapper": wrapped.FarWrapper}
-
-    def answer(done: bool, content: Any) -> None:
-        pickle.dump((done, content), answers, protocol=pickle.HIGHEST_PROTOCOL)
-        answers.flush()
-
-    try:
-        import keras
-    except Exception as error:
-        return answer(False, f"importing keras raised {type(error).__name__}: {error}")
-    answer(True, keras.__version__)
-    while True:
-        try:
-            verb, number, arguments, over = pickle.load(requests)
-        except EOFError:
-            return None
-        for finished in over:
-            runs.pop(finished, None)
-        try:
-            if verb in kinds:
-                runs[number] = kinds[verb](*arguments)
-                answer(True, None)
-            else:
-                answer(True, getattr(runs[number], verb)(*arguments))
-        except Exception as error:
-            answer(False, f"{type(error).__name__}: {error}")
-
-
 target = KerasTarget()
-
-if __name__ == "__main__":
-    serve()

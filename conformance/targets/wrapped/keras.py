@@ -1,16 +1,12 @@
 """Keras' clips and moving averages: arguments of every optimizer, so plain SGD carries them.
 
-From zero, with learning rate 1, a step of SGD leaves minus the clipped gradient, to the bit; with gradients of zero it
-leaves the parameters as they are, and takes them into the moving average. Runs live in the backend's process; the
-classes here are the far end of one run.
+Runs live in the backend's process, as `FarWrapper` of `optimetry.conformance.targets.keras_process`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from optimetry.conformance.targets.target import Array, Hyper
 
@@ -42,66 +38,11 @@ def unsupported(wrapper: str, hyper: Hyper) -> str | None:
     return None
 
 
-class FarWrapper:
-    """The far end of one run of a wrapper: variables, and an optimizer."""
-
-    def __init__(self, wrapper: str, hyper: Hyper, parameters: list[Array]) -> None:
-        import keras
-
-        keyword, name = ARGUMENTS[wrapper]
-        average = {"use_ema": True} if wrapper == "exponential_moving_average" else {}
-        self._dtype = parameters[0].dtype.name if parameters else "float32"
-        keras.config.set_floatx(self._dtype)
-        self._variables = [
-            keras.Variable(array, dtype=self._dtype, name=f"parameter{i}") for i, array in enumerate(parameters)
-        ]
-        self._optimizer = keras.optimizers.SGD(learning_rate=1.0, **{keyword: hyper[name]}, **average)
-        self._optimizer.build(self._variables)
-        self._training = parameters
-
-    def transform(self, grads: list[Array]) -> list[Array]:
-        """Minus the parameters after a step from zero."""
-        self._assign([np.zeros_like(grad) for grad in grads])
-        self._step(grads)
-        return [np.array(-array) for array in self._values()]
-
-    def update(self, parameters: list[Array]) -> None:
-        """A step without gradients on these parameters."""
-        self._training = parameters
-        self._assign(parameters)
-        self._step([np.zeros_like(array) for array in parameters])
-
-    def apply(self) -> list[Array]:
-        """``finalize_variable_values``, which puts the averages into the variables."""
-        from optimetry.conformance.targets.keras import without_gradients
-
-        with without_gradients():
-            self._optimizer.finalize_variable_values(self._variables)
-        return self._values()
-
-    def restore(self) -> list[Array]:
-        """The parameters of training, assigned: Keras itself keeps no copy."""
-        self._assign(self._training)
-        return self._values()
-
-    def _step(self, grads: list[Array]) -> None:
-        import keras
-
-        from optimetry.conformance.targets.keras import without_gradients
-
-        keras.config.set_floatx(self._dtype)
-        given = [keras.ops.convert_to_tensor(grad) for grad in grads]
-        with without_gradients():
-            self._optimizer.apply(given, self._variables)
-
-    def _assign(self, arrays: list[Array]) -> None:
-        for variable, array in zip(self._variables, arrays, strict=True):
-            variable.assign(array)
-
-    def _values(self) -> list[Array]:
-        import keras
-
-        return [np.array(keras.ops.convert_to_numpy(variable)) for variable in self._variables]
+def keywords(wrapper: str, hyper: Hyper) -> dict[str, object]:
+    """The keyword arguments of the optimizer for ``hyper``."""
+    keyword, name = ARGUMENTS[wrapper]
+    average = {"use_ema": True} if wrapper == "exponential_moving_average" else {}
+    return {keyword: hyper[name], **average}
 
 
 class NearWrapper:
