@@ -5,6 +5,7 @@ The averages of float16 and bfloat16 parameters are kept in float32.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -74,7 +75,7 @@ def _kernel(
     return Kernel((Pass(function, reads, writes, scalars, cuda=cuda),))
 
 
-class Averaged:
+class Averaged(ABC):
     """Parameters that are replaced by their averages for a while, and brought back.
 
     What is brought back waits in NumPy's memory, so on a device ``apply`` and ``restore`` take a copy there and back.
@@ -130,14 +131,17 @@ class Averaged:
                 self._sweep.device.assign(own, np.asarray(array))
         self._set_numbers([number.item() for number in state["numbers"]])
 
+    @abstractmethod
     def _put_in(self) -> None:
-        raise NotImplementedError
+        """Write the averages into the parameters."""
 
+    @abstractmethod
     def _numbers(self) -> list[float]:
-        raise NotImplementedError
+        """What the state has beside its arrays."""
 
+    @abstractmethod
     def _set_numbers(self, numbers: Sequence[float]) -> None:
-        raise NotImplementedError
+        """Go on from what `_numbers` returned."""
 
     def _check_training(self) -> None:
         if self._training is not None:

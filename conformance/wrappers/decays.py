@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +22,9 @@ class Decay(Wrapper):
 
     regularization_coeff: float = hyper(0.0, "[0, inf)", "the strength of the decay", corners=STRENGTHS)
 
+    @abstractmethod
     def regularizer(self) -> WeightDecayRegularizer:
         """The documented regularizer of no strength yet."""
-        raise NotImplementedError
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """The gradients plus the term."""

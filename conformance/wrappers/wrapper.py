@@ -6,6 +6,7 @@ and error texts follow from the declaration, and the oracle is the declaration e
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
@@ -15,7 +16,7 @@ from optimetry.reference.rule import Array, Rule
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wrapper(Rule):
+class Wrapper(Rule, ABC):
     """The base of every wrapper.
 
     Class attributes:
@@ -35,6 +36,7 @@ class Wrapper(Rule):
         """Whether negating parameters and gradients negates the result."""
         return True
 
+    @abstractmethod
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """What the wrapper gives, and its state afterwards, out of place.
 
@@ -43,7 +45,6 @@ class Wrapper(Rule):
             parameters: the parameters that the run began with, of the same shapes and dtypes.
             state: what the last call returned; None in the first.
         """
-        raise NotImplementedError(f"{type(self).__name__} declares no feed")
 
 
 @dataclass(frozen=True)
