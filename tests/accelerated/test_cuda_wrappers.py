@@ -17,7 +17,7 @@ from optimetry.conformance.judge import judge
 from optimetry.conformance.targets.accelerated import AcceleratedTarget
 from tests.accelerated.cases import DTYPES, Array, arrays, bits, copies
 from tests.accelerated.emulated import Emulated, needs_compiler
-from tests.accelerated.wrapped import NORMS, WRAPPED, on_host, results
+from tests.accelerated.wrapped import NORMS, WRAPPED, assert_reordered, on_host, reordered, results
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("emulated_cuda")]
 
@@ -35,11 +35,10 @@ def test_bits_of_the_numpy_engine(name: str, dtype: str) -> None:
 def test_norms_differ_by_the_order_of_a_sum(name: str, dtype: str) -> None:
     """Sums of doubles in another order round to the same float32, here; in float64 to almost the same."""
     ours, must = (on_host(name, dtype, engine) for engine in ("cuda", "numpy"))
-    for array, wanted in zip(ours, must, strict=True):
-        if dtype == "float64":
-            np.testing.assert_allclose(array, wanted, rtol=1e-14)
-        else:
-            assert array.tobytes() == wanted.tobytes()
+    if dtype == "float64":
+        assert_reordered(name, ours, must)
+    else:
+        assert bits(ours) == bits(must)
 
 
 @pytest.mark.parametrize("name", WRAPPED)
@@ -117,6 +116,14 @@ def test_a_body_that_drops_nan_is_found(
     faulty(text, before, after, monkeypatch)
     ours, must = (of_special_values(name, engine) for engine in ("cuda", "numpy"))
     assert any((np.isnan(one) != np.isnan(other)).any() for one, other in zip(ours, must, strict=True))
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_a_factor_beyond_the_order_of_a_sum_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    must = on_host(name, "float64", "numpy")
+    faulty("FACTOR", "limit / ", f"{1 + 2 * max(reordered(name, must))!r} * limit / ", monkeypatch)
+    with pytest.raises(AssertionError):
+        assert_reordered(name, on_host(name, "float64", "cuda"), must)
 
 
 class OneEngine(AcceleratedTarget):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -62,3 +63,24 @@ def results(name: str, given: list[Array], read: list[Array], **engine: Any) -> 
 def on_host(name: str, dtype: str, engine: str, **options: Any) -> list[Array]:
     """What a wrapper makes of the arrays of the tests of engines."""
     return results(name, copies(arrays(dtype, 0)), arrays(dtype, 1), engine=engine, **options)
+
+
+def reordered(name: str, given: list[Array]) -> list[float]:
+    """How far a clip of doubles by their norm may be from one that sums in another order, relative to each array.
+
+    A rounding is a factor ``1 + d`` with ``|d| <= u = 2**-53``; in logarithms it is at most ``-log(1 - u)``, roundings
+    add up, and a root halves. Each of n squares is rounded once and takes part in at most n - 1 additions, in whatever
+    order: n/2 roundings in the norm. Its root, the quotient and the product are three more. Who sums array by array for
+    the joint norm takes a root of each sum and squares it: three more below the joint root, as the square doubles the
+    root's. Either clip may err so, in opposite directions.
+    """
+    sizes, parts = [array.size for array in given], 0
+    if name == "clip_by_global_norm":
+        sizes, parts = [sum(sizes)] * len(sizes), 3
+    return [math.expm1(-2 * ((size + parts) / 2 + 3) * math.log1p(-(2.0**-53))) for size in sizes]
+
+
+def assert_reordered(name: str, ours: list[Array], must: list[Array]) -> None:
+    """The results of a clip are apart by no more than the order of its sums explains."""
+    for array, wanted, bound in zip(ours, must, reordered(name, must), strict=True):
+        assert np.all(np.abs(array - wanted) <= bound * np.abs(wanted))
