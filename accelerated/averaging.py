@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from optimetry.accelerated.formats import Array
 from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Number, Pass
-from optimetry.accelerated.sweeps import Sweep
+from optimetry.accelerated.sweeps import Options, Sweep
 from optimetry.reference.averaging.exponential import ExponentialAverage
 from optimetry.reference.averaging.window import FOLD, WindowAverage
 from optimetry.reference.domains import real, whole
@@ -88,11 +88,9 @@ class Averaged(ABC):
     kernels: Mapping[str, Kernel]
     slots: tuple[str, ...]
 
-    def __init__(self, parameters: Sequence[Array], engine: str, threads: int | None, fmad: bool) -> None:
+    def __init__(self, parameters: Sequence[Array], **options: Unpack[Options]) -> None:
         self.updates = 0
-        self._sweep = Sweep(
-            self.label, parameters, self.kernels, slots=self.slots, engine=engine, threads=threads, fmad=fmad
-        )
+        self._sweep = Sweep(self.label, parameters, self.kernels, slots=self.slots, **options)
         self._training: list[Array] | None = None
 
     def apply(self) -> None:
@@ -154,9 +152,7 @@ class ExponentialMovingAverage(Averaged):
     Args:
         parameters: arrays that training updates in place, as `Sweep` takes them.
         decay: the largest decay, in [0, 1).
-        engine: see `Sweep`.
-        threads: see `Sweep`.
-        fmad: see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
 
     Raises:
         HyperparameterError: the decay is not in [0, 1).
@@ -170,18 +166,10 @@ class ExponentialMovingAverage(Averaged):
         "apply": _kernel(corrected, ("average", PARAM), (PARAM,), lambda weight, t: (weight,), CORRECTED_CUDA),
     }
 
-    def __init__(
-        self,
-        parameters: Sequence[Array],
-        decay: float = 0.999,
-        *,
-        engine: str = "auto",
-        threads: int | None = None,
-        fmad: bool = False,
-    ) -> None:
+    def __init__(self, parameters: Sequence[Array], decay: float = 0.999, **options: Unpack[Options]) -> None:
         self._rule = ExponentialAverage(real(self.label, "decay", decay, "[0, 1)"))
         self._product = 1.0
-        super().__init__(parameters, engine, threads, fmad)
+        super().__init__(parameters, **options)
 
     def update(self, thres_steps: int | None = None) -> None:
         """Take the parameters in; ``thres_steps``, where given, schedules the decay.
@@ -214,9 +202,7 @@ class ModelAverage(Averaged):
         min_average_window: the least number of updates in a window.
         max_average_window: no window need be longer than this many updates.
         fold: after so many updates the running sum is folded into a second one.
-        engine: see `Sweep`.
-        threads: see `Sweep`.
-        fmad: see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
 
     Raises:
         HyperparameterError: an argument is outside its interval, or the minimum is above the maximum.
@@ -240,9 +226,7 @@ class ModelAverage(Averaged):
         max_average_window: int = 10000,
         *,
         fold: int = FOLD,
-        engine: str = "auto",
-        threads: int | None = None,
-        fmad: bool = False,
+        **options: Unpack[Options],
     ) -> None:
         rate = real(self.label, "average_window_rate", average_window_rate, "[0, inf)")
         low = whole(self.label, "min_average_window", min_average_window, "[1, inf)")
@@ -253,7 +237,7 @@ class ModelAverage(Averaged):
             )
         self._rule, self._fold = WindowAverage(rate, low, high), fold
         self._in_window = self._in_previous = 0
-        super().__init__(parameters, engine, threads, fmad)
+        super().__init__(parameters, **options)
 
     def update(self) -> None:
         """Take the parameters in.

@@ -6,12 +6,13 @@ A clip is bound to the arrays that gradients are written to, step after step. No
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
 from optimetry.accelerated.formats import Array
 from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Number, Pass, Rate
-from optimetry.accelerated.sweeps import Sweep
+from optimetry.accelerated.sweeps import Options, Sweep
 from optimetry.reference.clips import GradientClipByGlobalNorm, GradientClipByNorm, GradientClipByValue
 from optimetry.reference.errors import ArrayError
 
@@ -62,9 +63,7 @@ class ClipByValue:
         grads: the arrays that are clipped, as `Sweep` takes them.
         max: the upper end.
         min: the lower end; None means ``-max``.
-        engine: see `Sweep`.
-        threads: see `Sweep`.
-        fmad: see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
 
     Raises:
         HyperparameterError: as the reference does.
@@ -76,15 +75,12 @@ class ClipByValue:
         grads: Sequence[Array],
         max: float,  # noqa: A002 - the documented names
         min: float | None = None,  # noqa: A002
-        *,
-        engine: str = "auto",
-        threads: int | None = None,
-        fmad: bool = False,
+        **options: Unpack[Options],
     ) -> None:
         ends = GradientClipByValue(max, min)
         one = Pass(between, (PARAM,), (PARAM,), lambda lr, t: (ends.min, ends.max), cuda=BETWEEN_CUDA)
         kernels = {"clip": Kernel((one,))}
-        self._sweep = Sweep("clip_by_value", grads, kernels, engine=engine, threads=threads, fmad=fmad)
+        self._sweep = Sweep("clip_by_value", grads, kernels, **options)
 
     def clip(self) -> None:
         """Clip what is in the arrays."""
@@ -97,26 +93,16 @@ class ClipByNorm:
     Args:
         grads: the arrays that are clipped, as `Sweep` takes them.
         clip_norm: the limit.
-        engine: see `Sweep`.
-        threads: see `Sweep`.
-        fmad: see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
 
     Raises:
         HyperparameterError: as the reference does.
         ArrayError: an array that cannot be updated in place.
     """
 
-    def __init__(
-        self,
-        grads: Sequence[Array],
-        clip_norm: float,
-        *,
-        engine: str = "auto",
-        threads: int | None = None,
-        fmad: bool = False,
-    ) -> None:
+    def __init__(self, grads: Sequence[Array], clip_norm: float, **options: Unpack[Options]) -> None:
         kernels = {"clip": _scaling(GradientClipByNorm(clip_norm).clip_norm, joint=False)}
-        self._sweep = Sweep("clip_by_norm", grads, kernels, engine=engine, threads=threads, fmad=fmad)
+        self._sweep = Sweep("clip_by_norm", grads, kernels, **options)
 
     def clip(self) -> None:
         """Clip what is in the arrays."""
@@ -129,26 +115,16 @@ class ClipByGlobalNorm:
     Args:
         grads: the arrays that are clipped, all of one dtype, as `Sweep` takes them.
         clip_norm: the limit.
-        engine: see `Sweep`.
-        threads: see `Sweep`.
-        fmad: see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
 
     Raises:
         HyperparameterError: as the reference does.
         ArrayError: an array that cannot be updated in place, or several dtypes.
     """
 
-    def __init__(
-        self,
-        grads: Sequence[Array],
-        clip_norm: float,
-        *,
-        engine: str = "auto",
-        threads: int | None = None,
-        fmad: bool = False,
-    ) -> None:
+    def __init__(self, grads: Sequence[Array], clip_norm: float, **options: Unpack[Options]) -> None:
         kernels = {"clip": _scaling(GradientClipByGlobalNorm(clip_norm).clip_norm, joint=True)}
-        self._sweep = Sweep("clip_by_global_norm", grads, kernels, engine=engine, threads=threads, fmad=fmad)
+        self._sweep = Sweep("clip_by_global_norm", grads, kernels, **options)
         dtypes = sorted({grad.dtype.name for grad in grads})
         if len(dtypes) > 1:
             raise ArrayError(f"clip_by_global_norm: gradients of {', '.join(dtypes)}, must be of one dtype")

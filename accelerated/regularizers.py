@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
 from optimetry.accelerated.formats import Array
 from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass
-from optimetry.accelerated.sweeps import Sweep
+from optimetry.accelerated.sweeps import Options, Sweep
 from optimetry.reference.regularizers import L1DecayRegularizer, L2DecayRegularizer
 
 
@@ -34,9 +35,7 @@ class L1Decay:
     Args:
         grads: the arrays that are added to, as `Sweep` takes them.
         regularization_coeff: the strength.
-        engine: see `Sweep`.
-        threads: see `Sweep`.
-        fmad: see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
 
     Raises:
         HyperparameterError: as the reference does.
@@ -47,19 +46,11 @@ class L1Decay:
     cuda = SIGN_CUDA
     documented: type[L1DecayRegularizer] | type[L2DecayRegularizer] = L1DecayRegularizer
 
-    def __init__(
-        self,
-        grads: Sequence[Array],
-        regularization_coeff: float,
-        *,
-        engine: str = "auto",
-        threads: int | None = None,
-        fmad: bool = False,
-    ) -> None:
+    def __init__(self, grads: Sequence[Array], regularization_coeff: float, **options: Unpack[Options]) -> None:
         strength = self.documented(regularization_coeff).coefficient
         one = Pass(self.function, (PARAM, GRAD), (PARAM,), lambda lr, t: (strength,), cuda=self.cuda)
         kernels = {"add": Kernel((one,))}
-        self._sweep = Sweep(type(self).__name__, grads, kernels, engine=engine, threads=threads, fmad=fmad)
+        self._sweep = Sweep(type(self).__name__, grads, kernels, **options)
 
     def regularize(self, parameters: Sequence[Array]) -> None:
         """Add the term of these parameters, of the gradients' dtypes and shapes, to what is in the arrays."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -30,6 +30,14 @@ class Slots(Rule):
     def initial_state(self, param: Array) -> State:
         """Zeros under each name."""
         return State(**{name: np.zeros_like(param) for name in self.names})
+
+
+class Options(TypedDict, total=False):
+    """How a `Sweep` works: those of its keywords that clips, regularizers and averages take and pass on to it."""
+
+    engine: str
+    threads: int | None
+    fmad: bool
 
 
 class Sweep:
