@@ -6,11 +6,12 @@ One fused pass accumulates; `optimetry.accelerated.selection` finds and takes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from optimetry.accelerated.formats import Array
 from optimetry.accelerated.kernels.kernel import GRAD, Kernel, Number, Pass
 from optimetry.accelerated.selection.selector import selector
-from optimetry.accelerated.sweeps import Sweep
+from optimetry.accelerated.sweeps import Options, Sweep
 from optimetry.reference.distributed.dgc_momentum import Message, count_sent
 from optimetry.reference.domains import real
 from optimetry.reference.errors import ArrayError
@@ -49,9 +50,7 @@ class Compression:
         like: arrays of the parameters' dtypes and shapes, as `Sweep` takes them; they are not changed.
         momentum: the share of ``u`` that is kept, in [0, 1).
         use_nesterov: whether to look ahead along the velocity.
-        engine: see `Sweep`.
-        threads: see `Sweep`.
-        fmad: see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
 
     Raises:
         HyperparameterError: the momentum is not in [0, 1).
@@ -64,10 +63,7 @@ class Compression:
         like: Sequence[Array],
         momentum: float,
         use_nesterov: bool = False,
-        *,
-        engine: str = "auto",
-        threads: int | None = None,
-        fmad: bool = False,
+        **options: Unpack[Options],
     ) -> None:
         mu = real("dgc_momentum", "momentum", momentum, "[0, 1)")
         for i, array in enumerate(like):
@@ -75,15 +71,8 @@ class Compression:
                 raise ArrayError(f"dgc_momentum: parameter {i} has {array.size} elements, must have at most {LARGEST}")
         function, cuda = (accumulated_ahead, AHEAD_CUDA) if use_nesterov else (accumulated, ACCUMULATED_CUDA)
         one = Pass(function, (GRAD, "u", "v"), ("u", "v"), lambda lr, t: (mu,), cuda=cuda)
-        self._sweep = Sweep(
-            "dgc_momentum",
-            like,
-            {"accumulate": Kernel((one,))},
-            slots=("u", "v"),
-            engine=engine,
-            threads=threads,
-            fmad=fmad,
-        )
+        self._sweep = Sweep("dgc_momentum", like, {"accumulate": Kernel((one,))}, slots=("u", "v"), **options)
+        threads = options.get("threads")
         self._selectors = [
             (
                 group,

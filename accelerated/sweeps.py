@@ -33,7 +33,7 @@ class Slots(Rule):
 
 
 class Options(TypedDict, total=False):
-    """How a `Sweep` works: those of its keywords that clips, regularizers and averages take and pass on to it."""
+    """How a `Sweep` works: those of its keywords that whoever is built on it takes and passes on."""
 
     engine: str
     threads: int | None
