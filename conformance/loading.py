@@ -18,8 +18,8 @@ from optimetry.conformance.names import near_miss
 from optimetry.conformance.targets.target import Target
 from optimetry.reference.errors import TargetError
 
-NOT_TARGETS = ("keras_process", "target", "wrapped")
-"""What in the folder holds no target: the far end of one, the protocol, and the wrappers offered beside optimizers."""
+NOT_TARGETS = ("jax_caches", "keras_process", "target", "wrapped")
+"""What in the folder holds no target: parts of some, the protocol, and the wrappers offered beside optimizers."""
 
 
 ADAPTED: Mapping[str, str] = {"keras": "3.15.0", "optax": "0.2.8", "paddle": "3.3.1", "torch": "2.13.0"}

@@ -25,6 +25,7 @@ class FarRun:
         import keras
 
         self._dtype = parameters[0].dtype.name if parameters else "float32"
+        make_room(cls, self._dtype)
         self._make: Callable[[], Any] = lambda: getattr(keras.optimizers, cls)(learning_rate=0.0, **keywords)
         keras.config.set_floatx(self._dtype)
         self._variables = [
@@ -106,6 +107,7 @@ class FarWrapper:
         import keras
 
         self._dtype = parameters[0].dtype.name if parameters else "float32"
+        make_room(*keywords, self._dtype)
         keras.config.set_floatx(self._dtype)
         self._variables = [
             keras.Variable(array, dtype=self._dtype, name=f"parameter{i}") for i, array in enumerate(parameters)
@@ -163,6 +165,14 @@ def without_gradients() -> contextlib.AbstractContextManager[Any]:
 
     no_grad: contextlib.AbstractContextManager[Any] = torch.no_grad()
     return no_grad
+
+
+def make_room(*what: str) -> None:
+    """With JAX, forget what was compiled for other rules or wrappers when it has become too much."""
+    if os.environ["KERAS_BACKEND"] == "jax":
+        from optimetry.conformance.targets.jax_caches import caches
+
+        caches.used(*what)
 
 
 def serve() -> None:

@@ -17,6 +17,7 @@ import jax
 import numpy as np
 import optax
 
+from optimetry.conformance.targets.jax_caches import caches
 from optimetry.conformance.targets.target import Array, AverageRun, GradientRun, Hyper
 from optimetry.conformance.wrappers import WRAPPERS
 
@@ -136,12 +137,14 @@ class OptaxTarget:
         reason = self.unsupported(optimizer, hyper, dtype)
         if reason is not None:
             raise ValueError(f"{optimizer}: {reason}")
+        caches.used(optimizer, dtype)
         return OptaxRun(optimizer, hyper, parameters, compiled=self.engine == "jit")
 
     def start_wrapper(self, wrapper: str, hyper: Hyper, parameters: list[Array]) -> GradientRun | AverageRun:
         """Begin a run of a clip, a weight decay or an average; raises ValueError where none is offered."""
         from optimetry.conformance.targets.wrapped import optax as wrapped
 
+        caches.used(wrapper, *sorted({array.dtype.name for array in parameters}))
         return wrapped.start(wrapper, hyper, parameters, compiled=self.engine == "jit")
 
 

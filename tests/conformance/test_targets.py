@@ -254,3 +254,16 @@ def test_keras_forgets_the_runs_that_are_over():
     target.start("sgd", {}, start)
     with pytest.raises(RuntimeError, match=f"KeyError: {number}"):
         backend.ask("state", number, ())
+
+
+def test_what_jax_compiles_for_one_rule_after_the_other_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    jax = pytest.importorskip("jax", reason="jax is not installed")
+    from optimetry.conformance.targets.jax_caches import MOST, Caches
+
+    cleared: list[int] = []
+    monkeypatch.setattr(jax, "clear_caches", lambda: cleared.append(number))
+    caches = Caches()
+    for number in range(3 * MOST):
+        for _ in range(3):
+            caches.used("adam", f"dtype {number}")
+    assert cleared == [MOST, 2 * MOST]
