@@ -31,6 +31,7 @@ class Share:
     def __init__(self, task: Callable[[], None]) -> None:
         self._task = [task]
         self.ended = False
+        self.error: BaseException | None = None
 
     def do(self) -> None:
         """Run the task."""
@@ -40,8 +41,9 @@ class Share:
             return
         try:
             task()
-        finally:
-            self.ended = True
+        except BaseException as error:
+            self.error = error
+        self.ended = True
 
     def take_back(self) -> bool:
         """Whether no thread has begun it, and now none will."""
@@ -56,14 +58,17 @@ def together(task: Callable[[], None], threads: int, is_done: Callable[[], bool]
     """Run the same task on so many threads, this one among them, and return when all is done.
 
     The task must be one that ends when nothing is left to take, whoever took it; ``is_done`` says whether all that was
-    taken is done, too. A thread that has not even started by then is not waited for. An exception, an interrupt among
-    them, is raised only when the others have ended: nothing is written after this has returned.
+    taken is done, too. A thread that has not even started by then is not waited for. An exception of any thread, or an
+    interrupt, is raised only when the others have ended: nothing is written after this has returned.
     """
     shares = [Share(task) for _ in range(threads - 1)]
-    _helpers.offer(shares)
     try:
+        _helpers.offer(shares)
         task()
         while not is_done():
+            for share in shares:
+                if share.error is not None:
+                    raise share.error
             time.sleep(PAUSE)
     except BaseException:
         _settled(shares)

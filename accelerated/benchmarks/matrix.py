@@ -86,6 +86,7 @@ def touching(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
     The very same arrays, since where memory lies makes a tenth of a difference; what was in them is lost.
     """
     other = copy.copy(optimizer)
+    other._last = None  # what was prepared is the optimizer's own kernel
     kernel = touch(optimizer._kernel)
     other._engines = {
         name: build(optimizer.engine, kernel, FORMATS[name], threads=getattr(engine, "threads", None))

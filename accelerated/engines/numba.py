@@ -17,12 +17,17 @@ from optimetry.accelerated.work import UNIT, Work, per_item, scalar_rows
 from optimetry.reference.errors import EngineUnavailableError
 
 ALONE = 1 << 18
-"""Below so many elements a second thread costs more than it gains."""
+"""For so many elements another thread is worth waking, and no sooner."""
 
 SHARE = 4 * UNIT
 """About how many elements a thread takes at a time: a thread that the system holds up takes fewer."""
 
 DOUBLE = np.dtype(np.float64)
+
+
+def worthwhile(threads: int, elements: int) -> int:
+    """How many of so many threads are worth their waking."""
+    return min(threads, 1 + elements // ALONE)
 
 
 class NumbaEngine:
@@ -50,17 +55,17 @@ class NumbaEngine:
         """What does one step in place."""
         if work.prepared is None:
             passes = zip(self.kernel.passes, self._loops, strict=True)
-            threads = self.threads if work.units.elements >= ALONE else 1
-            work.prepared = [Sweep(one, loop, work, threads, master=self.master) for one, loop in passes]
+            threads = worthwhile(self.threads, work.units.elements)
+            work.prepared = [Prepared(one, loop, work, threads, master=self.master) for one, loop in passes]
         return partial(self._run, work.prepared, lr)
 
-    def _run(self, sweeps: list[Sweep], lr: float) -> None:
+    def _run(self, passes: list[Prepared], lr: float) -> None:
         norms: list[Array] = []
-        for sweep in sweeps:
-            norms = sweep.run(lr, norms)
+        for one in passes:
+            norms = one.run(lr, norms)
 
 
-class Sweep:
+class Prepared:
     """One pass over the items of one work, with all tables made that are the same in every step.
 
     After a pass over memory the interpreter itself is no longer in the cache: what a step does besides its loops takes

@@ -11,7 +11,7 @@ from numba import njit, types
 
 from optimetry.accelerated.arena import Column
 from optimetry.accelerated.engines.loops import DONE, TAKEN, counted, fetch_and_add, in_machine_code, look_on
-from optimetry.accelerated.engines.numba import ALONE
+from optimetry.accelerated.engines.numba import worthwhile
 from optimetry.accelerated.formats import Array
 from optimetry.accelerated.selection.selector import DIGIT, Keys, new_messages
 from optimetry.accelerated.threads import processors, together
@@ -183,7 +183,7 @@ class NumbaSelector:
         units = Units.of(sizes)
         begin = v.first[units.item] + units.start
         self.units = np.stack([units.item, begin, begin + units.count])
-        self.threads = threads or processors() if units.elements >= ALONE else 1
+        self.threads = worthwhile(threads or processors(), units.elements)
         self.count, self.choose, self.mark, self.place, self.take = (
             compiled(function, self.keys.raw) for function in (count, choose, mark, place, take)
         )

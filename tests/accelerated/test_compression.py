@@ -71,7 +71,7 @@ def test_selection_is_that_of_the_reference(engine: str, dtype: Any) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_ties_across_units(engine: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """More entries at the threshold than are taken, spread over several units and threads."""
-    monkeypatch.setattr("optimetry.accelerated.selection.numba.ALONE", 0)
+    monkeypatch.setattr("optimetry.accelerated.engines.numba.ALONE", 1)
     v = np.random.default_rng(7).integers(-3, 4, 3 * UNIT + 77).astype(dtype)
     for number in (1, 100, UNIT, 2 * UNIT + 5, v.size - 1, v.size):
         assert np.array_equal(selected(v, number, engine, threads=3).indices, largest(v, number))

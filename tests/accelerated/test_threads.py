@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from optimetry.accelerated.engines import loops
+from optimetry.accelerated.engines.numba import ALONE, worthwhile
 from optimetry.accelerated.formats import FORMATS
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.threads import Share, together
@@ -54,6 +55,21 @@ def test_an_error_is_raised_when_the_others_have_ended(error: type[BaseException
     with pytest.raises(error):
         together(task, 2, lambda: True)
     assert ended
+
+
+def test_an_error_of_another_thread_is_raised() -> None:
+    own, failed = threading.get_ident(), threading.Event()
+
+    def task() -> None:
+        if threading.get_ident() == own:
+            failed.wait(30)
+        else:
+            failed.set()
+            raise MemoryError("there")
+
+    with pytest.raises(MemoryError, match="there"):
+        together(task, 2, lambda: False)
+    together(lambda: None, 2, lambda: True)  # and the thread lives
 
 
 def test_an_interrupt_while_others_are_waited_for() -> None:
@@ -114,6 +130,10 @@ def test_a_thread_that_looks_on_sees_what_is_done_and_gives_up() -> None:
     counters[loops.DONE] = 1
     loops.look_on(counters, 1)
     assert counters.tolist() == [0, 1]
+
+
+def test_threads_are_woken_for_enough_elements_alone() -> None:
+    assert [worthwhile(8, n) for n in (0, ALONE - 1, ALONE, 3 * ALONE, 10**8)] == [1, 1, 2, 4, 8]
 
 
 def test_moved_units_hold_every_element_once() -> None:
