@@ -145,15 +145,21 @@ class Units:
         length = np.minimum(count[item] - start, UNIT)
         return cls(item, start, length, int(count.sum()))
 
-    def moved(self, back: Array) -> Units:
-        """The same elements, but every unit that is not the first of its item begins so many elements earlier.
+    def table(self, back: Array | None = None) -> Array:
+        """Item, start, count and a row of zeros, for each unit, int64.
 
         Args:
-            back: for each item a number below `UNIT`, int64.
+            back: for each item a number below `UNIT`, int64: so many elements earlier every unit of it begins but the
+                first. The same elements are in the table.
         """
-        moved = np.where(self.start > 0, back[self.item], 0)
-        taken = np.append(moved[1:], 0)[: len(moved)]  # by the next unit
-        return Units(self.item, self.start - moved, self.count + moved - taken, self.elements)
+        table = np.stack([self.item, self.start, self.count, np.zeros_like(self.item)])
+        if back is not None:
+            moved = back[self.item]
+            moved[self.start == 0] = 0
+            table[1] -= moved
+            table[2] += moved
+            table[2, :-1] -= moved[1:]  # which the next unit has taken
+        return table
 
 
 def per_item(values: Sequence[Any], items: int, dtype: np.dtype[Any]) -> Array:
@@ -162,7 +168,7 @@ def per_item(values: Sequence[Any], items: int, dtype: np.dtype[Any]) -> Array:
     for column, value in enumerate(values):
         table[:, column] = value
     with np.errstate(all="ignore"):
-        return table.astype(dtype)
+        return table.astype(dtype, copy=False)
 
 
 def scalar_rows(scalars: Any, lr: float, updates: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]:

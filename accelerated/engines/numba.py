@@ -76,13 +76,13 @@ class Prepared:
         self.one, self.loop, self.work, self.threads = one, loop, work, threads
         self.names = one.arrays(master=master)
         self.table = np.stack([work.addresses(name) for name in self.names])
-        units = work.units
+        back = None
         if not one.sums:  # whose order must not depend on where memory lies
             first, size = self.names[0], work.arena.itemsize(self.names[0])
-            units = units.moved((work.addresses(first) % LINE // size).astype(np.int64))
-        self.units = np.stack([units.item, units.start, units.count, np.zeros_like(units.item)])
-        self.sums = np.empty((len(units.item), one.sums))
-        self.share = max(1, SHARE * len(units.item) // max(1, units.elements))
+            back = (work.addresses(first) % LINE // size).astype(np.int64)
+        self.units = work.units.table(back)
+        self.sums = np.empty((self.units.shape[1], one.sums))
+        self.share = max(1, SHARE * len(self.sums) // max(1, work.units.elements))
 
     def run(self, lr: float, norms: list[Array]) -> list[Array]:
         """Do the pass, and return the norms that it measures."""

@@ -140,12 +140,12 @@ def test_moved_units_hold_every_element_once() -> None:
     count = np.array([0, 1, UNIT, UNIT + 1, 3 * UNIT + 5, 2 * UNIT])
     units = Units.of(count)
     back = np.array([3, 3, 3, 15, 7, 0])
-    moved = units.moved(back)
+    at, start, length, row = units.table(back)
     later = units.start > 0
-    assert (moved.start[later] == (units.start - back[units.item])[later]).all()
+    assert (start[later] == (units.start - back[units.item])[later]).all()
+    assert not row.any()
     for item in range(len(count)):
-        mine = moved.item == item
-        pieces = [range(a, a + n) for a, n in zip(moved.start[mine], moved.count[mine], strict=True)]
+        pieces = [range(a, a + n) for k, a, n in zip(at, start, length, strict=True) if k == item]
         assert [i for piece in pieces for i in piece] == list(range(count[item]))
 
 
