@@ -179,7 +179,7 @@ class NumbaSelector:
         self.dtype = v.block.dtype
         self.keys = Keys.of(self.dtype)
         self.u, self.v = u.block.view(self.keys.raw), v.block.view(self.keys.raw)
-        self.first, self.sizes = v.first, sizes
+        self.first = v.first
         units = Units.of(sizes)
         begin = v.first[units.item] + units.start
         self.units = np.stack([units.item, begin, begin + units.count])

@@ -49,7 +49,7 @@ class DGCCompress(Wrapper):
     def compressed(self, grad: Array, state: State) -> tuple[Array, State]:
         """The message of one gradient as an array of its shape, and what is left."""
         u, v = self.accumulated(grad, state)
-        taken = are_largest(v, self.count(math.prod(v.shape)))
+        taken = self.taken(u, v)
         return np.where(taken, v, 0.0), State(u=self.left(taken, u), v=np.where(taken, 0.0, v))
 
     def accumulated(self, grad: Array, state: State) -> tuple[Array, Array]:
@@ -60,6 +60,10 @@ class DGCCompress(Wrapper):
     def count(self, size: int) -> int:
         """How many entries are sent."""
         return count_sent(size, self.sparsity)
+
+    def taken(self, u: Array, v: Array) -> Any:
+        """Which entries are sent."""
+        return are_largest(v, self.count(math.prod(v.shape)))
 
     def left(self, taken: Any, u: Array) -> Array:
         """``u`` once entries have been taken out."""
@@ -121,8 +125,6 @@ class RoundedUp(DGCCompress):
 class VelocitySelects(DGCCompress):
     """What has waited long does not count for more."""
 
-    def compressed(self, grad: Array, state: State) -> tuple[Array, State]:
+    def taken(self, u: Array, v: Array) -> Any:
         """Another order, the same messages otherwise."""
-        u, v = self.accumulated(grad, state)
-        taken = are_largest(u, self.count(math.prod(u.shape)))
-        return np.where(taken, v, 0.0), State(u=self.left(taken, u), v=np.where(taken, 0.0, v))
+        return super().taken(v, u)

@@ -124,13 +124,11 @@ class ForgetsTheRest(DGCCompress):
 class LargestUpwards(DGCCompress):
     """The largest entries, not those of largest magnitude."""
 
-    def compressed(self, grad: Array, state: State) -> tuple[Array, State]:
+    def taken(self, u: Array, v: Array) -> Any:
         """Negative entries wait."""
-        u, v = self.accumulated(grad, state)
         taken = np.zeros(v.size, bool)
         taken[np.argsort(-v.reshape(-1), kind="stable")[: self.count(v.size)]] = True
-        taken = taken.reshape(v.shape)
-        return np.where(taken, v, 0.0), State(u=self.left(taken, u), v=np.where(taken, 0.0, v))
+        return taken.reshape(v.shape)
 
 
 class RestoresAverages(AverageFeed):

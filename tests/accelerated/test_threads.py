@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,26 @@ from optimetry.accelerated.threads import Share, together
 from optimetry.accelerated.work import UNIT, Units
 
 
+def slower_elsewhere(error: type[BaseException] | None = None) -> tuple[Callable[[], None], threading.Event]:
+    """A task that ends later in another thread, which has begun it by then, and what is set when it has ended there.
+
+    In this thread it may end with an error.
+    """
+    begun, ended, own = threading.Event(), threading.Event(), threading.get_ident()
+
+    def task() -> None:
+        if threading.get_ident() != own:
+            begun.set()
+            time.sleep(0.05)
+            ended.set()
+            return
+        begun.wait(30)
+        if error is not None:
+            raise error
+
+    return task, ended
+
+
 def test_every_thread_does_the_task() -> None:
     meet = threading.Barrier(3)
     together(lambda: meet.wait(30) and None, 3, lambda: True)
@@ -24,37 +45,17 @@ def test_every_thread_does_the_task() -> None:
 
 
 def test_what_another_thread_has_taken_is_waited_for() -> None:
-    taken, done = threading.Event(), threading.Event()
-    own = threading.get_ident()
-
-    def task() -> None:
-        if threading.get_ident() == own:
-            taken.wait(30)
-        else:
-            taken.set()
-            time.sleep(0.05)
-            done.set()
-
-    together(task, 2, done.is_set)
-    assert done.is_set()
+    task, ended = slower_elsewhere()
+    together(task, 2, ended.is_set)
+    assert ended.is_set()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
 def test_an_error_is_raised_when_the_others_have_ended(error: type[BaseException]) -> None:
-    taken, ended = threading.Event(), []
-    own = threading.get_ident()
-
-    def task() -> None:
-        if threading.get_ident() == own:
-            taken.wait(30)
-            raise error
-        taken.set()
-        time.sleep(0.05)
-        ended.append(True)
-
+    task, ended = slower_elsewhere(error)
     with pytest.raises(error):
         together(task, 2, lambda: True)
-    assert ended
+    assert ended.is_set()
 
 
 def test_an_error_of_another_thread_is_raised() -> None:
@@ -73,16 +74,8 @@ def test_an_error_of_another_thread_is_raised() -> None:
 
 
 def test_an_interrupt_while_others_are_waited_for() -> None:
-    taken, ended, looks = threading.Event(), [], []
-    own = threading.get_ident()
-
-    def task() -> None:
-        if threading.get_ident() == own:
-            taken.wait(30)
-        else:
-            taken.set()
-            time.sleep(0.05)
-            ended.append(True)
+    task, ended = slower_elsewhere()
+    looks: list[bool] = []
 
     def is_done() -> bool:
         looks.append(True)
@@ -92,7 +85,7 @@ def test_an_interrupt_while_others_are_waited_for() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         together(task, 2, is_done)
-    assert ended
+    assert ended.is_set()
 
 
 def test_a_share_is_done_once_or_taken_back() -> None:

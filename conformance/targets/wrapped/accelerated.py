@@ -11,6 +11,7 @@ from optimetry.accelerated import averaging, clips, regularizers
 from optimetry.accelerated.compression import Compression
 from optimetry.accelerated.devices.device import device_of
 from optimetry.conformance.targets.target import Array, Hyper
+from optimetry.conformance.targets.wrapped.numpy import dense
 from optimetry.reference.distributed.dgc_momentum import Message
 
 CLIPS: Mapping[str, Any] = {
@@ -65,13 +66,8 @@ class Compressed:
         """What each gradient's message holds, in its place."""
         given = [self._device.given(np.array(grad, order="C")) for grad in grads]
         messages = self._worker.compress(given, self._sparsity)
-        return [self._dense(message, grad) for message, grad in zip(messages, grads, strict=True)]
-
-    def _dense(self, message: Message, like: Array) -> Array:
-        array = np.zeros(like.size, like.dtype)
-        with np.errstate(all="ignore"):
-            array[self._device.copied(message.indices)] = self._device.copied(message.values).astype(like.dtype)
-        return array.reshape(like.shape)
+        here = [Message(self._device.copied(one.indices), self._device.copied(one.values)) for one in messages]
+        return [dense(message, grad) for message, grad in zip(here, grads, strict=True)]
 
 
 class Average:

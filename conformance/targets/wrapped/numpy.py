@@ -82,7 +82,8 @@ class Compressed:
 def dense(message: Message, like: Array) -> Array:
     """A message as an array of a gradient's shape and dtype."""
     array = np.zeros(like.size, like.dtype)
-    array[message.indices] = np.asarray(message.values).astype(like.dtype)
+    with np.errstate(all="ignore"):
+        array[message.indices] = np.asarray(message.values).astype(like.dtype)
     return array.reshape(like.shape)
 
 
