@@ -49,7 +49,8 @@ class Session:
     """A run of a target, fed as a training loop feeds it, and held to leave what it is given as it is.
 
     The target gets copies of the parameters, and each parameter's gradients in one buffer that is written anew before
-    every step. Whoever keeps the buffer in place of its contents sees them change.
+    every step. Whoever keeps the buffer in place of its contents sees them change. All are arrays, 0-d ones too, with
+    memory of their own, C-contiguous and writeable.
 
     Raises:
         TargetFault: as for `trajectory`.
@@ -58,8 +59,8 @@ class Session:
     def __init__(self, target: Target, case: Case) -> None:
         self.case = case
         self.taken = 0
-        self.parameters = [param.copy() for param in case.parameters]
-        self.buffers = [np.empty_like(param) for param in case.parameters]
+        self.parameters = [np.array(param, order="C") for param in case.parameters]
+        self.buffers = [np.empty_like(param) for param in self.parameters]
         self.run = target.start(case.optimizer, dict(case.hyper), list(self.parameters))
         self._hold(self.parameters, case.parameters, "start changed parameter")
 

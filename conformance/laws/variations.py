@@ -18,9 +18,12 @@ def each(case: Case, change: Callable[[Array], Array]) -> Case:
 
 def rescaled(case: Case, param: Callable[[Array], Array], grad: Callable[[Array], Array]) -> Case:
     """The case with every parameter and every gradient changed, each in its way."""
+    # A ufunc of a 0-d array gives a scalar, which no target must be handed.
     return case.replace(
-        parameters=tuple(param(array) for array in case.parameters),
-        grads=tuple(tuple(None if array is None else grad(array) for array in grads) for grads in case.grads),
+        parameters=tuple(np.asarray(param(array)) for array in case.parameters),
+        grads=tuple(
+            tuple(None if array is None else np.asarray(grad(array)) for array in grads) for grads in case.grads
+        ),
     )
 
 
