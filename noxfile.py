@@ -159,7 +159,7 @@ def publish(session: nox.Session) -> None:
     session.run("optimetry", "report", *folders, "--out", str(out), silent=True)
     for copy in ("table.md", "table.csv"):  # every framework has them in its folder
         (out / copy).unlink()
-    session.run("python", "-m", "optimetry.conformance.effects", *folders, "--out", str(out / "effects.md"))
+    session.run("python", "-m", "optimetry.conformance.commands.effects", *folders, "--out", str(out / "effects.md"))
 
 
 def keep_linked(folder: Path) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.agreement import explains
 from optimetry.conformance.laws.law import Trial, law
 from optimetry.conformance.laws.variations import each, poisonings, rescaled
-from optimetry.conformance.oracle import expected, flat
-from optimetry.conformance.targets.numpy import NumpyTarget
-from optimetry.conformance.targets.target import Array
+from optimetry.conformance.numerics.agreement import explains
+from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import rule_named
 

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.agreement import SLACK
-from optimetry.conformance.case import Case
-from optimetry.conformance.oracle import expected
-from optimetry.conformance.targets.target import Array, Target, reason_unsupported
-from optimetry.conformance.trajectory import Guard, same_bits, trajectory
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.agreement import SLACK
+from optimetry.conformance.numerics.arrays import Array, same_bits
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rule import Rule
 
 

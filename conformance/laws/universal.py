@@ -8,9 +8,8 @@ import numpy as np
 
 from optimetry.conformance.laws.law import Trial, first_difference, law
 from optimetry.conformance.laws.variations import at_steps, each, halved, largest, poisonings
-from optimetry.conformance.oracle import flat
-from optimetry.conformance.targets.target import Array
-from optimetry.conformance.trajectory import Session, same_bits, watched
+from optimetry.conformance.numerics.arrays import Array, flat, same_bits
+from optimetry.conformance.targets.session import Session, watched
 
 
 @law("two runs of the same case give the same bits")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from optimetry.conformance.case import Case
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.law import Trial
-from optimetry.conformance.targets.target import Array
+from optimetry.conformance.numerics.arrays import Array
 
 
 def each(case: Case, change: Callable[[Array], Array]) -> Case:

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from optimetry.conformance.case import Case
-from optimetry.conformance.strategies import seeded_plan
-from optimetry.conformance.wrappers.wrapper import Wrapper, wrapper_named
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import seeded_plan
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, wrapper_named
 
 MOST_STEPS = 8
 """Steps of a clip or regularizer, which know nothing of each other."""

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.targets.numpy import NumpyTarget
-from optimetry.conformance.targets.target import Array, Hyper
-from optimetry.conformance.targets.wrapped.numpy import AverageFeed, started
-from optimetry.conformance.wrappers.averages import ExponentialMovingAverage, ModelAverage
-from optimetry.conformance.wrappers.clips import ClipByGlobalNorm, ClipByNorm, ClipByValue
-from optimetry.conformance.wrappers.compression import DGCCompress
-from optimetry.conformance.wrappers.decays import L1, L2
-from optimetry.conformance.wrappers.wrapper import VARIANTS, Wrapper, wrapper_named
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage, ModelAverage
+from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm, ClipByNorm, ClipByValue
+from optimetry.conformance.subjects.wrappers.compression import DGCCompress
+from optimetry.conformance.subjects.wrappers.decays import L1, L2
+from optimetry.conformance.subjects.wrappers.wrapper import VARIANTS, Wrapper, wrapper_named
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.numpy.wrappers import AverageFeed, started
+from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.averaging.window import FOLD, WindowAverage
 from optimetry.reference.norms import norm
 from optimetry.reference.rule import State

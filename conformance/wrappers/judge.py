@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from optimetry.conformance.agreement import Agreement, compare, explains
-from optimetry.conformance.candidates import Candidate
-from optimetry.conformance.dialects.precision import to_float32
-from optimetry.conformance.effort import Effort
-from optimetry.conformance.formats import flushing
-from optimetry.conformance.judge import Examination
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.judging.examine import Examination
 from optimetry.conformance.laws import Law
-from optimetry.conformance.oracle import Expected
-from optimetry.conformance.targets.target import Target, engines_of
-from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.conformance.naming.candidates import Candidate
+from optimetry.conformance.naming.precision import to_float32
+from optimetry.conformance.numerics.agreement import Agreement, Expected, compare, explains
+from optimetry.conformance.numerics.formats import flushing
+from optimetry.conformance.subjects.wrappers.wrapper import VARIANTS, Variant, wrapper_named
+from optimetry.conformance.targets.protocol import Target, engines_of
+from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.conformance.wrappers.case import WrapperCase, drawn_cases
 from optimetry.conformance.wrappers.laws import LONG, in_order
 from optimetry.conformance.wrappers.oracle import expected
 from optimetry.conformance.wrappers.run import WrapperTarget
 from optimetry.conformance.wrappers.script import script
-from optimetry.conformance.wrappers.wrapper import VARIANTS, Variant, wrapper_named
 
 
 def wrapper_examinations(

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.agreement import SLACK
 from optimetry.conformance.laws.law import LAWS as RULE_LAWS
 from optimetry.conformance.laws.law import Check, Law, Trial, first_difference
 from optimetry.conformance.laws.variations import each, halved, largest, rescaled
-from optimetry.conformance.oracle import flat
-from optimetry.conformance.targets.target import Array
-from optimetry.conformance.trajectory import Session, same_bits, watched
+from optimetry.conformance.numerics.agreement import SLACK
+from optimetry.conformance.numerics.arrays import Array, flat, same_bits
+from optimetry.conformance.targets.session import Session, watched
 from optimetry.conformance.wrappers.oracle import expected
 from optimetry.conformance.wrappers.run import WrapperTarget
 from optimetry.reference.averaging.window import FOLD

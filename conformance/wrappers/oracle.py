@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.bounded import Bounded
-from optimetry.conformance.formats import Format
-from optimetry.conformance.oracle import Expected, flat, lifting, with_underflow_room
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.arrays import flat
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import Format
+from optimetry.conformance.oracle.expected import lifting, with_underflow_room
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.wrappers.case import WrapperCase
-from optimetry.conformance.wrappers.wrapper import Wrapper
 
 
 @lru_cache(maxsize=64)

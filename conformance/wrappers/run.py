@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from optimetry.conformance.targets.target import Array, Hyper, Target, engine_name, reason_unsupported
-from optimetry.conformance.wrappers.wrapper import wrapper_named
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.wrappers.wrapper import wrapper_named
+from optimetry.conformance.targets.protocol import Hyper, Target, engine_name, reason_unsupported
 
 
 class WrapperTarget:

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.agreement import SLACK
-from optimetry.conformance.counterexample import COMPARED, HEADING, listed, number, unflattened
-from optimetry.conformance.oracle import Expected
-from optimetry.conformance.targets.target import Array
+from optimetry.conformance.judging.evidence import COMPARED, HEADING, listed, number, unflattened
+from optimetry.conformance.numerics.agreement import SLACK, Expected
+from optimetry.conformance.numerics.arrays import Array
 
 NORM = """def norm(arrays):
     return np.sqrt(sum(np.sum(np.square(array)) for array in arrays))
@@ -116,7 +115,7 @@ beyond, past = 0, []
 
 
 def script(case: Any, after: Array, oracle: Expected, *, title: str, target: str) -> str:
-    """The script's text; arguments as for `optimetry.conformance.counterexample.script`."""
+    """The script's text; arguments as for `optimetry.conformance.judging.evidence.script`."""
     return TEMPLATE.format(
         title=title,
         target=target,

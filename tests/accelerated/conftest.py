@@ -18,8 +18,8 @@ def emulated_cuda(monkeypatch: pytest.MonkeyPatch) -> Emulated:
     for module in (
         "accelerated.optimizer",
         "accelerated.sweeps",
-        "conformance.targets.accelerated",
-        "conformance.targets.wrapped.accelerated",
+        "conformance.targets.accelerated.target",
+        "conformance.targets.accelerated.wrappers",
     ):
         monkeypatch.setattr(f"optimetry.{module}.device_of", device_of)
     return device

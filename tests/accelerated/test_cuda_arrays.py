@@ -16,10 +16,10 @@ from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.regularizers import L2Decay
 from optimetry.accelerated.rows import Rows
-from optimetry.conformance.effort import EFFORTS
-from optimetry.conformance.judge import judge
-from optimetry.conformance.targets.accelerated import AcceleratedTarget
-from optimetry.conformance.wrappers import WRAPPERS
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.subjects.wrappers import WRAPPERS
+from optimetry.conformance.targets.accelerated.target import AcceleratedTarget
 from optimetry.reference.errors import ArrayError
 from optimetry.reference.rules import RULES
 from tests.accelerated import fake_cupy, wrapped

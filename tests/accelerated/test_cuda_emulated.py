@@ -14,9 +14,9 @@ from optimetry.accelerated.formats import FORMATS
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.conformance.effort import EFFORTS
-from optimetry.conformance.judge import judge
-from optimetry.conformance.targets.accelerated import FMAD, MASTER, AcceleratedTarget
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.targets.accelerated.target import FMAD, MASTER, AcceleratedTarget
 from optimetry.reference.rules import RULES
 from tests.accelerated.cases import DTYPES, IDS, VARIANTS, arrays, run, state_bits
 from tests.accelerated.emulated import Emulated, compiled, needs_compiler

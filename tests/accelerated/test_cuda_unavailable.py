@@ -13,7 +13,7 @@ import pytest
 from optimetry.accelerated.devices import driver
 from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.conformance.targets.accelerated import AcceleratedTarget
+from optimetry.conformance.targets.accelerated.target import AcceleratedTarget
 from optimetry.reference.errors import ArrayError, EngineUnavailableError, UsageError
 
 
@@ -81,7 +81,9 @@ def test_without_cupy(installed: Any, said: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_cupy_is_imported_by_nothing_but_the_engine() -> None:
-    code = "import sys, optimetry.conformance.targets.accelerated; assert not {'cupy', 'cuda'} & set(sys.modules)"
+    code = (
+        "import sys, optimetry.conformance.targets.accelerated.target; assert not {'cupy', 'cuda'} & set(sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -12,9 +12,9 @@ from optimetry.accelerated import averaging, clips, regularizers
 from optimetry.accelerated.averaging import ModelAverage
 from optimetry.accelerated.clips import ClipByGlobalNorm, ClipByNorm
 from optimetry.accelerated.kernels.kernel import Kernel
-from optimetry.conformance.effort import EFFORTS
-from optimetry.conformance.judge import judge
-from optimetry.conformance.targets.accelerated import AcceleratedTarget
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.targets.accelerated.target import AcceleratedTarget
 from tests.accelerated.cases import DTYPES, Array, arrays, bits, copies
 from tests.accelerated.emulated import Emulated, needs_compiler
 from tests.accelerated.wrapped import NORMS, WRAPPED, assert_reordered, on_host, reordered, results

@@ -7,10 +7,10 @@ import pytest
 
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.conformance.agreement import compare
-from optimetry.conformance.case import Case
-from optimetry.conformance.oracle import expected
-from optimetry.conformance.trajectory import flat
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.agreement import compare
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.targets.session import flat
 from optimetry.reference.rules import RULES, rule_named
 from tests.accelerated.cases import (
     DTYPES,

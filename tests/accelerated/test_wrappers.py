@@ -10,10 +10,10 @@ from optimetry.accelerated.averaging import ExponentialMovingAverage, ModelAvera
 from optimetry.accelerated.clips import ClipByGlobalNorm, ClipByNorm, ClipByValue
 from optimetry.accelerated.compression import Compression
 from optimetry.accelerated.regularizers import L1Decay, L2Decay
-from optimetry.conformance.effort import Effort
-from optimetry.conformance.judge import judge
-from optimetry.conformance.targets.accelerated import AcceleratedTarget
-from optimetry.conformance.wrappers import WRAPPERS
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.subjects.wrappers import WRAPPERS
+from optimetry.conformance.targets.accelerated.target import AcceleratedTarget
 from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
 from tests.accelerated.cases import ENGINES
 from tests.accelerated.emulated import needs_compiler

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimetry.conformance.case import Case
-from optimetry.conformance.effort import EFFORTS
-from optimetry.conformance.formats import FORMATS
-from optimetry.conformance.strategies import PATTERNS, SHAPES, cases, drawn_cases
-from optimetry.conformance.targets.numpy import NumpyTarget
-from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.cases.strategies import PATTERNS, SHAPES, cases, drawn_cases
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import RULES
 
 COMBINATIONS = [(optimizer, dtype) for optimizer in RULES for dtype in FORMATS]

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.cli import main
-from optimetry.conformance.loading import builtin_names
+from optimetry.conformance.commands.cli import main
+from optimetry.conformance.targets.loading import builtin_names
 from optimetry.reports.results import read
 
 pytestmark = pytest.mark.usefixtures("miniatures")
 
 MINIATURES = str(Path(__file__).parent)
 QUICK = ("--effort", "quick", "--optimizer", "sgd", "--dtype", "float32")
-COMMAND = (sys.executable, "-c", "import sys; from optimetry.conformance.cli import main; sys.exit(main())")
+COMMAND = (sys.executable, "-c", "import sys; from optimetry.conformance.commands.cli import main; sys.exit(main())")
 
 
 @pytest.fixture

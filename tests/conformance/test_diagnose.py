@@ -8,23 +8,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.agreement import SLACK
-from optimetry.conformance.cli import main
-from optimetry.conformance.confusion import ClassTarget, class_verdict
-from optimetry.conformance.diagnose import Diagnosis, diagnose
-from optimetry.conformance.diagnose_command import PROCESSES, shares
-from optimetry.conformance.diagnose_report import report
-from optimetry.conformance.dialects.points import PointClass, classes_of
-from optimetry.conformance.dialects.precision import to_float32
-from optimetry.conformance.effort import EFFORTS, Effort
-from optimetry.conformance.faults import FAULTS
+from optimetry.conformance.cases.effort import EFFORTS, Effort
+from optimetry.conformance.commands.cli import main
+from optimetry.conformance.commands.diagnose import PROCESSES, shares
+from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
+from optimetry.conformance.judging.divergence import first_divergence
 from optimetry.conformance.laws import LAWS
-from optimetry.conformance.probes import APART, probes_of
-from optimetry.conformance.rounded import Rounded, rounded_numbers
-from optimetry.conformance.slots import first_divergence
-from optimetry.conformance.targets.numpy import NumpyTarget, RuleRun
-from optimetry.conformance.targets.target import Array, Hyper
-from optimetry.conformance.trajectory import Guard
+from optimetry.conformance.naming.points import PointClass, classes_of
+from optimetry.conformance.naming.precision import to_float32
+from optimetry.conformance.naming.probes import APART, probes_of
+from optimetry.conformance.naming.rounding import Rounded, rounded_numbers
+from optimetry.conformance.numerics.agreement import SLACK
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.confusion import ClassTarget, class_verdict
+from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.session import Guard
 from optimetry.reference.rules import RULES, rule_named
 
 QUICK = EFFORTS["quick"]

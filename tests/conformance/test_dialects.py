@@ -6,11 +6,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from optimetry.conformance.bounded import Bounded
-from optimetry.conformance.dialects import DIALECTS, FAMILIES
-from optimetry.conformance.dialects.dialect import Dialect, axes, axis, declare
-from optimetry.conformance.dialects.precision import RoundedHyperparameters, precision_variants, to_float32
-from optimetry.conformance.formats import FORMATS, scalar_format
+from optimetry.conformance.naming.families import DIALECTS, FAMILIES
+from optimetry.conformance.naming.families.family import Dialect, axes, axis, declare
+from optimetry.conformance.naming.precision import RoundedHyperparameters, precision_variants, to_float32
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS, scalar_format
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule
 from optimetry.reference.rules import RULES

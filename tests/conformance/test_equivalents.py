@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from optimetry.conformance.case import Case
-from optimetry.conformance.effort import Effort
-from optimetry.conformance.equivalents import STYLES, Style, StyledTarget
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS
-from optimetry.conformance.sensitivity import DTYPES, equivalents
-from optimetry.conformance.strategies import drawn_cases
-from optimetry.conformance.targets.numpy import NumpyTarget
-from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget
+from optimetry.conformance.selftest.sensitivity import DTYPES, equivalents
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import RULES
 
 EFFORT = Effort("equivalents", cases=8, law_cases=0)

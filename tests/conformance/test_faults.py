@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from optimetry.conformance.faults import FAULTS, Fault, convicted_by, outcome
-from optimetry.conformance.faults.fault import enter
-from optimetry.conformance.faults.mutations import mutant
 from optimetry.conformance.laws import LAWS
-from optimetry.conformance.sensitivity import judged
+from optimetry.conformance.selftest.faults import FAULTS, Fault, convicted_by, outcome
+from optimetry.conformance.selftest.faults.fault import enter
+from optimetry.conformance.selftest.faults.mutations import mutant
+from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.reference.rules import RULES
 
 

@@ -11,18 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.agreement import LARGEST_SHARE, SLACK, compare
-from optimetry.conformance.case import Case
-from optimetry.conformance.dialects import DIALECTS
-from optimetry.conformance.effort import EFFORTS, Effort
-from optimetry.conformance.formats import FORMATS
-from optimetry.conformance.judge import judge
-from optimetry.conformance.oracle import Expected, expected
-from optimetry.conformance.shrink import shrunk
-from optimetry.conformance.strategies import drawn_cases
-from optimetry.conformance.targets.numpy import NumpyTarget, RuleRun
-from optimetry.conformance.targets.target import Array, Hyper
-from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import EFFORTS, Effort
+from optimetry.conformance.cases.shrink import shrunk
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Expected, compare
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.loading import (
+from optimetry.conformance.targets.loading import (
     ADAPTED,
     builtin_meaning,
     builtin_names,
@@ -44,7 +44,7 @@ def test_a_class_an_instance_a_factory_and_a_nested_object_load(path):
 def test_a_module_of_the_current_directory_loads(tmp_path, monkeypatch):
     package = tmp_path / "adapters_here"
     package.mkdir()
-    (package / "mine.py").write_text("from optimetry.conformance.targets.numpy import NumpyTarget as Mine\n")
+    (package / "mine.py").write_text("from optimetry.conformance.targets.numpy.target import NumpyTarget as Mine\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
     assert load_target("adapters_here.mine:Mine").name == "numpy"
@@ -110,7 +110,7 @@ def test_what_is_no_target_says_what_it_lacks(path, expected):
 
 
 def test_a_missing_framework_says_how_to_install_it(monkeypatch):
-    monkeypatch.delitem(sys.modules, "optimetry.conformance.targets.torch", raising=False)
+    monkeypatch.delitem(sys.modules, "optimetry.conformance.targets.torch.target", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
     assert 'torch is not installed: pip install "torch>=2.6"' in refusal("torch")
 
@@ -146,13 +146,13 @@ def test_the_list_of_targets_tells_another_version(monkeypatch):
 
 
 def test_the_version_of_a_missing_framework_is_how_to_install_it(monkeypatch):
-    monkeypatch.setattr("optimetry.conformance.loading.extras", lambda: {"torch": ["no-such-distribution>=1"]})
+    monkeypatch.setattr("optimetry.conformance.targets.loading.extras", lambda: {"torch": ["no-such-distribution>=1"]})
     assert builtin_version("torch") == 'not installed: pip install "no-such-distribution>=1"'
 
 
 def test_versions_and_meanings_import_no_framework():
     code = (
-        "import sys; from optimetry.conformance.loading import *;"
+        "import sys; from optimetry.conformance.targets.loading import *;"
         "print([(builtin_version(name), builtin_meaning(name)) for name in builtin_names()]);"
         "assert not {'torch', 'paddle'} & set(sys.modules)"
     )

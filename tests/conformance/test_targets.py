@@ -8,11 +8,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from optimetry.conformance.case import Case
-from optimetry.conformance.effort import Effort
-from optimetry.conformance.judge import judge
-from optimetry.conformance.targets.target import engine_name, engines_of
-from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.targets.protocol import engine_name, engines_of
+from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import RULES
 
 FRAMEWORKS = {"keras": "keras", "optax": "optax", "paddle": "paddle", "torch": "torch"}
@@ -27,7 +27,7 @@ def module_of(name):
     """The module of an adapter; skips the test where the framework is not installed."""
     if find_spec(FRAMEWORKS[name]) is None:
         pytest.skip(f"{FRAMEWORKS[name]} is not installed")
-    return importlib.import_module(f"optimetry.conformance.targets.{name}")
+    return importlib.import_module(f"optimetry.conformance.targets.{name}.target")
 
 
 def table_of(module):

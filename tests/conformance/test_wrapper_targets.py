@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.effort import Effort
-from optimetry.conformance.faults import outcome
-from optimetry.conformance.judge import judge
-from optimetry.conformance.loading import load_target
-from optimetry.conformance.wrappers import WRAPPERS
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.selftest.faults import outcome
+from optimetry.conformance.subjects.wrappers import WRAPPERS
+from optimetry.conformance.targets.loading import load_target
 from optimetry.reference.errors import TargetError
 
 FEW = Effort("quick", 20, 2)

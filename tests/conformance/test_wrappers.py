@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.cli import main
-from optimetry.conformance.effort import Effort
-from optimetry.conformance.faults import outcome
-from optimetry.conformance.judge import judge
-from optimetry.conformance.loading import load_target
-from optimetry.conformance.targets.numpy import NumpyTarget
-from optimetry.conformance.targets.wrapped.numpy import AverageFeed, GradientFeed, started
-from optimetry.conformance.trajectory import Guard
-from optimetry.conformance.wrappers import WRAPPERS, wrapper_named
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.commands.cli import main
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.selftest.faults import outcome
+from optimetry.conformance.subjects.wrappers import WRAPPERS, wrapper_named
+from optimetry.conformance.subjects.wrappers.compression import DGCCompress
+from optimetry.conformance.subjects.wrappers.wrapper import VARIANTS, Variant, Wrapper
+from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.numpy.wrappers import AverageFeed, GradientFeed, started
+from optimetry.conformance.targets.session import Guard
 from optimetry.conformance.wrappers.case import drawn_cases
-from optimetry.conformance.wrappers.compression import DGCCompress
 from optimetry.conformance.wrappers.faults import FAULTS, FaultyTarget, WrapperFault
 from optimetry.conformance.wrappers.judge import wrapper_examinations
 from optimetry.conformance.wrappers.laws import LAWS
 from optimetry.conformance.wrappers.oracle import expected
-from optimetry.conformance.wrappers.wrapper import VARIANTS, Variant, Wrapper
 from optimetry.reference.errors import UnknownOptimizerError
 
 SOME = Effort("quick", 60, 3)
@@ -212,7 +212,7 @@ def test_an_unknown_wrapper_is_named() -> None:
 
 
 def test_a_variant_is_declared_once() -> None:
-    from optimetry.conformance.wrappers.wrapper import variant
+    from optimetry.conformance.subjects.wrappers.wrapper import variant
 
     with pytest.raises(ValueError, match="clip_by_norm: variant global_norm is declared twice"):
         variant("global_norm", "", "")(wrapper_named("clip_by_norm"))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.effort import EFFORTS
-from optimetry.conformance.judge import judge
-from optimetry.conformance.ledger import read as read_ledger
-from optimetry.conformance.loading import ADAPTED
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.commands.ledger import read as read_ledger
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.targets.loading import ADAPTED
 from optimetry.reference.rules import RULES
 from optimetry.reports import tables
 from optimetry.reports.matrix import page

@@ -1,0 +1,318 @@
+"""Judges (optimizer, dtype) jobs in worker processes, so that a target that hangs or crashes costs one job.
+
+Each worker loads the target itself; the parent imports no framework. A worker says "beat" before every run of the
+target: one that falls silent for longer than a run may take is killed.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from optimetry.conformance.cases.effort import Effort
+from optimetry.reference.errors import TargetError
+from optimetry.reports.results import Verdict
+
+LOADING_LIMIT = 300.0
+"""Seconds that loading a target may take: frameworks are large, and disks cold."""
+
+GRACE = 10.0
+"""Seconds beyond the time limit before a silent worker is killed. Inside a worker an alarm ends most runs on time; what
+it cannot interrupt is killed, and what the judge does between two runs needs time too."""
+
+BEAT_INTERVAL = 0.2
+"""Seconds between two beats at least: a run of the target may take microseconds."""
+
+SINGLE_THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Set to 1 in workers, unless the user's environment says otherwise: the tensors are tiny."""
+
+
+class Loaded(NamedTuple):
+    """What a worker knows once it has loaded the target."""
+
+    name: str
+    version: str
+    not_run: dict[str, str]
+
+
+class Job(NamedTuple):
+    """What one call of the judge is about."""
+
+    optimizer: str
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """How every job is judged.
+
+    Attributes:
+        spec: the target, as `load_target` takes it.
+        effort: how many cases.
+        seed: what they are drawn from.
+        time_limit: seconds one run of the target may take.
+    """
+
+    spec: str
+    effort: Effort
+    seed: int
+    time_limit: float = 60.0
+
+
+class Workers:
+    """A pool of at most ``count`` worker processes, one of which has loaded the target once the block is entered.
+
+    Attributes:
+        name: the target's name.
+        version: the target's version.
+        not_run: its engines that this machine cannot run, each with the reason.
+
+    Raises:
+        TargetError: the target could not be loaded.
+    """
+
+    name: str
+    version: str
+    not_run: dict[str, str]
+
+    def __init__(self, task: Task, count: int = 1) -> None:
+        self._task = task
+        self._count = count
+        self._pool: list[_Worker] = []
+
+    def __enter__(self) -> Self:
+        first = _Worker(self._task)
+        self._pool = [first]
+        try:
+            self.name, self.version, self.not_run = first.loaded()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        for worker in self._pool:
+            worker.kill()
+        self._pool = []
+
+    def judge(self, jobs: Sequence[Job]) -> Iterator[list[Verdict]]:
+        """The verdicts of each job, in the order of the jobs, each as soon as those before it are there."""
+        waiting = deque(enumerate(jobs))
+        done: dict[int, list[Verdict]] = {}
+        for position in range(len(jobs)):
+            while position not in done:
+                self._employ(waiting)
+                done.update(self._next())
+            yield done.pop(position)
+
+    def _employ(self, waiting: deque[tuple[int, Job]]) -> None:
+        """Give every idle worker a job, and start workers for the rest."""
+        for worker in self._pool:
+            if waiting and worker.job is None:
+                worker.give(*waiting.popleft())
+        while waiting and len(self._pool) < self._count:
+            worker = _Worker(self._task)
+            self._pool.append(worker)
+            worker.give(*waiting.popleft())
+
+    def _next(self) -> Iterator[tuple[int, list[Verdict]]]:
+        """The jobs that are done, or have failed, by the next message or deadline."""
+        soonest = min(worker.deadline for worker in self._pool if worker.job is not None)
+        wait([worker.pipe for worker in self._pool], max(soonest - time.monotonic(), 0))
+        for worker in list(self._pool):
+            number, job = worker.number, worker.job
+            try:
+                verdicts = worker.answer()
+            except _Lost as lost:
+                worker.kill()
+                self._pool.remove(worker)
+                if job is None:
+                    continue
+                verdicts = [Verdict(optimizer=job.optimizer, dtype=job.dtype, verdict="error", reason=str(lost))]
+            if verdicts is not None:
+                yield number, verdicts
+
+
+class _Lost(Exception):
+    """A worker will give no more answers; the text says why."""
+
+
+@dataclass
+class _Worker:
+    """The parent's end of one worker process."""
+
+    task: Task
+    number: int = -1
+    job: Job | None = None
+    ready: Loaded | None = None
+    deadline: float = field(init=False)
+    pipe: Connection = field(init=False)
+    process: SpawnProcess = field(init=False)
+
+    def __post_init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_work, args=(self.task, theirs), name=f"optimetry {self.task.spec}")
+        with _inherited():
+            self.process.start()
+        theirs.close()  # so that a dead worker is the end of the pipe
+        self.deadline = time.monotonic() + LOADING_LIMIT
+
+    def give(self, number: int, job: Job) -> None:
+        """Hand over a job; the answer comes from `answer`."""
+        self.number, self.job = number, job
+        if self.ready:
+            self._heard()
+        with suppress(OSError):  # dead already: `answer` will find out
+            self.pipe.send(job)
+
+    def answer(self) -> list[Verdict] | None:
+        """The verdicts of the job if they have come; raises `_Lost` if they never will."""
+        while True:
+            if not self.pipe.poll():
+                if self.job is not None and time.monotonic() > self.deadline:
+                    raise _Lost(self._silence())
+                return None
+            kind, content = self._received()
+            if kind == "verdicts":
+                self.job = None
+                return list(content)
+            if kind == "ready":
+                self.ready = content
+            elif kind == "refused":
+                raise _Lost(content)
+            elif kind == "broken":
+                raise RuntimeError(f"optimetry itself failed on {self.job}:\n{content}")
+            self._heard()
+
+    def loaded(self) -> Loaded:
+        """Wait until the target is loaded; its name, its version, and the engines not run."""
+        try:
+            if not self.pipe.poll(LOADING_LIMIT):
+                raise _Lost(self._silence())
+            kind, content = self._received()
+        except _Lost as lost:
+            raise TargetError(f"target {self.task.spec}: {lost}") from None
+        if kind == "refused":
+            raise TargetError(content)
+        self.ready = content
+        return self.ready
+
+    def kill(self) -> None:
+        """End the process, whatever it is doing."""
+        self.pipe.close()
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+
+    def _heard(self) -> None:
+        self.deadline = time.monotonic() + self.task.time_limit + GRACE
+
+    def _silence(self) -> str:
+        if self.ready is None:
+            return f"hung: loading it took longer than {LOADING_LIMIT:g} s"
+        return f"hung: one run took longer than {self.task.time_limit:g} s"
+
+    def _received(self) -> tuple[str, Any]:
+        try:
+            message: tuple[str, Any] = self.pipe.recv()
+        except (EOFError, OSError):
+            self.process.join(GRACE)
+            raise _Lost(f"its process {_end(self.process.exitcode)}") from None
+        return message
+
+
+def _end(code: int | None) -> str:
+    """How a process ended, in words."""
+    if code is None:
+        return "closed its connection"
+    if code >= 0:
+        return f"ended with exit status {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was killed by signal {-code}"
+
+
+@contextmanager
+def _inherited() -> Iterator[None]:
+    """What a process started inside inherits: few threads, and Ctrl-C left to the parent."""
+    added = [name for name in SINGLE_THREADED if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, "1"))
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread else None
+    try:
+        yield
+    finally:
+        if in_main_thread:
+            signal.signal(signal.SIGINT, before)
+        for name in added:
+            del os.environ[name]
+
+
+def _work(task: Task, pipe: Connection) -> None:
+    """The life of a worker: load the target, then judge job after job until the parent is gone."""
+    os.dup2(2, 1)  # what a target prints is no part of our output,
+    warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
+    from optimetry.conformance.targets.loading import load_target
+    from optimetry.conformance.targets.protocol import engines_not_run
+
+    try:
+        target = load_target(task.spec)
+    except TargetError as error:
+        pipe.send(("refused", str(error)))
+        return
+    pipe.send(("ready", Loaded(str(target.name), str(target.version), engines_not_run(target))))
+
+    from optimetry.conformance.judging.examine import judge
+
+    last = 0.0
+
+    def beat() -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= BEAT_INTERVAL:
+            last = now
+            try:
+                pipe.send(("beat", None))
+            except OSError:  # the parent is gone
+                os._exit(1)
+
+    while True:
+        try:
+            job: Job = pipe.recv()
+        except (EOFError, OSError):
+            sys.exit(0)
+        try:
+            verdicts = judge(
+                target,
+                job.optimizer,
+                job.dtype,
+                effort=task.effort,
+                seed=task.seed,
+                heartbeat=beat,
+                time_limit=task.time_limit,
+            )
+        except Exception:
+            pipe.send(("broken", traceback.format_exc()))
+        else:
+            pipe.send(("verdicts", verdicts))
