@@ -101,7 +101,7 @@ def test_counterexamples_are_those_of_the_results_that_findings_link_to(name):
 @pytest.mark.parametrize("optimizer", ["momentum", "rmsprop"])
 def test_what_was_found_is_found_again(optimizer):
     """One engine on two rules; the sizes of what was compared tell whether cases are still drawn as they were."""
-    torch = pytest.importorskip("optimetry.conformance.targets.torch")
+    torch = pytest.importorskip("optimetry.conformance.targets.torch.target")
     results = results_of("torch")
     effort = EFFORTS[results.header.effort]
     (again,) = judge(SingleTensor(torch), optimizer, "float32", effort=effort, seed=results.header.seed)
