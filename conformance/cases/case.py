@@ -12,8 +12,6 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS, Format
-from optimetry.reference.rule import Rule
-from optimetry.reference.rules import rule_named
 
 Grads = tuple[Array | None, ...]
 
@@ -23,12 +21,12 @@ class Case:
     """A training run, complete and exact; equal to itself alone, so that what is known of it can be kept.
 
     Attributes:
-        optimizer: the rule's name.
+        optimizer: the subject's name.
         dtype: the dtype name of every parameter and gradient.
         hyper: every documented hyperparameter, learning rate aside.
         learning_rates: one for each step.
         parameters: the parameters before the first step.
-        grads: for each step one gradient, or None, for each parameter.
+        grads: for each step one gradient, or None, for each parameter; what an average is fed are parameters.
     """
 
     optimizer: str
@@ -42,11 +40,6 @@ class Case:
     def form(self) -> Format:
         """The floating-point format of ``dtype``."""
         return FORMATS[self.dtype]
-
-    @property
-    def rule(self) -> Rule:
-        """The documented rule with this case's hyperparameters."""
-        return rule_named(self.optimizer).of(self.hyper)
 
     @property
     def steps(self) -> Iterator[tuple[Grads, float]]:

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.reference.declaration import Hyperparameter
 
 BUDGET = 400
 """How many smaller cases are tried."""
 
 
-def shrunk(case: Case, fails: Callable[[Case], bool], budget: int = BUDGET) -> Case:
+def shrunk(
+    case: Case, fails: Callable[[Case], bool], declared: Sequence[Hyperparameter] = (), budget: int = BUDGET
+) -> Case:
     """The smallest case found that still fails, the same each time.
 
     Args:
         case: a failing case.
         fails: whether a case fails; called for smaller cases only.
+        declared: the hyperparameters that may become plainer.
         budget: the largest number of calls.
     """
     progress = True
     while progress and budget > 0:
         progress = False
-        for smaller in _smaller(case):
+        for smaller in _smaller(case, declared):
             budget -= 1
             if fails(smaller):
                 case, progress = smaller, True
@@ -34,12 +38,12 @@ def shrunk(case: Case, fails: Callable[[Case], bool], budget: int = BUDGET) -> C
     return case
 
 
-def _smaller(case: Case) -> Iterator[Case]:
+def _smaller(case: Case, declared: Sequence[Hyperparameter]) -> Iterator[Case]:
     """Simpler cases, the boldest cuts first."""
     yield from _fewer_steps(case)
     yield from _fewer_tensors(case)
     yield from _fewer_elements(case)
-    yield from _plainer_hyperparameters(case)
+    yield from _plainer_hyperparameters(case, declared)
     yield from _plainer_numbers(case)
 
 
@@ -83,13 +87,13 @@ def _elements(case: Case, tensor: int, kept: slice | Array) -> Case:
     )
 
 
-def _plainer_hyperparameters(case: Case) -> Iterator[Case]:
+def _plainer_hyperparameters(case: Case, hyperparameters: Sequence[Hyperparameter]) -> Iterator[Case]:
     if len(set(case.learning_rates)) > 1:
         yield case.replace(learning_rates=case.learning_rates[:1] * len(case.learning_rates))
     for plain in (1.0, 0.5, 0.1):
         if plain < min(case.learning_rates) or (plain <= 1 and case.learning_rates[0] not in (1.0, 0.5, 0.1)):
             yield case.replace(learning_rates=(plain,) * len(case.learning_rates))
-    for declared in case.rule.hyperparameters():
+    for declared in hyperparameters:
         value = case.hyper[declared.name]
         plain_values = [x for x in (declared.default, *declared.corners) if x is not None]
         if value not in plain_values:

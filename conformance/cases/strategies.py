@@ -22,8 +22,7 @@ from hypothesis import strategies as st
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS, Format
-from optimetry.reference.rule import Hyperparameter, Rule
-from optimetry.reference.rules import rule_named
+from optimetry.reference.declaration import Hyperparameter
 
 SHAPES = ((17,), (3,), (), (1,), (0,), (2, 3), (67,), (1, 5, 1), (131,), (4, 1, 9))
 """Tensor shapes: 0-d, empty, and lengths that leave a tail behind every vector width."""
@@ -151,17 +150,39 @@ class Chooser(Protocol):
         ...
 
 
-def plan(choose: Chooser, rule: type[Rule], dtype: str) -> Plan:
-    """A plan for one rule, or wrapper, in one dtype.
+class Drawn(Protocol):
+    """What cases are drawn for: a subject."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def elementwise(self) -> bool:
+        """Whether an element of the result depends on the same element of the inputs alone."""
+        ...
+
+    def hyperparameters(self) -> Sequence[Hyperparameter]:
+        """Its hyperparameters, with their domains and corners."""
+        ...
+
+    def adapted(self, case: Case) -> Case:
+        """Turn a case as it was drawn into one that makes sense for the subject."""
+        ...
+
+
+def plan(choose: Chooser, subject: Drawn, dtype: str) -> Plan:
+    """A plan for one subject in one dtype.
 
     Rules that scale a step by norms get smaller rates, since a step as long as the parameter amplifies every rounding
     error in the next, and no subnormal gradients, whose norm underflows: both would leave nothing to be judged.
     """
-    hyper = {declared.name: _value(choose, declared) for declared in rule.hyperparameters()}
-    patterns = [name for name in PATTERNS if rule.elementwise or name != "subnormal"]
-    scale = 1.0 if rule.elementwise else 0.1
+    hyper = {declared.name: _value(choose, declared) for declared in subject.hyperparameters()}
+    patterns = [name for name in PATTERNS if subject.elementwise or name != "subnormal"]
+    scale = 1.0 if subject.elementwise else 0.1
     return Plan(
-        optimizer=rule.name,
+        optimizer=subject.name,
         dtype=dtype,
         hyper=hyper,
         tensors=tuple(_tensor(choose, patterns) for _ in range(choose.between(2, 5))),
@@ -229,21 +250,23 @@ class _Hypothesis:
 
 
 @st.composite
-def cases(draw: st.DrawFn, optimizer: str, dtype: str) -> Case:
-    """A Hypothesis strategy: cases for one rule in one dtype."""
-    return plan(_Hypothesis(draw), rule_named(optimizer), dtype).case()
+def cases(draw: st.DrawFn, subject: Drawn, dtype: str) -> Case:
+    """A Hypothesis strategy: cases for one subject in one dtype, as `drawn_cases` has them.
+
+    .. code-block:: python
+
+        @given(cases(subject_named("adam"), "float32"))
+        def test_my_adam(case): ...
+    """
+    return subject.adapted(plan(_Hypothesis(draw), subject, dtype).case())
 
 
-def drawn_cases(optimizer: str, dtype: str, *, seed: int, count: int) -> Iterator[Case]:
+def drawn_cases(subject: Drawn, dtype: str, *, seed: int, count: int) -> Iterator[Case]:
     """``count`` cases, the same for the same seed, each independent of the others; only the latest are held."""
-    return (_drawn(optimizer, dtype, seed, number) for number in range(count))
+    return (_drawn(subject, dtype, seed, number) for number in range(count))
 
 
 @lru_cache(maxsize=200)
-def _drawn(optimizer: str, dtype: str, seed: int, number: int) -> Case:
-    return seeded_plan(rule_named(optimizer), dtype, seed, number).case()
-
-
-def seeded_plan(rule: type[Rule], dtype: str, seed: int, number: int) -> Plan:
-    """The plan of one case, the same for the same seed and number."""
-    return plan(_Seeded(random.Random(f"{rule.name} {dtype} {seed} {number}")), rule, dtype)
+def _drawn(subject: Drawn, dtype: str, seed: int, number: int) -> Case:
+    chooser = _Seeded(random.Random(f"{subject.name} {dtype} {seed} {number}"))
+    return subject.adapted(plan(chooser, subject, dtype).case())

@@ -45,7 +45,7 @@ class Check:
     @property
     def jobs(self) -> list[Job]:
         """Every combination, optimizer by optimizer."""
-        return [Job(optimizer, dtype) for optimizer in self.optimizers for dtype in self.dtypes]
+        return [Job(optimizer, (dtype,)) for optimizer in self.optimizers for dtype in self.dtypes]
 
 
 def run(check: Check) -> int:
@@ -91,13 +91,13 @@ def _judge(
 ) -> None:
     """Collect the verdicts of every job, each written as it comes; a progress bar shows on a terminal alone."""
     with tqdm(total=len(check.jobs), unit="job", leave=False, disable=not sys.stderr.isatty()) as bar:
-        for job, found in zip(check.jobs, workers.judge(check.jobs), strict=True):
+        for job, found in zip(check.jobs, workers.run(check.jobs), strict=True):
             verdicts += found
             for verdict in found:
                 if writer and kept:
                     writer.write(verdict)
                     kept.write_counterexample(verdict)
-            bar.set_description(f"{job.optimizer} {job.dtype}", refresh=False)
+            bar.set_description(f"{job.optimizer} {job.dtypes[0]}", refresh=False)
             bar.update()
 
 

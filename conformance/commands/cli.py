@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
-import math
 import os
-import secrets
 import sys
 from collections.abc import Sequence
 from importlib import metadata
@@ -17,6 +15,7 @@ from tabulate import tabulate
 
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands import ledger
+from optimetry.conformance.commands.arguments import seconds, seed_of, whole
 from optimetry.conformance.commands.check import Check, checked_folder, run, terminal_width, write, write_tables
 from optimetry.conformance.commands.diagnose import add_diagnose
 from optimetry.conformance.commands.workers import Task
@@ -164,10 +163,10 @@ def check_command(options: argparse.Namespace) -> int:
     task = Task(
         spec=options.target,
         effort=EFFORTS[effort],
-        seed=secrets.randbelow(2**32) if options.seed == "random" else _whole("--seed", options.seed, 0, "or `random`"),
-        time_limit=_seconds("--time-limit", options.time_limit),
+        seed=seed_of(options.seed),
+        time_limit=seconds("--time-limit", options.time_limit),
     )
-    workers = _whole("-n", options.n, 1)
+    workers = whole("-n", options.n, 1)
     expected = ledger.read(options.expect, [*RULES, *WRAPPERS], list(FORMATS)) if options.expect else ledger.Ledger()
     if options.out is not None:
         checked_folder(options.out)
@@ -198,20 +197,3 @@ def report_command(options: argparse.Namespace) -> int:
     if options.out is not None:
         print(f"written: {options.out / 'table.md'}, table.csv, matrix.md")
     return 0
-
-
-def _whole(option: str, text: str, lowest: int, alternative: str = "") -> int:
-    if not (text.isascii() and text.isdigit() and int(text) >= lowest):
-        also = f" {alternative}" if alternative else ""
-        raise UsageError(f"{option} = {text!r}, must be a whole number of at least {lowest}{also}")
-    return int(text)
-
-
-def _seconds(option: str, text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not (math.isfinite(seconds) and seconds > 0):
-        raise UsageError(f"{option} = {text!r}, must be a number of seconds above 0")
-    return seconds

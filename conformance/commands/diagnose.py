@@ -1,29 +1,21 @@
-"""``optimetry diagnose``: what a target computes instead, told so that it can be mended."""
+"""``optimetry diagnose``: explains how a target departs from its document."""
 
 from __future__ import annotations
 
 import argparse
-import os
-import secrets
-import warnings
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
-from types import SimpleNamespace
 from typing import Any
 
-from optimetry.conformance.cases.effort import EFFORTS, Effort
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.commands.arguments import seconds, seed_of
 from optimetry.conformance.commands.check import terminal_width
 from optimetry.conformance.commands.diagnosis_text import report
-from optimetry.conformance.commands.workers import SINGLE_THREADED
-from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
+from optimetry.conformance.commands.workers import Job, Task, Workers
+from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.targets.loading import load_target, version_note
-from optimetry.conformance.targets.protocol import engines_of
-from optimetry.reference.rules import RULES
-from optimetry.reports.results import Verdict
+from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.targets.loading import version_note
 
 EXAMPLES = """\
 examples:
@@ -47,7 +39,7 @@ def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
-    parser.add_argument("--optimizer", required=True, metavar="NAME", help="one of: " + ", ".join(RULES))
+    parser.add_argument("--optimizer", required=True, metavar="NAME", help="one of: " + ", ".join(SUBJECTS))
     parser.add_argument(
         "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)} ({' and '.join(dtypes)})"
     )
@@ -61,16 +53,15 @@ def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
 
 def diagnose_command(options: argparse.Namespace) -> int:
     """``optimetry diagnose``."""
-    from optimetry.conformance.commands.cli import _seconds, _whole  # a module that imports this one
-
-    (optimizer,) = chosen("optimizer", [options.optimizer], RULES)
+    (optimizer,) = chosen("optimizer", [options.optimizer], SUBJECTS)
     dtypes = chosen("dtype", options.dtype or options.dtypes, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
-    random = options.seed == "random"
-    seed = secrets.randbelow(2**32) if random else _whole("--seed", options.seed, 0, "or `random`")
-    time_limit = _seconds("--time-limit", options.time_limit)
-    arguments = (options.target, optimizer, EFFORTS[effort], seed, time_limit)
-    name, version, found = _in_processes(arguments, dtypes)
+    seed, time_limit = seed_of(options.seed), seconds("--time-limit", options.time_limit)
+    task = Task(options.target, EFFORTS[effort], seed, time_limit, diagnoses=True)
+    with Workers(task, PROCESSES) as workers:
+        jobs = shared_out(optimizer, dtypes, len(workers.engines))
+        name, version = workers.name, workers.version
+        found = in_order(jobs, list(workers.run(jobs)), dtypes)
     note = version_note(options.target, version)
     if note:
         print(f"{note}\n")
@@ -82,55 +73,21 @@ def diagnose_command(options: argparse.Namespace) -> int:
 PROCESSES = 2
 """Engines are shared out among so many processes; the dtypes, where there is but one engine."""
 
-Place = tuple[int, int]
-"""The number of a dtype and of an engine."""
+
+def shared_out(optimizer: str, dtypes: Sequence[str], engines: int) -> list[Job]:
+    """A job for each process: a framework then starts an engine in one process alone."""
+    if engines == 1:
+        return [Job(optimizer, (dtype,), (0,)) for dtype in dtypes]
+    parts = [tuple(range(part, engines, PROCESSES)) for part in range(PROCESSES)]
+    return [Job(optimizer, tuple(dtypes), part) for part in parts if part]
 
 
-def shares(engines: int, dtypes: int, part: int) -> list[Place]:
-    """What one process diagnoses: a framework then starts an engine in one process alone."""
-    places = [(i, j) for i in range(dtypes) for j in range(engines)]
-    return [(i, j) for i, j in places if (j if engines > 1 else i) % PROCESSES == part]
-
-
-def _in_processes(arguments: tuple[Any, ...], dtypes: Sequence[str]) -> tuple[str, str, list[Diagnosis]]:
-    """The target's name and version, and its diagnoses, dtype by dtype and engine by engine.
-
-    Raises:
-        TargetError: the target cannot be loaded.
-    """
-    name, version = str(arguments[0]), ""
-    found: dict[Place, Diagnosis] = {}
-    with ProcessPoolExecutor(PROCESSES, get_context("spawn"), max_tasks_per_child=1) as pool:
-        for answer in [pool.submit(_in_process, part, list(dtypes), *arguments) for part in range(PROCESSES)]:
-            try:
-                name, version, diagnoses = answer.result()
-            except BrokenProcessPool:
-                continue
-            found |= diagnoses
-    for i, dtype in enumerate(dtypes):
-        if not any(place[0] == i for place in found):
-            reason = "its process ended in the middle of a run"
-            verdict = Verdict(optimizer=arguments[1], dtype=dtype, verdict="error", reason=reason)
-            found[i, 0] = Diagnosis(verdict)
-    return name, version, [found[place] for place in sorted(found)]
-
-
-def _in_process(
-    part: int, dtypes: list[str], spec: str, optimizer: str, effort: Effort, seed: int, time_limit: float
-) -> tuple[str, str, dict[Place, Diagnosis]]:
-    os.dup2(2, 1)  # what a target prints is no part of our output,
-    warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
-    for name in SINGLE_THREADED:
-        os.environ.setdefault(name, "1")  # tensors are tiny
-    target = load_target(spec)
-    engines = engines_of(target)
-    mine = shares(len(engines), len(dtypes), part)
-    found: dict[Place, Diagnosis] = {}
-    for i, dtype in enumerate(dtypes):
-        places = [place for place in mine if place[0] == i]
-        chosen = [engines[j] for _, j in places]
-        some: Any = SimpleNamespace(name=target.name, version=target.version, engines=lambda: chosen)  # noqa: B023
-        if places:
-            diagnoses = diagnose(some, optimizer, dtype, effort=effort, seed=seed, time_limit=time_limit)
-            found |= zip(places, diagnoses, strict=True)
-    return str(target.name), str(target.version), found
+def in_order(jobs: Sequence[Job], findings: Sequence[Sequence[Diagnosis]], dtypes: Sequence[str]) -> list[Diagnosis]:
+    """The diagnoses of all jobs, dtype by dtype and engine by engine."""
+    placed: list[tuple[tuple[int, int], Diagnosis]] = []
+    for job, found in zip(jobs, findings, strict=True):
+        places = [(dtypes.index(dtype), engine) for dtype in job.dtypes for engine in job.engines or ()]
+        if len(found) < len(places):  # the job was lost, and has one error for each dtype
+            places = [(dtypes.index(dtype), (job.engines or (0,))[0]) for dtype in job.dtypes]
+        placed += zip(places, found, strict=True)
+    return [diagnosis for _, diagnosis in sorted(placed, key=lambda pair: pair[0])]

@@ -9,11 +9,11 @@ from typing import Any
 from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging.diagnose import WORDS, Diagnosis
+from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
 from optimetry.conformance.naming.points import PointClass, family_axes
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
-from optimetry.reports.results import Verdict
+from optimetry.reports.results import Verdict, described
 from optimetry.reports.tables import number
 
 SHOWN = 4
@@ -29,7 +29,7 @@ def report(headline: str, found: Iterable[Diagnosis], seed: int, width: int = 10
     for each in found:
         verdict = each.verdict
         reason = verdict.reason if verdict.verdict in ("unsupported", "error") else ""
-        sections.setdefault((verdict.verdict, verdict.dialect, each.rounded, reason), []).append(each)
+        sections.setdefault((verdict.verdict, each.explanation, reason), []).append(each)
     texts = [headline, *("\n".join(_section(group, seed, width)) for group in sections.values())]
     return "\n\n".join(texts)
 
@@ -40,7 +40,7 @@ def _section(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
     if first.verdict.verdict in ("unsupported", "error"):
         yield from _wrapped(first.verdict.reason, width)
         return
-    yield from _explained(group, seed, width) if first.found else _unexplained(first, width)
+    yield from _explained(group, seed, width) if first.explanation else _unexplained(first, width)
     yield from _ranking(first)
 
 
@@ -56,32 +56,35 @@ def _where(group: list[Diagnosis]) -> str:
 
 
 def _finding(diagnosis: Diagnosis) -> str:
-    verdict, found = diagnosis.verdict, diagnosis.found
-    if found is None:
+    verdict, explanation = diagnosis.verdict, diagnosis.explanation
+    if explanation is None:
         return {"diverges": "DIVERGES, nothing known explains it", "error": "ERROR", "unsupported": "not offered"}[
             verdict.verdict
         ]
-    if verdict.verdict == "conforms":
-        return "CONFORMS, what differs is rounding"
-    ways = [WORDS.get(cause, cause) for cause in diagnosis.causes if cause != "another rule"]
-    if diagnosis.rounded.names:
-        ways[0] = str(diagnosis.rounded)
-    with_ways = f" with {' and '.join(ways)}" if ways else ""
-    return f"THE DOCUMENTED RULE{with_ways}" if found.documented else f"ANOTHER RULE, {found.name}{with_ways}"
+    ways = "; ".join(map(described, explanation.arithmetic.record()))
+    how = f": {ways}" if ways else ""
+    if not explanation.rule.documented:
+        return f"ANOTHER RULE, {explanation.rule.name}{how}"
+    if verdict.verdict == "imprecise":
+        return f"IMPRECISE, the documented rule{how}"
+    return f"CONFORMS, what differs is rounding{how}"
 
 
 def _explained(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
     """What stands under a finding that has a name."""
-    found, verdict = group[0].found, group[0].verdict
-    assert found is not None
+    explanation, verdict = group[0].explanation, group[0].verdict
+    assert explanation is not None
+    found = explanation.rule
     if not found.documented:
         yield from _wrapped(f"computed by: {found.origin}", width)
         if found.dialect:
-            yield from _wrapped(f"reference: {found.dialect.reference}", width)
+            if found.dialect.reference:
+                yield from _wrapped(f"reference: {found.dialect.reference}", width)
             yield from _wrapped(f"formula: {found.difference}", width)
         yield ""
-        yield from _axes(found, width)
-        yield ""
+        if found.point:
+            yield from _axes(found, width)
+            yield ""
     probes = len(group[0].probed.runs) if group[0].probed else 0
     yield from _wrapped(
         f"holds on {_counted(group[0].drawn, 'drawn case')} (seed {seed}) and {_counted(probes, 'probe')}", width
@@ -146,7 +149,7 @@ def _parting(divergence: Divergence) -> str:
         slot = f"slot {divergence.slot}"
     given, wanted = (_text(x, divergence.case) for x in (divergence.given, divergence.expected))
     return (
-        f"leaves it first at step {divergence.step} in {slot}: {given} where the rule has {wanted} and rounding "
+        f"first divergence at step {divergence.step} in {slot}: {given} where the rule has {wanted} and rounding "
         f"explains {divergence.allowed:.2g} (tensor {divergence.tensor}, element {divergence.element})"
     )
 
@@ -181,11 +184,12 @@ def _text(value: Any, case: Case) -> str:
 
 def _ranking(diagnosis: Diagnosis) -> Iterator[str]:
     """The nearest rules of the family, the documented one among them."""
-    if not diagnosis.ranking or (len(diagnosis.ranking) == 1 and diagnosis.found):
+    found = diagnosis.explanation.rule if diagnosis.explanation else None
+    if not diagnosis.ranking or (len(diagnosis.ranking) == 1 and found):
         return
     shown = list(diagnosis.ranking[:SHOWN])
-    shown += [pair for pair in diagnosis.ranking[SHOWN:] if pair[0].documented or pair[0] is diagnosis.found]
-    rows = [(">" * (one is diagnosis.found), one.name, _share(agreement)) for one, agreement in shown]
+    shown += [pair for pair in diagnosis.ranking[SHOWN:] if pair[0].documented or pair[0] is found]
+    rows = [(">" * (one is found), one.name, _share(agreement)) for one, agreement in shown]
     headers = ("", f"rules of the {diagnosis.verdict.optimizer} family", "share")
     yield ""
     yield tabulate(rows, headers, "simple", disable_numparse=True)

@@ -21,6 +21,7 @@ from optimetry.conformance.commands.check import write
 from optimetry.conformance.numerics.arrays import flat
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
@@ -70,12 +71,16 @@ def effects(target: Target, results: Results) -> Iterator[Effect]:
     engines = {engine_name(engine): engine for engine in engines_of(target)}
     told = set()
     for verdict in sorted(results.verdicts, key=lambda verdict: (verdict.optimizer, verdict.dtype != "float64")):
-        what = (verdict.optimizer, verdict.dialect)
-        if verdict.optimizer not in RULES or verdict.verdict not in ("dialect", "diverges") or what in told:
+        what = (verdict.optimizer, str(verdict.computes))
+        if (
+            verdict.optimizer not in RULES
+            or verdict.verdict not in ("imprecise", "dialect", "diverges")
+            or what in told
+        ):
             continue
         told.add(what)
         engine = engines[verdict.engine]
-        cases = drawn_cases(verdict.optimizer, verdict.dtype, seed=results.header.seed, count=CASES)
+        cases = drawn_cases(subject_named(verdict.optimizer), verdict.dtype, seed=results.header.seed, count=CASES)
         yield Effect(
             target=results.header.target,
             verdict=verdict,
@@ -97,7 +102,7 @@ def worst(target: Target, case: Case) -> float:
 
 def effect(target: Target, case: Case) -> float:
     """The largest difference of a parameter after any step, as a share of the documented rule's largest change."""
-    if reason_unsupported(target, case.optimizer, case.hyper, case.dtype) is not None:
+    if reason_unsupported(target, case) is not None:
         return 0.0
     after = trajectory(target, case, Guard()).astype(np.float64)
     documented = np.asarray(expected(case).value, np.float64)
@@ -134,7 +139,7 @@ def table(found: Iterable[Effect]) -> str:
             one.target,
             f"`{one.verdict.optimizer}`",
             one.verdict.dtype,
-            f"`{one.verdict.dialect}`" if one.verdict.dialect else one.verdict.verdict,
+            f"`{one.verdict.computes}`" if one.verdict.computes.rule else one.verdict.verdict,
             *(f"{share:.1e}" for share in (*one.at_defaults.values(), one.worst)),
         ]
         for one in found

@@ -1,4 +1,4 @@
-"""Judges (optimizer, dtype) jobs in worker processes, so that a target that hangs or crashes costs one job.
+"""Runs jobs in worker processes, judging or diagnosing, so that a target that hangs or crashes costs one job.
 
 Each worker loads the target itself; the parent imports no framework. A worker says "beat" before every run of the
 target: one that falls silent for longer than a run may take is killed.
@@ -15,7 +15,7 @@ import time
 import traceback
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -24,6 +24,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.reference.errors import TargetError
 from optimetry.reports.results import Verdict
 
@@ -47,30 +48,38 @@ class Loaded(NamedTuple):
     name: str
     version: str
     not_run: dict[str, str]
+    engines: list[str]
 
 
 class Job(NamedTuple):
-    """What one call of the judge is about."""
+    """One optimizer in some dtypes, on all engines or on those with these numbers."""
 
     optimizer: str
-    dtype: str
+    dtypes: tuple[str, ...]
+    engines: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Task:
-    """How every job is judged.
+    """How every job is done.
 
     Attributes:
         spec: the target, as `load_target` takes it.
         effort: how many cases.
         seed: what they are drawn from.
         time_limit: seconds one run of the target may take.
+        diagnoses: whether jobs give diagnoses, not verdicts.
     """
 
     spec: str
     effort: Effort
     seed: int
     time_limit: float = 60.0
+    diagnoses: bool = False
+
+
+Finding = Verdict | Diagnosis
+"""What a job gives for each dtype and engine."""
 
 
 class Workers:
@@ -80,6 +89,7 @@ class Workers:
         name: the target's name.
         version: the target's version.
         not_run: its engines that this machine cannot run, each with the reason.
+        engines: the names of those that are judged.
 
     Raises:
         TargetError: the target could not be loaded.
@@ -88,6 +98,7 @@ class Workers:
     name: str
     version: str
     not_run: dict[str, str]
+    engines: list[str]
 
     def __init__(self, task: Task, count: int = 1) -> None:
         self._task = task
@@ -98,7 +109,7 @@ class Workers:
         first = _Worker(self._task)
         self._pool = [first]
         try:
-            self.name, self.version, self.not_run = first.loaded()
+            self.name, self.version, self.not_run, self.engines = first.loaded()
         except BaseException:
             self._stop()
             raise
@@ -114,10 +125,13 @@ class Workers:
             worker.kill()
         self._pool = []
 
-    def judge(self, jobs: Sequence[Job]) -> Iterator[list[Verdict]]:
-        """The verdicts of each job, in the order of the jobs, each as soon as those before it are there."""
+    def run(self, jobs: Sequence[Job]) -> Iterator[list[Any]]:
+        """The findings of each job, in the order of the jobs, each as soon as those before it are there.
+
+        A job has its findings dtype by dtype and engine by engine; one that is lost has an *error* for each dtype.
+        """
         waiting = deque(enumerate(jobs))
-        done: dict[int, list[Verdict]] = {}
+        done: dict[int, list[Finding]] = {}
         for position in range(len(jobs)):
             while position not in done:
                 self._employ(waiting)
@@ -134,22 +148,26 @@ class Workers:
             self._pool.append(worker)
             worker.give(*waiting.popleft())
 
-    def _next(self) -> Iterator[tuple[int, list[Verdict]]]:
+    def _next(self) -> Iterator[tuple[int, list[Finding]]]:
         """The jobs that are done, or have failed, by the next message or deadline."""
         soonest = min(worker.deadline for worker in self._pool if worker.job is not None)
         wait([worker.pipe for worker in self._pool], max(soonest - time.monotonic(), 0))
         for worker in list(self._pool):
             number, job = worker.number, worker.job
             try:
-                verdicts = worker.answer()
+                findings = worker.answer()
             except _Lost as lost:
                 worker.kill()
                 self._pool.remove(worker)
                 if job is None:
                     continue
-                verdicts = [Verdict(optimizer=job.optimizer, dtype=job.dtype, verdict="error", reason=str(lost))]
-            if verdicts is not None:
-                yield number, verdicts
+                findings = self._failed(job, str(lost))
+            if findings is not None:
+                yield number, findings
+
+    def _failed(self, job: Job, reason: str) -> list[Finding]:
+        verdicts = [Verdict(optimizer=job.optimizer, dtype=name, verdict="error", reason=reason) for name in job.dtypes]
+        return [Diagnosis(verdict) for verdict in verdicts] if self._task.diagnoses else list(verdicts)
 
 
 class _Lost(Exception):
@@ -185,15 +203,15 @@ class _Worker:
         with suppress(OSError):  # dead already: `answer` will find out
             self.pipe.send(job)
 
-    def answer(self) -> list[Verdict] | None:
-        """The verdicts of the job if they have come; raises `_Lost` if they never will."""
+    def answer(self) -> list[Finding] | None:
+        """The findings of the job if they have come; raises `_Lost` if they never will."""
         while True:
             if not self.pipe.poll():
                 if self.job is not None and time.monotonic() > self.deadline:
                     raise _Lost(self._silence())
                 return None
             kind, content = self._received()
-            if kind == "verdicts":
+            if kind == "findings":
                 self.job = None
                 return list(content)
             if kind == "ready":
@@ -201,7 +219,8 @@ class _Worker:
             elif kind == "refused":
                 raise _Lost(content)
             elif kind == "broken":
-                raise RuntimeError(f"optimetry itself failed on {self.job}:\n{content}")
+                print(content, file=sys.stderr)
+                raise _Lost(f"optimetry itself failed, please report it: {content.strip().splitlines()[-1]}")
             self._heard()
 
     def loaded(self) -> Loaded:
@@ -274,16 +293,20 @@ def _work(task: Task, pipe: Connection) -> None:
     os.dup2(2, 1)  # what a target prints is no part of our output,
     warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
     from optimetry.conformance.targets.loading import load_target
-    from optimetry.conformance.targets.protocol import engines_not_run
+    from optimetry.conformance.targets.protocol import engine_name, engines_not_run, engines_of
 
     try:
         target = load_target(task.spec)
     except TargetError as error:
         pipe.send(("refused", str(error)))
         return
-    pipe.send(("ready", Loaded(str(target.name), str(target.version), engines_not_run(target))))
+    engines = engines_of(target)
+    names = [engine_name(engine) for engine in engines]
+    pipe.send(("ready", Loaded(str(target.name), str(target.version), engines_not_run(target), names)))
 
+    from optimetry.conformance.judging.diagnose import diagnose
     from optimetry.conformance.judging.examine import judge
+    from optimetry.conformance.targets.session import Guard
 
     last = 0.0
 
@@ -302,17 +325,14 @@ def _work(task: Task, pipe: Connection) -> None:
             job: Job = pipe.recv()
         except (EOFError, OSError):
             sys.exit(0)
+        chosen = engines if job.engines is None else [engines[i] for i in job.engines]
+        find: Callable[..., list[Any]] = diagnose if task.diagnoses else judge
+        guard = Guard(task.time_limit, beat)
         try:
-            verdicts = judge(
-                target,
-                job.optimizer,
-                job.dtype,
-                effort=task.effort,
-                seed=task.seed,
-                heartbeat=beat,
-                time_limit=task.time_limit,
-            )
+            found = [
+                find(chosen, job.optimizer, x, effort=task.effort, seed=task.seed, guard=guard) for x in job.dtypes
+            ]
         except Exception:
             pipe.send(("broken", traceback.format_exc()))
         else:
-            pipe.send(("verdicts", verdicts))
+            pipe.send(("findings", [finding for findings in found for finding in findings]))

@@ -67,3 +67,10 @@ def poisonings(trial: Trial) -> Iterator[tuple[Trial, Trial, int, int]]:
                 if grad is not None:
                     grad.flat[element] = value
             yield clean, clean.on(clean.case.replace(grads=tuple(map(tuple, grads)))), step, element
+
+
+def shaped(case: Case, row: Array) -> tuple[Array, ...]:
+    """A step of a trajectory as arrays in the shapes of the parameters."""
+    cuts = np.cumsum([param.size for param in case.parameters])[:-1]
+    parts = np.split(row, cuts)
+    return tuple(part.reshape(param.shape) for part, param in zip(parts, case.parameters, strict=True))

@@ -1,100 +1,59 @@
-"""What else a target may compute: the named rules that are tried once the documented one is convicted."""
+"""What else a target may compute: the explanations that are tried once the documented one is rejected."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
-from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.families import DIALECTS
-from optimetry.conformance.naming.families.family import Dialect
-from optimetry.conformance.naming.moments import Incremental, incremental_variants
-from optimetry.conformance.naming.points import PointClass
-from optimetry.conformance.naming.precision import RoundedHyperparameters, precision_variants, to_float32
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families.family import FAMILIES
+from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.naming.rounding import narrowable
-from optimetry.conformance.numerics.agreement import Expected
-from optimetry.conformance.numerics.formats import flushing
-from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.numerics.arithmetic import INCREMENTAL, PLAIN, Arithmetic
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.subject import LEARNING_RATE
+
+FLUSHED = Arithmetic(flushes_subnormals=True)
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """One explanation of a target that does not compute the documented rule.
+def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanation]]:
+    """Yield the candidates for one subject, the sharpest explanations first; a tier is for where none before explains.
 
-    Attributes:
-        name: the dialect's name, as verdicts give it.
-        reason: one sentence for the reader.
-        oracle: what the target must be within the slack of.
+    Named dialects are tried before the unnamed classes of the family, of which the probes leave one at most. Moments
+    formed as increments come before rounded numbers, whose bounds are wide enough to explain them, too. Only beside
+    float64 parameters can float32 numbers be told from rounding: first rounded throughout, then rounded in some of
+    their uses, then in some uses of a dialect. Flushed subnormals are tried last.
     """
+    documented, named = documented_class(optimizer), named_classes(optimizer, dtype)
+    knows_increments = hasattr(FAMILIES.get(optimizer), INCREMENTAL)
+    incremental = [documented, *named] if knows_increments else []
+    numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
+    partly = Arithmetic(float32_in_some_uses=numbers)
+    increments = Arithmetic(incremental_moments=True)
+    flushed_increments = Arithmetic(flushes_subnormals=True, incremental_moments=True)
+    flushed_partly = Arithmetic(flushes_subnormals=True, float32_in_some_uses=numbers)
 
-    name: str
-    reason: str
-    oracle: Callable[[Case], Expected]
-
-
-def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Candidate]]:
-    """The candidates for one rule, the sharpest explanations first; a tier is tried when none before it explains.
-
-    Named dialects are tried before the unnamed classes of the family, of which the probes leave one at most. Only
-    beside float64 parameters can float32 hyperparameters be told from rounding: first rounded throughout, then rounded
-    in some of their uses, then rounded in some uses of a dialect. Flushed subnormals are tried last. Moments formed as
-    increments come before rounded numbers, whose bounds are wide enough to explain them, too.
-    """
-    dialects = DIALECTS[optimizer]
-    everything = narrowable(optimizer) if dtype == "float64" else ()
-    yield [_of_dialect(dialect) for dialect in dialects]
-    yield [_of_dialect(one) for one in probed.unnamed()]
-    yield [_of_dialect(variant) for variant in incremental_variants(optimizer)]
-    if everything:
-        yield [_of_rounding(variant) for variant in precision_variants(optimizer)]
-        yield [partly_rounded(everything)]
-        yield [_of_dialect(dialect, narrow=everything) for dialect in dialects]
-        yield [_of_dialect(one, narrow=everything) for one in probed.unnamed(everything)]
-    yield [_flushed()]
-    yield [_of_dialect(dialect, flushes=True) for dialect in dialects]
-    yield [_of_dialect(one, flushes=True) for one in probed.unnamed()]
-    yield [_of_dialect(variant, flushes=True) for variant in incremental_variants(optimizer)]
-    if everything:
-        yield [_of_dialect(dialect, narrow=everything, flushes=True) for dialect in dialects]
+    yield _each(named)
+    yield _each(probed.unnamed())
+    yield _each(incremental, increments)
+    if numbers:
+        yield [Explanation(documented, Arithmetic(float32=chosen)) for chosen in _choices(numbers)]
+        yield [Explanation(documented, partly)]
+        yield _each(named, partly)
+        yield _each(probed.unnamed(numbers), partly)
+    yield [Explanation(documented, FLUSHED)]
+    yield _each(named, FLUSHED)
+    yield _each(probed.unnamed(), FLUSHED)
+    yield _each(incremental, flushed_increments)
+    if numbers:
+        yield _each(named, flushed_partly)
 
 
-def partly_rounded(names: tuple[str, ...]) -> Candidate:
-    """The documented rule with these numbers rounded to float32 in some of their uses."""
-    return Candidate(
-        name=PARTLY_ROUNDED,
-        reason=f"the documented rule with numbers rounded to float32 in some of their uses: {', '.join(names)}",
-        oracle=lambda case: expected(case, narrow=names),
-    )
+def _each(rules: Iterable[PointClass], arithmetic: Arithmetic = PLAIN) -> list[Explanation]:
+    return [Explanation(rule, arithmetic) for rule in rules]
 
 
-PARTLY_ROUNDED = "float32_in_some_uses"
-
-
-def _of_dialect(
-    dialect: Dialect | Incremental | PointClass, *, narrow: tuple[str, ...] = (), flushes: bool = False
-) -> Candidate:
-    changes = [f"{', '.join(narrow)} rounded to float32"] * bool(narrow) + ["subnormals flushed to zero"] * flushes
-    return Candidate(
-        name=dialect.name + "+float32" * bool(narrow) + "+flushed" * flushes,
-        reason=f"{dialect.difference}, as in {dialect.origin}" + "".join(f"; with {change}" for change in changes),
-        oracle=lambda case: expected(
-            case, dialect.rule(case.hyper), flushing(case.form) if flushes else None, narrow=narrow
-        ),
-    )
-
-
-def _flushed() -> Candidate:
-    return Candidate(
-        name="flushed_subnormals",
-        reason="the documented rule with subnormals flushed to zero",
-        oracle=lambda case: expected(case, form=flushing(case.form)),
-    )
-
-
-def _of_rounding(variant: RoundedHyperparameters) -> Candidate:
-    def oracle(case: Case) -> Expected:
-        rates = map(to_float32, case.learning_rates) if variant.rounds_learning_rate else case.learning_rates
-        return expected(case.replace(learning_rates=tuple(rates)), variant.rule(case.hyper))
-
-    return Candidate(variant.name, f"the documented rule with {variant.difference}", oracle)
+def _choices(numbers: Sequence[str]) -> list[tuple[str, ...]]:
+    """The numbers that frameworks round together: one alone, all but the learning rate, all."""
+    real = tuple(name for name in numbers if name != LEARNING_RATE)
+    together = [real, tuple(numbers)]
+    return list(dict.fromkeys([*((name,) for name in numbers), *(chosen for chosen in together if len(chosen) > 1)]))

@@ -2,7 +2,7 @@
 
 Where both corrections of Adam are off, say, the count they would use does not matter: such points are no rivals, they
 are one class. ``classes.json`` holds the classes, found by `merged` on many cases; ``python -m
-optimetry.conformance.naming.probes --search`` writes it anew, and tests hold it against fresh evaluations.
+optimetry.conformance.naming.probe_search`` writes it anew, and tests hold it against fresh evaluations.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.families.family import DIALECTS, FAMILIES, Axis, Dialect, axes
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.oracle.expected import expected
-from optimetry.reference.rule import Rule
-from optimetry.reference.rules import rule_named
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.reference.declaration import Declared
 
 FILE = "classes.json"
 
@@ -36,10 +36,10 @@ Point = Mapping[str, str]
 
 @dataclass(frozen=True)
 class PointClass:
-    """Points of one family that compute the same, whatever they are fed.
+    """Points of one family that compute the same, whatever they are fed; or one dialect that is no point of a family.
 
     Attributes:
-        optimizer: the name of the documented rule.
+        optimizer: the name of the documented subject.
         name: ``documented``, a dialect's name, or the axes in which its simplest point differs.
         points: its points, the one that names it first.
         dialect: the named dialect that is one of its points, if one is.
@@ -58,7 +58,7 @@ class PointClass:
     @property
     def documented(self) -> bool:
         """Whether this is the documented rule."""
-        return not self.point
+        return self.dialect is None and not self.point
 
     @property
     def differences(self) -> list[tuple[Axis, str]]:
@@ -76,13 +76,13 @@ class PointClass:
         """Which frameworks, versions or papers compute it."""
         return self.dialect.origin if self.dialect else "no framework or paper known here"
 
-    def rule(self, hyper: Mapping[str, Any]) -> Rule:
-        """The rule of the class with these documented hyperparameters.
+    def of(self, hyper: Mapping[str, Any]) -> Declared:
+        """The formula of the class with these documented hyperparameters.
 
         Raises:
-            HyperparameterError: as for the documented rule.
+            HyperparameterError: as for the documented one.
         """
-        return at(self.optimizer, self.point, hyper)
+        return self.dialect.of(hyper) if self.dialect else at(self.optimizer, self.point, hyper)
 
 
 def family_axes(optimizer: str) -> dict[str, Axis]:
@@ -90,9 +90,9 @@ def family_axes(optimizer: str) -> dict[str, Axis]:
     return axes(FAMILIES[optimizer]) if optimizer in FAMILIES else {}
 
 
-def at(optimizer: str, point: Point, hyper: Mapping[str, Any]) -> Rule:
-    """The rule at one point of a family, or the documented rule where there is no family."""
-    return dataclasses.replace(FAMILIES.get(optimizer, rule_named(optimizer)).of(hyper), **point)
+def at(optimizer: str, point: Point, hyper: Mapping[str, Any]) -> Declared:
+    """The formula at one point of a family, or the documented one where there is no family."""
+    return dataclasses.replace(FAMILIES.get(optimizer, subject_named(optimizer).declaration).of(hyper), **point)
 
 
 def points_of(optimizer: str) -> list[Point]:
@@ -105,20 +105,32 @@ def points_of(optimizer: str) -> list[Point]:
 
 @cache
 def classes_of(optimizer: str) -> tuple[PointClass, ...]:
-    """The classes of a rule's family, the documented one first, then the named ones, then the others.
+    """The classes of a subject's family, the documented one first, then the named ones, then the others.
 
     Raises:
-        UnknownOptimizerError: no such rule.
+        UnknownOptimizerError: no such subject.
     """
-    rule_named(optimizer)
-    dialects = DIALECTS[optimizer]
+    subject_named(optimizer)
+    dialects = DIALECTS.get(optimizer, ())
     found = [_named(optimizer, group, dialects) for group in stored().get(optimizer, [[{}]])]
+    found += [PointClass(optimizer, one.name, ({},), one) for one in dialects if not one.point]
     return tuple(sorted(found, key=lambda one: 0 if one.documented else 1 if one.dialect else 2))
+
+
+def documented_class(optimizer: str) -> PointClass:
+    """The class that holds the documented formula."""
+    return classes_of(optimizer)[0]
+
+
+def named_classes(optimizer: str, dtype: str) -> list[PointClass]:
+    """The classes of the named dialects that can be told from the documented formula in a dtype."""
+    named = [one for one in classes_of(optimizer) if one.dialect is not None]
+    return [one for one in named if one.dialect and (one.dialect.dtypes is None or dtype in one.dialect.dtypes)]
 
 
 def _named(optimizer: str, group: list[Point], dialects: Iterable[Dialect]) -> PointClass:
     for dialect in dialects:
-        if dialect.point in group:
+        if dialect.point and dialect.point in group:
             others = [point for point in group if point != dialect.point]
             return PointClass(optimizer, dialect.name, (dialect.point, *others), dialect)
     name = ", ".join(f"{axis}={value}" for axis, value in group[0].items()) or DOCUMENTED

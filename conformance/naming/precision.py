@@ -1,80 +1,66 @@
-"""The documented rules with hyperparameters held in float32 beside wider parameters.
+"""Which numbers a target holds in float32 beside float64 parameters, found one by one.
 
-These are no families: the rule is the documented one, and only its numbers are rounded.
+In a probe whose other numbers are all representable in float32, rounding them changes nothing: what the target then
+computes tells whether the one number left is rounded, and whether in all of its uses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-
-from optimetry.reference.rule import Rule, rule_named
-
-
-@dataclass(frozen=True)
-class RoundedHyperparameters:
-    """A documented rule some of whose numbers are rounded to float32.
-
-    Attributes:
-        name: unique among the variants of the rule, and no name of a dialect.
-        optimizer: the name of the documented rule.
-        rounded: the real hyperparameters that are rounded.
-        rounds_learning_rate: whether the learning rate of every step is to be rounded as well, with `to_float32`.
-        origin: which frameworks and versions compute it.
-    """
-
-    name: str
-    optimizer: str
-    rounded: tuple[str, ...]
-    rounds_learning_rate: bool
-    origin: str
-
-    @property
-    def difference(self) -> str:
-        """The numbers that differ, as a formula."""
-        names = [*self.rounded, *(["lr"] if self.rounds_learning_rate else [])]
-        return "; ".join(f"{name} = float32({name})" for name in names)
-
-    def rule(self, hyper: Mapping[str, Any]) -> Rule:
-        """The documented rule with these hyperparameters, rounded.
-
-        Raises:
-            HyperparameterError: as for the documented rule, before rounding.
-        """
-        return self.applied(rule_named(self.optimizer).of(hyper))
-
-    def applied(self, rule: Rule) -> Rule:
-        """``rule``, a dialect perhaps, with its hyperparameters rounded.
-
-        Rounding may carry one out of its domain (0.99999999 becomes 1), as it does in the frameworks that round.
-        """
-        return rule.lifted(lambda name, number: to_float32(number) if name in self.rounded else number)
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.explanation import to_float32
+from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.numerics.agreement import explains
+from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.subject import LEARNING_RATE
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
 
 
-def to_float32(number: float) -> float:
-    """``number`` rounded to float32."""
-    with np.errstate(over="ignore"):
-        return float(np.float32(number))
-
-
-def precision_variants(optimizer: str) -> tuple[RoundedHyperparameters, ...]:
-    """Every variant of a documented rule: one number rounded, all but the learning rate, and all.
+def numbers_in_float32(target: Target, rule: PointClass, guard: Guard) -> Arithmetic:
+    """Find what a target that computes ``rule`` holds in float32, as far as the probes of its family show it.
 
     Raises:
-        UnknownOptimizerError: no such rule.
+        TargetFault: the target breaks the protocol.
     """
-    real = tuple(parameter.name for parameter in rule_named(optimizer).hyperparameters() if parameter.kind is float)
+    probes = probes_of(rule.optimizer, "float64")
+    throughout, in_some_uses = list[str](), list[str]()
+    for name in subject_named(rule.optimizer).numbers if probes else ():
+        how = {_how(target, _alone(case, name), name, rule, guard) for case in probes}
+        if "in some uses" in how:
+            in_some_uses.append(name)
+        elif "throughout" in how:
+            throughout.append(name)
+    if not (throughout or in_some_uses):
+        return PLAIN
+    return Arithmetic(float32=tuple(throughout), float32_in_some_uses=tuple(in_some_uses))
 
-    def variant(name: str, rounded: tuple[str, ...], *, learning_rate: bool, origin: str) -> RoundedHyperparameters:
-        return RoundedHyperparameters(f"float32_{name}", optimizer, rounded, learning_rate, origin)
 
-    found = [variant(name, (name,), learning_rate=False, origin="a hyperparameter held as a float") for name in real]
-    found.append(variant("learning_rate", (), learning_rate=True, origin="a learning rate held in float32"))
-    if len(real) > 1:
-        found.append(variant("hyperparameters", real, learning_rate=False, origin="PaddlePaddle 3.3, some rules"))
-    if real:
-        found.append(variant("all", real, learning_rate=True, origin="PaddlePaddle 1.8.5, for float64 parameters too"))
-    return tuple(found)
+def _alone(case: Case, name: str) -> Case:
+    """The case with every number but one representable in float32."""
+    hyper = {
+        other: to_float32(value) if isinstance(value, float) and other != name else value
+        for other, value in case.hyper.items()
+    }
+    rates = case.learning_rates if name == LEARNING_RATE else tuple(map(to_float32, case.learning_rates))
+    return case.replace(hyper=hyper, learning_rates=rates)
+
+
+def _rounded(case: Case, name: str) -> Case:
+    """The case with this number rounded as well."""
+    if name == LEARNING_RATE:
+        return case.replace(learning_rates=tuple(map(to_float32, case.learning_rates)))
+    return case.replace(hyper={**case.hyper, name: to_float32(case.hyper[name])})
+
+
+def _how(target: Target, case: Case, name: str, rule: PointClass, guard: Guard) -> str | None:
+    """How a number is rounded in a case, None where it is not, or the case is not taken."""
+    if reason_unsupported(target, case) is not None:
+        return None
+    after = trajectory(target, case, guard)
+    if explains(after, expected(case, rule.of(case.hyper)), case.form):
+        return None
+    other = _rounded(case, name)
+    return "throughout" if explains(after, expected(other, rule.of(other.hyper)), case.form) else "in some uses"

@@ -1,4 +1,4 @@
-"""Finds the classes of every family and the probes that tell them apart; always the same ones.
+"""Find the classes of every family and the probes that tell them apart: ``python -m`` this module writes both anew.
 
 A pool of random tensors is evaluated at every class, in both dtypes, and tensors are chosen greedily until every two
 classes are far enough apart in one that was chosen. Numbers have two digits, so that probes can be read.
@@ -6,20 +6,24 @@ classes are far enough apart in one that was chosen. Numbers have two digits, so
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.naming import points
 from optimetry.conformance.naming.points import PointClass, classes_of, merged, separations
+from optimetry.conformance.naming.probes import FILE
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
-from optimetry.reference.rules import rule_named
+from optimetry.conformance.subjects.registry import subject_named, subject_of
 
 SEED = 20250101
 DTYPES = ("float32", "float64")
@@ -86,7 +90,7 @@ def pool(optimizer: str, number: int, dtype: str) -> Case:
     """A case of many tensors for one setting of a rule, with zeros at the start, in the first step and throughout."""
     setting = SETTINGS[optimizer][number]
     rng = np.random.default_rng([SEED, number, *optimizer.encode()])
-    width = 1 if rule_named(optimizer).elementwise else PER_TENSOR
+    width = 1 if subject_named(optimizer).elementwise else PER_TENSOR
     steps, shape = len(setting.rates), (setting.pool, width)
 
     def drawn(exponents: tuple[float, float]) -> Any:
@@ -119,7 +123,11 @@ def two_digits(array: Any) -> Any:
 def telling_cases(optimizer: str, drawn: int = 20) -> Iterator[Case]:
     """Cases in float64 on which points that differ do so: the pools, and drawn cases that are not long."""
     yield from (pool(optimizer, number, "float64") for number in range(len(SETTINGS[optimizer])))
-    short = (case for case in drawn_cases(optimizer, "float64", seed=SEED, count=10 * drawn) if len(case.grads) <= 5)
+    short = (
+        case
+        for case in drawn_cases(subject_named(optimizer), "float64", seed=SEED, count=10 * drawn)
+        if len(case.grads) <= 5
+    )
     yield from islice(short, drawn)
 
 
@@ -145,7 +153,7 @@ class Search:
 
     def _apart(self, number: int, dtype: str) -> Any:
         case = pool(self.optimizer, number, dtype)
-        oracles = [expected(case, one.rule(case.hyper)) for one in self.classes]
+        oracles = [expected(case, one.of(case.hyper)) for one in self.classes]
         value, bound = (np.stack([getattr(x, part) for x in oracles]) for part in ("value", "bound"))
         # Measured from the first class, differences survive in double precision, which is faster.
         with np.errstate(all="ignore"):
@@ -217,4 +225,21 @@ def found_probes(optimizer: str) -> list[dict[str, Any]]:
 def _listed(case: Case, arrays: Any) -> list[Any]:
     """Elements that do not know of each other as one tensor, others as they are."""
     rows = [array.tolist() for array in arrays]
-    return [[number for row in rows for number in row]] if case.rule.elementwise else rows
+    return [[number for row in rows for number in row]] if subject_of(case).elementwise else rows
+
+
+def main() -> None:
+    """Find classes and probes, always the same ones, and write them beside the code."""
+    folder = Path(points.__file__).parent
+    found = {optimizer: found_classes(optimizer) for optimizer in SETTINGS}
+    (folder / points.FILE).write_text(points.encoded(found), encoding="utf-8")
+    points.stored.cache_clear()
+    classes_of.cache_clear()
+    probes: dict[str, Any] = {optimizer: found_probes(optimizer) for optimizer in found}
+    (folder / FILE).write_text(json.dumps(probes, indent=1) + "\n", encoding="utf-8")
+    for optimizer, groups in found.items():
+        print(f"{optimizer}: {sum(map(len, groups))} points, {len(groups)} classes, {len(probes[optimizer])} probes")
+
+
+if __name__ == "__main__":
+    main()

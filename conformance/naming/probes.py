@@ -3,20 +3,17 @@
 ``probes.json`` holds them in decimals. The separation of two classes is `separations` of what they have in a probe, in
 units of the sum of their rounding bounds; it is `APART` at least in float32 and in float64, ten times the slack. So a
 target within the slack of one class is no nearer than ``APART`` bounds to any other: its name is unambiguous. A test
-proves it over all pairs. ``python -m optimetry.conformance.naming.probes --search`` finds classes and probes anew.
+proves it over all pairs. ``python -m optimetry.conformance.naming.probe_search`` finds classes and probes anew.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -61,7 +58,7 @@ def probes_of(optimizer: str, dtype: str) -> tuple[Case, ...]:
 def oracles_of(optimizer: str, dtype: str, narrow: tuple[str, ...] = ()) -> tuple[tuple[Expected, ...], ...]:
     """What every class, in the order of `classes_of`, has in each probe; `expected` says what ``narrow`` is."""
     return tuple(
-        tuple(expected(case, one.rule(case.hyper), narrow=narrow) for case in probes_of(optimizer, dtype))
+        tuple(expected(case, one.of(case.hyper), narrow=narrow) for case in probes_of(optimizer, dtype))
         for one in classes_of(optimizer)
     )
 
@@ -74,13 +71,11 @@ class Probed:
         optimizer: the rule's name.
         dtype: the dtype's name.
         runs: the numbers of those probes, each with the target's trajectory.
-        declined: why a probe is not taken, if one is not.
     """
 
     optimizer: str
     dtype: str
     runs: tuple[tuple[int, Array], ...]
-    declined: str | None = None
 
     @classmethod
     def of(cls, target: Target, optimizer: str, dtype: str, guard: Guard) -> Probed:
@@ -89,13 +84,12 @@ class Probed:
         Raises:
             TargetFault: the target breaks the protocol.
         """
-        runs, declined = [], None
-        for number, case in enumerate(probes_of(optimizer, dtype)):
-            reason = reason_unsupported(target, optimizer, case.hyper, dtype)
-            declined = declined or reason
-            if reason is None:
-                runs.append((number, trajectory(target, case, guard)))
-        return cls(optimizer, dtype, tuple(runs), declined)
+        taken = [
+            (number, case)
+            for number, case in enumerate(probes_of(optimizer, dtype))
+            if reason_unsupported(target, case) is None
+        ]
+        return cls(optimizer, dtype, tuple((number, trajectory(target, case, guard)) for number, case in taken))
 
     @property
     def cases(self) -> list[tuple[Case, Array]]:
@@ -131,26 +125,3 @@ class Probed:
         if any(not np.isnan(after)[np.isnan(has[number].value)].all() for number, after in self.runs):
             return dataclasses.replace(found, share=LARGEST_SHARE)
         return found
-
-
-def main(arguments: list[str]) -> int:
-    """Find classes and probes, and write them beside the dialects."""
-    if arguments != ["--search"]:
-        print("usage: python -m optimetry.conformance.naming.probes --search", file=sys.stderr)
-        return 2
-    from optimetry.conformance.naming import points, probe_search
-
-    folder = Path(points.__file__).parent
-    found = {optimizer: probe_search.found_classes(optimizer) for optimizer in probe_search.SETTINGS}
-    (folder / points.FILE).write_text(points.encoded(found), encoding="utf-8")
-    points.stored.cache_clear()
-    classes_of.cache_clear()
-    probes: dict[str, Any] = {optimizer: probe_search.found_probes(optimizer) for optimizer in found}
-    (folder / FILE).write_text(json.dumps(probes, indent=1) + "\n", encoding="utf-8")
-    for optimizer, groups in found.items():
-        print(f"{optimizer}: {sum(map(len, groups))} points, {len(groups)} classes, {len(probes[optimizer])} probes")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

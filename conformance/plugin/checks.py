@@ -13,7 +13,7 @@ from optimetry.conformance.cases.effort import EFFORTS, Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.wrappers import WRAPPERS
+from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.loading import load_target, made
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
 from optimetry.reference.rules import RULES
@@ -51,7 +51,7 @@ class Judging:
         """Check every name; raises UsageError, or TargetError for the target."""
         return cls(
             target=load_target(target) if isinstance(target, str) else made(target, repr(target)),
-            optimizers=chosen("optimizer", optimizers, RULES, also=WRAPPERS),
+            optimizers=chosen("optimizer", optimizers, RULES, also=SUBJECTS),
             dtypes=chosen("dtype", dtypes, FORMATS),
             effort=EFFORTS[chosen("effort", [effort], EFFORTS)[0]],
             seed=seed,
@@ -74,7 +74,9 @@ class Judging:
         if key not in self._verdicts:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # cases overflow on purpose, and a test run may raise on warnings
-                self._verdicts[key] = judge(self.target, optimizer, dtype, effort=self.effort, seed=self.seed)
+                self._verdicts[key] = judge(
+                    engines_of(self.target), optimizer, dtype, effort=self.effort, seed=self.seed
+                )
         return self._verdicts[key]
 
 
@@ -105,10 +107,10 @@ class Check:
 
     def _found(self, verdict: Verdict) -> str:
         target = self.judging.target
-        dialect = f" {verdict.dialect}" if verdict.dialect else ""
+        computes = f", computes {verdict.computes}" if str(verdict.computes) else ""
         text = (
             f"{target.name} {target.version}, engine {self.engine}: {self.optimizer} in {self.dtype}: "
-            f"{verdict.verdict}{dialect}\n"
+            f"{verdict.verdict}{computes}\n"
             f"reason: {verdict.reason}\n"
             f"share: {number(verdict.share)} of the rounding bound, ULP: {number(verdict.ulp)}, "
             f"cases: {verdict.cases}, effort: {self.judging.effort.name}, seed: {self.judging.seed}"

@@ -83,12 +83,12 @@ class ClassTarget:
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
         """Begin a run of the class, or of the documented rule where the optimizer is another."""
         same = optimizer == self.one.optimizer
-        return RuleRun(self.one.rule(hyper) if same else rule_named(optimizer).of(hyper), parameters)
+        return RuleRun(self.one.of(hyper) if same else rule_named(optimizer).of(hyper), parameters)
 
 
 def class_verdict(one: PointClass, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
     """The verdict on a class."""
-    (verdict,) = judge(ClassTarget(one), one.optimizer, dtype, effort=effort, seed=0)
+    (verdict,) = judge([ClassTarget(one)], one.optimizer, dtype, effort=effort, seed=0)
     return verdict
 
 

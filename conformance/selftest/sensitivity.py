@@ -19,7 +19,7 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.equivalents import STYLES, Equivalents
-from optimetry.conformance.selftest.faults import FAULTS, Fault, convicted_by, outcome
+from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, rejected_by
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard, watched
@@ -41,14 +41,14 @@ DTYPES = ("float32", "float64")
 
 def judged(fault: Fault, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
     """The verdict on a fault."""
-    (verdict,) = judge(fault.target(), fault.optimizer, dtype, effort=effort, seed=0, time_limit=fault.time_limit)
+    (verdict,) = judge([fault.target()], fault.optimizer, dtype, effort=effort, seed=0, guard=Guard(fault.time_limit))
     return verdict
 
 
 def equivalents(optimizer: str, dtype: str, effort: Effort) -> dict[str, Verdict]:
     """The verdict on every style that computes a rule in its own way, by the style's name."""
-    styles = [style for style in STYLES.values() if optimizer in style.rules]
-    return {verdict.engine: verdict for verdict in judge(Equivalents(styles), optimizer, dtype, effort=effort, seed=0)}
+    engines = Equivalents([style for style in STYLES.values() if optimizer in style.rules]).engines()
+    return {verdict.engine: verdict for verdict in judge(engines, optimizer, dtype, effort=effort, seed=0)}
 
 
 def passes_naive_test(fault: Fault) -> bool:
@@ -91,9 +91,9 @@ def page() -> str:
 
 
 def _heading(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequence[str]) -> list[str]:
-    convicted = {name for (name, _), verdict in verdicts.items() if convicted_by(verdict)}
+    convicted = {name for (name, _), verdict in verdicts.items() if rejected_by(verdict)}
     missed = sorted({name for name, _ in verdicts} - convicted)
-    counts = Counter(convicted_by(verdict) for verdict in verdicts.values())
+    counts = Counter(rejected_by(verdict) for verdict in verdicts.values())
     pairs = sum(len(style.rules) for style in STYLES.values())
     share = round(100 * len(unnoticed) / len(FAULTS))
     return [
@@ -127,7 +127,7 @@ def _fault_table(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequenc
     ]
     for fault in FAULTS.values():
         found = [verdicts[fault.name, dtype] for dtype in fault.dtypes]
-        by = ", ".join(dict.fromkeys(convicted_by(verdict) or "nothing" for verdict in found))
+        by = ", ".join(dict.fromkeys(rejected_by(verdict) or "nothing" for verdict in found))
         given = ", ".join(dict.fromkeys(outcome(verdict) for verdict in found))
         naive = "passes" if fault.name in unnoticed else ""
         defect = fault.defect.replace("|", "\\|")

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.subjects.rules import RuleSubject
 
 Hyper = Mapping[str, Any]
 
@@ -108,7 +111,12 @@ def engines_not_run(target: Target) -> dict[str, str]:
     return {} if ask is None else {str(engine): str(reason) for engine, reason in ask().items()}
 
 
-def reason_unsupported(target: Target, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
-    """What the target says of a combination; a target without ``unsupported`` supports everything."""
+def reason_unsupported(target: Target, case: Case) -> str | None:
+    """Return why a target does not offer what a case asks for, None where it does.
+
+    A target without ``unsupported`` offers every rule; one without ``start_wrapper`` offers no wrapper.
+    """
+    if not isinstance(subject_of(case), RuleSubject) and not callable(getattr(target, "start_wrapper", None)):
+        return f"{target.name} offers no wrappers: it has no start_wrapper"
     ask = getattr(target, "unsupported", None)
-    return None if ask is None else ask(optimizer, hyper, dtype)
+    return None if ask is None else ask(case.optimizer, case.hyper, case.dtype)

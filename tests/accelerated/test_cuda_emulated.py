@@ -17,6 +17,7 @@ from optimetry.accelerated.optimizer import Accelerated
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.accelerated.target import FMAD, MASTER, AcceleratedTarget
+from optimetry.conformance.targets.protocol import engines_of
 from optimetry.reference.rules import RULES
 from tests.accelerated.cases import DTYPES, IDS, VARIANTS, arrays, run, state_bits
 from tests.accelerated.emulated import Emulated, compiled, needs_compiler
@@ -41,7 +42,7 @@ class OnlyCuda(AcceleratedTarget):
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
     masters = ("", MASTER) if FORMATS[dtype].narrow else ("",)
     target = OnlyCuda(*(fmad + master for fmad in ("", FMAD) for master in masters))
-    for verdict in judge(target, rule, dtype, effort=EFFORTS["quick"], seed=0):
+    for verdict in judge(engines_of(target), rule, dtype, effort=EFFORTS["quick"], seed=0):
         assert verdict.verdict == "conforms", verdict
         assert verdict.cases == EFFORTS["quick"].cases
 

@@ -53,7 +53,7 @@ class Stateless(NumpyTarget):
         self.one = one
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Any:
-        run = RuleRun(self.one.rule(hyper), parameters)
+        run = RuleRun(self.one.of(hyper), parameters)
         return type("Run", (), {"step": staticmethod(run.step)})()
 
 
@@ -64,7 +64,7 @@ class Rounding(NumpyTarget):
         self.one, self.names = one, names
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
-        rule = self.one.rule(hyper).lifted(lambda name, x: to_float32(x) if name in self.names else x)
+        rule = self.one.of(hyper).lifted(lambda name, x: to_float32(x) if name in self.names else x)
         run = RuleRun(rule, parameters)
         plain = run.step
         if "learning_rate" in self.names:
@@ -119,7 +119,7 @@ def test_narrow_formats_are_diagnosed_too(dtype: str) -> None:
     assert (found.verdict.verdict, found.verdict.dialect) == ("dialect", "uncorrected")
 
 
-def test_a_rule_that_the_drawn_cases_do_not_show_is_convicted_by_the_probes() -> None:
+def test_a_rule_that_the_drawn_cases_do_not_show_is_rejected_by_the_probes() -> None:
     class Disguised(ClassTarget):
         """Is another rule in four steps alone, as no drawn case has them."""
 
@@ -197,7 +197,7 @@ def test_without_state_the_parameter_is_located() -> None:
     found = first_divergence(Stateless(one), case, rule_named("momentum").of(case.hyper), Guard())
     assert found is not None
     assert (found.slot, found.step, found.compared) == ("parameter", 2, ())
-    assert first_divergence(Stateless(one), case, one.rule(case.hyper), Guard()) is None
+    assert first_divergence(Stateless(one), case, one.of(case.hyper), Guard()) is None
 
 
 def test_slots_that_agree_are_said_to() -> None:
@@ -236,7 +236,7 @@ def test_whoever_breaks_a_law_of_every_rule_has_no_name() -> None:
         def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
             self.runs += 1
             one = classes_of(optimizer)[1 if self.runs > 12 and self.runs % 3 == 0 else 0]
-            return RuleRun(one.rule(hyper), parameters)
+            return RuleRun(one.of(hyper), parameters)
 
     found = diagnosed(Unsteady(), "momentum")
     assert (found.verdict.verdict, found.found) == ("diverges", None)

@@ -11,6 +11,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget
 from optimetry.conformance.selftest.sensitivity import DTYPES, equivalents
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import RULES
@@ -22,7 +23,9 @@ KEEP_BITS = {"blocks_of_16", "commuted", "in_place", "one_buffer", "strided", "t
 
 def short_case(optimizer: str, dtype: str) -> Case:
     """The first case with some steps and few: laws run a target dozens of times."""
-    return next(case for case in drawn_cases(optimizer, dtype, seed=0, count=40) if 3 <= len(case.grads) <= 5)
+    return next(
+        case for case in drawn_cases(subject_named(optimizer), dtype, seed=0, count=40) if 3 <= len(case.grads) <= 5
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -63,7 +66,7 @@ def test_every_rule_has_twelve_equivalents_and_every_style_a_rule() -> None:
 def test_a_style_is_no_copy_of_the_reference(style: Style, optimizer: str) -> None:
     """A style that changed no bit of a rule would prove nothing of it."""
     target = StyledTarget(style)
-    for case in drawn_cases(optimizer, "float32", seed=0, count=60):
+    for case in drawn_cases(subject_named(optimizer), "float32", seed=0, count=60):
         if target.unsupported(optimizer, case.hyper, case.dtype) is None and len(case.grads) <= 20:
             ours, theirs = (trajectory(one, case, Guard()) for one in (target, NumpyTarget()))
             if not np.array_equal(ours, theirs, equal_nan=True):

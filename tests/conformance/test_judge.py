@@ -21,8 +21,9 @@ from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Expec
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
-from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.protocol import Hyper, engines_of
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
@@ -40,7 +41,7 @@ class DialectTarget(NumpyTarget):
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
         named = [dialect for dialect in DIALECTS[optimizer] if dialect.name == self.dialect]
-        return RuleRun(named[0].rule(hyper), parameters) if named else super().start(optimizer, hyper, parameters)
+        return RuleRun(named[0].of(hyper), parameters) if named else super().start(optimizer, hyper, parameters)
 
 
 class OneElementWrong(NumpyTarget):
@@ -62,7 +63,7 @@ class OneElementWrong(NumpyTarget):
 
 
 def verdict_of(target: Any, optimizer: str, dtype: str = "float32", effort: Effort = QUICK) -> Verdict:
-    (verdict,) = judge(target, optimizer, dtype, effort=effort, seed=0)
+    (verdict,) = judge(engines_of(target), optimizer, dtype, effort=effort, seed=0)
     return verdict
 
 
@@ -140,7 +141,7 @@ def test_every_engine_is_judged_apart() -> None:
         def engines(self) -> list[Any]:
             return [NumpyTarget(), Engine("epsilon_inside")]
 
-    first, second = judge(Two(), "adagrad", "float32", effort=QUICK, seed=0)
+    first, second = judge(engines_of(Two()), "adagrad", "float32", effort=QUICK, seed=0)
     assert (first.verdict, first.engine) == ("conforms", "default")
     assert (second.verdict, second.dialect, second.engine) == ("dialect", "epsilon_inside", "other")
 
@@ -172,7 +173,9 @@ def test_a_nan_where_the_rule_is_finite_is_as_far_as_can_be(bad: float) -> None:
 def test_shrinking_never_leaves_the_failing_cases() -> None:
     """Shrinks to one element and one step where that is all that fails, and calls `fails` on smaller cases only."""
     case = next(
-        case for case in drawn_cases("adam", "float32", seed=3, count=40) if len(case.grads) > 10 and case.size > 50
+        case
+        for case in drawn_cases(subject_named("adam"), "float32", seed=3, count=40)
+        if len(case.grads) > 10 and case.size > 50
     )
     calls: list[Case] = []
 

@@ -10,6 +10,7 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.selftest.faults import outcome
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.protocol import engines_of
 from optimetry.reference.errors import TargetError
 
 FEW = Effort("quick", 20, 2)
@@ -69,7 +70,7 @@ def target_of(name: str) -> Any:
 )
 @pytest.mark.filterwarnings("ignore")
 def test_a_framework_computes_what_the_findings_say(name: str, wrapper: str) -> None:
-    found = judge(target_of(name), wrapper, "float32", effort=FEW, seed=0)
+    found = judge(engines_of(target_of(name)), wrapper, "float32", effort=FEW, seed=0)
     assert {outcome(verdict) for verdict in found} == VERDICTS[name][wrapper]
 
 

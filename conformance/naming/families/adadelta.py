@@ -36,7 +36,6 @@ class AdadeltaFamily(Adadelta):
 
 
 declare(
-    AdadeltaFamily,
     Dialect(
         name="learning_rate_ignored",
         family=AdadeltaFamily,

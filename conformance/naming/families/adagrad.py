@@ -34,7 +34,6 @@ class AdagradFamily(Adagrad):
 
 
 declare(
-    AdagradFamily,
     Dialect(
         name="epsilon_inside",
         family=AdagradFamily,

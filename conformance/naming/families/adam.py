@@ -94,7 +94,6 @@ class AdamFamily(Adam):
 
 
 declare(
-    AdamFamily,
     Dialect(
         name="scaled_epsilon",
         family=AdamFamily,

@@ -42,7 +42,6 @@ class AdamaxFamily(Adamax):
 
 
 declare(
-    AdamaxFamily,
     Dialect(
         name="epsilon_on_gradient",
         family=AdamaxFamily,

@@ -38,7 +38,6 @@ class ASGDFamily(ASGD):
 
 
 declare(
-    ASGDFamily,
     Dialect(
         name="decay_in_history",
         family=ASGDFamily,

@@ -26,7 +26,6 @@ class DecayedAdagradFamily(DecayedAdagrad):
 
 
 declare(
-    DecayedAdagradFamily,
     Dialect(
         name="epsilon_inside",
         family=DecayedAdagradFamily,

@@ -1,7 +1,8 @@
 """Rules in real use that differ from the documented one, each with a name, an origin and a reference.
 
-The dialects of one rule are points of one *family*: a subclass of the documented rule with a field per *axis*, a
-choice in which implementations differ. At the documented value of every axis the family is the documented rule.
+The dialects of one rule are points of one *family*: a subclass of the documented rule with a field for each *axis*, a
+choice in which implementations differ. At the documented value of every axis the family is the documented rule. What
+differs in its whole formula, as wrappers mostly do, is a subclass of its own, at no point.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from optimetry.reference.rule import Rule
-from optimetry.reference.rules import RULES
+from optimetry.reference.declaration import Declared
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def axis(documented: str, values: Mapping[str, str]) -> Any:
     return dataclasses.field(default=documented, metadata={"axis": values})
 
 
-def axes(family: type[Rule]) -> dict[str, Axis]:
+def axes(family: type[Declared]) -> dict[str, Axis]:
     """The axes of a family by name, in the order of their declaration."""
     return {
         field.name: Axis(field.name, str(field.default), field.metadata["axis"])
@@ -48,30 +48,32 @@ def axes(family: type[Rule]) -> dict[str, Axis]:
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """One named rule that differs from the documented one.
+    """One named formula that differs from the documented one.
 
     Attributes:
-        name: unique among the dialects of the rule.
-        family: the rules that this one is a point of.
-        point: the value of every axis that differs from the document.
+        name: unique among the dialects of the subject.
+        family: the formulas that this one is a point of, or the formula itself.
+        point: the value of every axis that differs from the document; empty for a formula of its own.
         origin: which frameworks, versions or papers compute it.
         reference: where that can be read: a section of a paper, or a source file upstream.
-        difference: the line of the rule that differs, as a formula.
+        difference: the line of the formula that differs.
+        dtypes: the dtypes in which it can be told from the documented formula; None for all.
 
     Raises:
         ValueError: the point names an axis or a value that the family does not have, or no difference at all.
     """
 
     name: str
-    family: type[Rule] = dataclasses.field(repr=False)
-    point: Mapping[str, str] = dataclasses.field(hash=False)
+    family: type[Declared] = dataclasses.field(repr=False)
+    point: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
     origin: str = dataclasses.field(repr=False)
-    reference: str = dataclasses.field(repr=False)
+    reference: str = dataclasses.field(default="", repr=False)
     difference: str = dataclasses.field(repr=False)
+    dtypes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         declared = axes(self.family)
-        if not self.point:
+        if declared and not self.point:
             raise ValueError(f"{self.optimizer}: dialect {self.name} differs in no axis")
         for name, value in self.point.items():
             allowed = [other for other in declared[name].values if other != declared[name].documented]
@@ -82,33 +84,36 @@ class Dialect:
 
     @property
     def optimizer(self) -> str:
-        """The name of the documented rule."""
+        """The name of the documented subject."""
         return self.family.name
 
-    def rule(self, hyper: Mapping[str, Any]) -> Rule:
-        """The rule at this point, with these documented hyperparameters.
+    def of(self, hyper: Mapping[str, Any]) -> Declared:
+        """The formula with these documented hyperparameters.
 
         Raises:
-            HyperparameterError: as for the documented rule.
+            HyperparameterError: as for the documented formula.
         """
-        return dataclasses.replace(self.family.of(hyper), **self.point)
+        computed = self.family.of(hyper)
+        return dataclasses.replace(computed, **self.point) if self.point else computed
 
 
-FAMILIES: dict[str, type[Rule]] = {}
-"""The family of every rule that has dialects, by the rule's name."""
+FAMILIES: dict[str, type[Declared]] = {}
+"""The family of every rule that has axes, by the rule's name."""
 
-DIALECTS: dict[str, tuple[Dialect, ...]] = dict.fromkeys(RULES, ())
-"""The dialects of every documented rule by its name; filled when `optimetry.conformance.dialects` is imported."""
+DIALECTS: dict[str, tuple[Dialect, ...]] = {}
+"""The dialects of each subject that has some, by its name; filled when `optimetry.conformance.naming.families` is
+imported."""
 
 
-def declare(family: type[Rule], *dialects: Dialect) -> None:
-    """Enter a family and its named dialects.
+def declare(*dialects: Dialect) -> None:
+    """Enter the named dialects of one subject, and the family whose points they are.
 
     Raises:
-        ValueError: two dialects have one name, or one belongs to another family.
+        ValueError: two dialects have one name, or they are of several subjects or families.
     """
-    names = [dialect.name for dialect in dialects]
-    if len(set(names)) < len(names) or any(dialect.family is not family for dialect in dialects):
-        raise ValueError(f"{family.name}: dialects {', '.join(names)}, must be of {family.__name__} and differ in name")
-    FAMILIES[family.name] = family
-    DIALECTS[family.name] = dialects
+    names, optimizer = [dialect.name for dialect in dialects], dialects[0].optimizer
+    families = {dialect.family for dialect in dialects if axes(dialect.family)}
+    if len(set(names)) < len(names) or len(families) > 1 or any(one.optimizer != optimizer for one in dialects):
+        raise ValueError(f"{optimizer}: dialects {', '.join(names)}, must differ in name and be of one family")
+    DIALECTS[optimizer] = dialects
+    FAMILIES.update((optimizer, family) for family in families)

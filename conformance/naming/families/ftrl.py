@@ -55,7 +55,6 @@ class FtrlFamily(Ftrl):
 
 
 declare(
-    FtrlFamily,
     Dialect(
         name="printed_fraction",
         family=FtrlFamily,

@@ -55,7 +55,6 @@ class LambFamily(Lamb):
 
 
 declare(
-    LambFamily,
     Dialect(
         name="bias_corrected",
         family=LambFamily,

@@ -53,7 +53,6 @@ class LarsMomentumFamily(LarsMomentum):
 
 
 declare(
-    LarsMomentumFamily,
     Dialect(
         name="norm_of_sum",
         family=LarsMomentumFamily,

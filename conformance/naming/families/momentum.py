@@ -42,7 +42,6 @@ class MomentumFamily(Momentum):
 
 
 declare(
-    MomentumFamily,
     Dialect(
         name="learning_rate_inside",
         family=MomentumFamily,

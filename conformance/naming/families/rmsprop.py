@@ -41,7 +41,6 @@ class RMSPropFamily(RMSProp):
 
 
 declare(
-    RMSPropFamily,
     Dialect(
         name="epsilon_outside",
         family=RMSPropFamily,

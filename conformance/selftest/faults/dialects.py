@@ -5,11 +5,11 @@ from __future__ import annotations
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
-from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.targets.numpy.target import run_of
 
 
 def _start(dialect: Dialect) -> Start:
-    return lambda rule, parameters, memory: RuleRun(dialect.rule(rule.hyper()), parameters)
+    return lambda documented, parameters, memory: run_of(dialect.of(documented.hyper()), parameters)
 
 
 enter(
@@ -19,8 +19,9 @@ enter(
             optimizer=dialect.optimizer,
             defect=f"{dialect.difference}: {dialect.origin}",
             start=_start(dialect),
-            convicted_by="oracle",
-            outcome=f"dialect:{dialect.name}",
+            rejected_by="oracle",
+            outcome=f"dialect: {dialect.name}",
+            dtypes=dialect.dtypes or ("float32",),
         )
         for dialects in DIALECTS.values()
         for dialect in dialects

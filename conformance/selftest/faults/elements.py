@@ -134,7 +134,7 @@ enter(
         optimizer="adadelta",
         defect="the step grows with the index of the element",
         start=hooked(parameter=_position_dependent),
-        convicted_by="permutation",
+        rejected_by="permutation",
     ),
     Fault(
         name="last_tensor_dropped",
@@ -153,7 +153,7 @@ enter(
         optimizer="lamb",
         defect="chunks of a multi-tensor kernel overlap in the first parameter",
         start=_twice,
-        convicted_by="parameters_are_independent",
+        rejected_by="parameters_are_independent",
     ),
     Fault(
         name="one_step_late",

@@ -1,25 +1,20 @@
-"""What a faulty target is: a target that computes every rule as documented but one, and that one with one defect."""
+"""What a faulty target is: a target that computes every subject as documented but one, and that one with one defect."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from optimetry.conformance.laws import LAWS
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.numpy.target import RuleRun
-from optimetry.conformance.targets.protocol import Hyper, Run
-from optimetry.reference.rule import Rule
-from optimetry.reference.rules import rule_named
-from optimetry.reports.results import Verdict
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.reports.results import Verdict, described
 
 Memory = MutableMapping[str, Any]
 """What outlives the runs of one target; an honest one keeps nothing there."""
 
-Start = Callable[[Rule, list[Array], Memory], Run]
-"""Begins a faulty run of a documented rule."""
+Start = Callable[[Any, list[Array], Memory], Any]
+"""Begins a faulty run, given the documented rule or wrapper, the parameters and the target's memory."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +23,13 @@ class Fault:
 
     Attributes:
         name: unique among all faults.
-        optimizer: the rule it breaks.
-        defect: what is wrong, and where such a defect was seen or which token of the rule is mutated.
+        optimizer: the subject it breaks.
+        defect: what is wrong, and where such a defect was seen or which token of the formula is mutated.
         start: begins a run with the defect.
-        convicted_by: what convicts it first: a law's name, ``oracle`` or ``protocol``; None where the cases decide
+        rejected_by: what rejects it first: a law's name, ``oracle`` or ``protocol``; None where the cases decide
             which of several.
-        outcome: the verdict it must get: ``diverges``, ``error`` or ``dialect:`` and a name.
-        dtypes: the dtypes in which it must be convicted.
+        outcome: the verdict it must get, as `outcome` has it.
+        dtypes: the dtypes in which it must be noticed.
         because: what the verdict's reason must contain.
         time_limit: seconds one run may take.
         kind: the class of its target.
@@ -44,7 +39,7 @@ class Fault:
     optimizer: str
     defect: str
     start: Start = field(repr=False)
-    convicted_by: str | None = None
+    rejected_by: str | None = None
     outcome: str = "diverges"
     dtypes: tuple[str, ...] = ("float32",)
     because: str = ""
@@ -53,27 +48,21 @@ class Fault:
 
     def target(self) -> FaultyTarget:
         """A target with this defect, which remembers nothing yet."""
-        return (self.kind or FaultyTarget)(self, self.name)
+        return (self.kind or FaultyTarget)(self)
 
 
-@dataclass
-class FaultyTarget:
+class FaultyTarget(Instead):
     """The reference with one fault, in the protocol of any target."""
 
-    fault: Fault
-    name: str
-    version: str = "0"
-    memory: Memory = field(default_factory=dict, repr=False)
-
-    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Run:
-        """Begin a run, faulty for the fault's optimizer alone."""
-        rule = rule_named(optimizer).of(hyper)
-        faulty = optimizer == self.fault.optimizer
-        return self.fault.start(rule, parameters, self.memory) if faulty else RuleRun(rule, parameters)
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+        self.memory: Memory = {}
+        begin = fault.start
+        super().__init__(lambda documented, given: begin(documented, given, self.memory), fault.optimizer, fault.name)
 
 
 FAULTS: dict[str, Fault] = {}
-"""Every fault by name; filled when `optimetry.conformance.faults` is imported."""
+"""Every fault by name; filled when `optimetry.conformance.selftest.faults` is imported."""
 
 
 def enter(*faults: Fault) -> None:
@@ -89,15 +78,13 @@ def enter(*faults: Fault) -> None:
 
 
 def outcome(verdict: Verdict) -> str:
-    """A verdict as `Fault.outcome` has it."""
-    return f"dialect:{verdict.dialect}" if verdict.verdict == "dialect" else verdict.verdict
+    """A verdict in a few words: ``diverges``, ``dialect: scaled_epsilon``, ``imprecise: beta1 in float32``."""
+    computes = [*([verdict.dialect] if verdict.dialect else []), *map(described, verdict.computes.arithmetic)]
+    return ": ".join([verdict.verdict, *(["; ".join(computes)] if computes else [])])
 
 
-def convicted_by(verdict: Verdict) -> str | None:
-    """What convicted a target, as `Fault.convicted_by` has it; None where nothing did."""
-    if verdict.verdict in ("conforms", "unsupported"):
+def rejected_by(verdict: Verdict) -> str | None:
+    """What noticed a defect, as `Fault.rejected_by` has it; None where nothing did."""
+    if verdict.verdict == "unsupported" or (verdict.verdict == "conforms" and not verdict.computes.arithmetic):
         return None
-    if verdict.verdict == "error":
-        return "protocol"
-    named = re.match(r"breaks a law: .* \((\w+): ", verdict.reason)
-    return named[1] if named is not None and named[1] in LAWS else "oracle"
+    return "protocol" if verdict.verdict == "error" else verdict.law or "oracle"

@@ -71,14 +71,14 @@ enter(
         optimizer="sgd",
         defect="nan_to_num on the gradients: a NaN is silently no update",
         start=hooked(gradient=_zero_for_nan),
-        convicted_by="nonfinite_gradients_act",
+        rejected_by="nonfinite_gradients_act",
     ),
     Fault(
         name="infinity_replaced_by_the_largest_number",
         optimizer="momentum",
         defect="saturating conversion of the gradients: an infinity becomes the largest finite number",
         start=hooked(gradient=_largest_for_infinite),
-        convicted_by="nonfinite_gradients_act",
+        rejected_by="nonfinite_gradients_act",
     ),
     Fault(
         name="step_skipped_unless_finite",
@@ -91,7 +91,7 @@ enter(
         optimizer="sgd",
         defect="one NaN makes the whole tensor NaN, as a check by the sum of the gradients does",
         start=hooked(gradient=_spread_nan),
-        convicted_by="nonfinite_gradients_stay",
+        rejected_by="nonfinite_gradients_stay",
     ),
     Fault(
         name="clipped_at_1000",
@@ -122,7 +122,7 @@ enter(
         optimizer="sgd",
         defect="gradients are divided by the number of elements, as a loss reduced by its mean would",
         start=hooked(gradient=lambda grad: grad / grad.dtype.type(grad.size or 1)),
-        convicted_by="splitting",
+        rejected_by="splitting",
     ),
     Fault(
         name="column_order",
@@ -135,7 +135,7 @@ enter(
         optimizer="sgd",
         defect="gradients of matrices are divided by their number of rows, a habit of orthogonalized optimizers",
         start=hooked(gradient=lambda grad: grad / grad.dtype.type(len(grad) or 1) if grad.ndim > 1 else grad),
-        convicted_by="reshaping",
+        rejected_by="reshaping",
     ),
     Fault(
         name="gradients_swapped_among_equal_shapes",

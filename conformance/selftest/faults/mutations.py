@@ -188,7 +188,7 @@ enter(
             optimizer=optimizer,
             defect=f"`{old.strip()}` reads `{new.strip()}`",
             start=_start(optimizer, old, new),
-            convicted_by=CONVICTED_BY.get(f"{optimizer}_{name}"),
+            rejected_by=CONVICTED_BY.get(f"{optimizer}_{name}"),
         )
         for optimizer, mutations in MUTATIONS.items()
         for name, old, new in mutations

@@ -128,7 +128,7 @@ enter(
         optimizer="rmsprop",
         defect="hyperparameters held in float32 beside float64 parameters: PaddlePaddle 3.3, some rules",
         start=_hyperparameters_in(np.float32),
-        outcome="dialect:float32_hyperparameters",
+        outcome="imprecise: rho, epsilon, momentum in float32",
         dtypes=("float64",),
     ),
     Fault(
@@ -136,7 +136,7 @@ enter(
         optimizer="adam",
         defect="hyperparameters and learning rate held in float32 beside float64 parameters: PaddlePaddle 1.8.5",
         start=_all_in_float32,
-        outcome="dialect:float32_all",
+        outcome="imprecise: beta1, beta2, epsilon, learning_rate in float32",
         dtypes=("float64",),
     ),
     Fault(
@@ -144,7 +144,7 @@ enter(
         optimizer="sgd",
         defect="the learning rate is held in float32 beside float64 parameters",
         start=hooked(rate=lambda rates: float(np.float32(rates[-1]))),
-        outcome="dialect:float32_learning_rate",
+        outcome="imprecise: learning_rate in float32",
         dtypes=("float64",),
     ),
     Fault(
@@ -164,7 +164,7 @@ enter(
         optimizer="adamax",
         defect="the power of beta1 is accumulated in float32 beside float64 parameters",
         start=_powers_in_float32,
-        outcome="dialect:float32_in_some_uses",
+        outcome="imprecise: beta1 in float32 in some uses",
         dtypes=("float64",),
     ),
     Fault(
@@ -172,14 +172,14 @@ enter(
         optimizer="sgd",
         defect="subnormal gradients count as zero, as compiled with -ffast-math",
         start=hooked(gradient=_without_subnormals),
-        outcome="dialect:flushed_subnormals",
+        outcome="conforms: flushes subnormals",
     ),
     Fault(
         name="subnormal_state_flushed",
         optimizer="adamax",
         defect="state is flushed to zero below the smallest normal number",
         start=hooked(slot=_without_subnormals),
-        outcome="dialect:flushed_subnormals",
+        outcome="conforms: flushes subnormals",
     ),
     Fault(
         name="last_bits_truncated",
@@ -192,6 +192,6 @@ enter(
         optimizer="sgd",
         defect="an overflow gives the largest finite number, and so does an infinite gradient",
         start=hooked(parameter=_saturated),
-        convicted_by="nonfinite_gradients_act",
+        rejected_by="nonfinite_gradients_act",
     ),
 )

@@ -101,7 +101,7 @@ def _protocol(name: str, optimizer: str, defect: str, start: Start, because: str
         optimizer=optimizer,
         defect=defect,
         start=start,
-        convicted_by="protocol",
+        rejected_by="protocol",
         outcome="error",
         because=because,
         **more,

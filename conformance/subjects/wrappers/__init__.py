@@ -1,11 +1,11 @@
-"""The documented wrappers under judgement, each declared once with its variants.
+"""The documented wrappers, one kind a file; importing this package declares them all."""
 
-They are clips, regularizers, averages, and the compression of gradients.
+from importlib import import_module
+from pkgutil import iter_modules
 
-Importing this package enters all of them into `WRAPPERS`.
-"""
+from optimetry.conformance.subjects.wrappers.wrapper import WRAPPERS
 
-from optimetry.conformance.subjects.wrappers import averages, clips, compression, decays
-from optimetry.conformance.subjects.wrappers.wrapper import WRAPPERS, wrapper_named
+for _module in sorted(module.name for module in iter_modules(__path__)):
+    import_module(f"{__name__}.{_module}")
 
-__all__ = ["WRAPPERS", "averages", "clips", "compression", "decays", "wrapper_named"]
+__all__ = ["WRAPPERS"]

@@ -1,30 +1,35 @@
-"""What one wrapper declares: its hyperparameters, one pure function of what it is fed, and the variants in real use.
+"""What one wrapper declares: its hyperparameters, and one pure function of what it is fed in a step.
 
-A wrapper is no update rule: it sees all gradients, or all parameters, at once. Everything else is as with rules: cases
-and error texts follow from the declaration, and the oracle is the declaration evaluated on `Bounded` numbers.
+A wrapper stands around an update rule: it changes the gradients before it (a clip, a regularizer, a compression) or
+averages the parameters behind it. It sees all of them at once.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
-from optimetry.reference.errors import UnknownOptimizerError
-from optimetry.reference.rule import Array, Rule
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.subjects.subject import Numbers, Subject
+from optimetry.reference.declaration import Declared
+from optimetry.reference.rule import Array
+
+MOST_STEPS = 8
+"""The steps of a case for a clip or a regularizer, which remember little or nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wrapper(Rule, ABC):
+class Wrapper(Declared, ABC):
     """The base of every wrapper.
 
-    Class attributes:
+    Class attributes, beside those of `Declared`:
         averages: whether it is fed parameters and gives averages; else it is fed gradients and gives gradients.
         clips: whether it limits what it is fed, so that a second time changes nothing.
-        elementwise: whether an element of the result depends on the same element alone.
         joint: whether a gradient's result depends on the other gradients.
-        symmetric: whether negating what it is fed negates what it gives.
     """
 
     averages: ClassVar[bool] = False
@@ -35,6 +40,11 @@ class Wrapper(Rule, ABC):
     def symmetric(self) -> bool:
         """Whether negating parameters and gradients negates the result."""
         return True
+
+    @classmethod
+    def consistent(cls, hyper: dict[str, Any]) -> dict[str, Any]:
+        """Hyperparameters that may stand together, from values that were each drawn on their own."""
+        return hyper
 
     @abstractmethod
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
@@ -47,30 +57,50 @@ class Wrapper(Rule, ABC):
         """
 
 
-@dataclass(frozen=True)
-class Variant:
-    """One named wrapper that differs from the documented one.
+class WrapperSubject(Subject):
+    """A wrapper as a subject: the ``grads`` of its cases are what it is fed, and learning rates mean nothing to it."""
 
-    Attributes:
-        name: unique among the variants of the wrapper.
-        kind: what is computed instead; it has the documented hyperparameters.
-        difference: the line that differs, as a formula.
-        origin: which frameworks compute it.
-        dtypes: the dtypes in which it can be told from the documented one; None for all.
-    """
+    declaration: type[Wrapper]
 
-    name: str
-    kind: type[Wrapper]
-    difference: str
-    origin: str
-    dtypes: tuple[str, ...] | None = None
+    @property
+    def averages(self) -> bool:
+        """Whether it is fed parameters and gives averages."""
+        return self.declaration.averages
+
+    @property
+    def joint(self) -> bool:
+        """Whether what one parameter gets depends on the others."""
+        return self.declaration.joint
+
+    def adapted(self, case: Case) -> Case:
+        """Shorten the case, and put zeros where gradients are missing: a clip is not given what does not exist."""
+        steps = len(case.grads) if self.averages else min(len(case.grads), MOST_STEPS)
+        fed = [
+            tuple(np.zeros_like(p) if grad is None else grad for grad, p in zip(row, case.parameters, strict=True))
+            for row in case.grads[:steps]
+        ]
+        hyper = self.declaration.consistent(case.hyper)
+        return case.replace(hyper=hyper, learning_rates=(1.0,) * steps, grads=tuple(fed))
+
+    def trajectory(self, case: Case, numbers: Numbers, computed: Declared | None = None) -> Iterator[Sequence[Any]]:
+        """Yield what the wrapper gives in each step."""
+        wrapper = cast(Wrapper, computed or self.of(case.hyper)).lifted(numbers.scalar)
+        parameters = [numbers.array(param) for param in case.parameters]
+        state: Any = None
+        for fed in case.grads:
+            given, state = wrapper.feed([numbers.array(array) for array in fed], parameters, state)
+            yield given
+
+    def magnitudes(self, case: Case) -> Sequence[Any]:
+        """The largest that each element was among what is fed; nothing where a clip makes it smaller at once."""
+        if self.declaration.clips:
+            return [np.zeros(param.shape) for param in case.parameters]
+        columns = zip(case.parameters, *case.grads, strict=True)
+        return [np.asarray(np.max(np.abs([np.asarray(x, np.float64) for x in column]), axis=0)) for column in columns]
 
 
 WRAPPERS: dict[str, type[Wrapper]] = {}
-"""Every documented wrapper by name."""
-
-VARIANTS: dict[str, tuple[Variant, ...]] = {}
-"""The variants of every wrapper by its name."""
+"""Every documented wrapper by name; filled when `optimetry.conformance.subjects.wrappers` is imported."""
 
 WrapperType = TypeVar("WrapperType", bound=type[Wrapper])
 
@@ -78,35 +108,4 @@ WrapperType = TypeVar("WrapperType", bound=type[Wrapper])
 def wrapper(kind: WrapperType) -> WrapperType:
     """Class decorator: enter a documented wrapper into `WRAPPERS`."""
     WRAPPERS[kind.name] = kind
-    VARIANTS[kind.name] = ()
     return kind
-
-
-def variant(
-    name: str, difference: str, origin: str, dtypes: tuple[str, ...] | None = None
-) -> Callable[[WrapperType], WrapperType]:
-    """Class decorator: enter a variant of the wrapper whose ``name`` the class has inherited.
-
-    Raises:
-        ValueError: the wrapper has a variant of that name.
-    """
-
-    def enter(kind: WrapperType) -> WrapperType:
-        if name in {other.name for other in VARIANTS[kind.name]}:
-            raise ValueError(f"{kind.name}: variant {name} is declared twice")
-        VARIANTS[kind.name] += (Variant(name, kind, difference, origin, dtypes),)
-        return kind
-
-    return enter
-
-
-def wrapper_named(name: str) -> type[Wrapper]:
-    """The documented wrapper of that name.
-
-    Raises:
-        UnknownOptimizerError: no such wrapper.
-    """
-    try:
-        return WRAPPERS[name]
-    except KeyError:
-        raise UnknownOptimizerError(f"unknown wrapper {name!r}, must be one of: {', '.join(WRAPPERS)}") from None

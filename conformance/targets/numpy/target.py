@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.numpy.wrappers import AverageFeed, Compressed, Documented, documented
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.conformance.targets.numpy.wrappers import (
+    AverageFeed,
+    Compressed,
+    Documented,
+    GradientFeed,
+    documented,
+    started,
+)
 from optimetry.conformance.targets.protocol import Hyper
+from optimetry.reference.declaration import Declared
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
 from optimetry.reference.rules import rule_named
@@ -37,6 +48,11 @@ class RuleRun:
         self.training.states = [
             State(**{slot: working(array) for slot, array in zip(slots, arrays, strict=True)}) for arrays in columns
         ]
+
+
+def run_of(computed: Declared, parameters: list[Array]) -> RuleRun | GradientFeed | AverageFeed:
+    """A run of any formula, documented or not: of a rule or of a wrapper."""
+    return RuleRun(computed, parameters) if isinstance(computed, Rule) else started(cast(Wrapper, computed), parameters)
 
 
 class NumpyTarget:

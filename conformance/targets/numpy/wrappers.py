@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, wrapper_named
+from optimetry.conformance.subjects.wrappers.wrapper import WRAPPERS, Wrapper
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.clips import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue, GradientClipBase
 from optimetry.reference.distributed.dgc_momentum import DGCMomentum, Message
@@ -155,7 +155,7 @@ def started(wrapper: Wrapper, parameters: Sequence[Array]) -> GradientFeed | Ave
 
 def documented(wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> Documented | Compressed | AverageFeed:
     """A run of a documented wrapper."""
-    declared = wrapper_named(wrapper).of(hyper)
+    declared = WRAPPERS[wrapper].of(hyper)
     if declared.averages:
         return AverageFeed(declared, parameters)
     return (Compressed if wrapper == "dgc_compress" else Documented)(wrapper, declared.hyper(), parameters)

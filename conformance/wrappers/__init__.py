@@ -1,1 +1,0 @@
-"""On its way out."""
