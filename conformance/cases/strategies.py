@@ -11,7 +11,7 @@ subnormal, shrinking, growing or missing ones, and an element that never gets a 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
@@ -150,7 +150,7 @@ class Chooser(Protocol):
         ...
 
 
-class Drawn(Protocol):
+class Drawn(Hashable, Protocol):
     """What cases are drawn for: a subject."""
 
     @property

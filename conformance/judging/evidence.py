@@ -102,27 +102,25 @@ def script(case: Case, after: Array, oracle: Expected, *, title: str, target: st
         target: the target's name and version.
     """
     subject = subject_of(case)
-    is_rule = isinstance(subject, RuleSubject)
-    methods = ("initial_state", "update") if is_rule else ("feed",)
     hyper = [f"{name}={_number(value)}" for name, value in case.hyper.items()]
-    if is_rule:
+    methods: tuple[str, ...] = ("feed",)
+    inputs, loop = WRAPPER_INPUTS, WRAPPER_LOOP
+    if isinstance(subject, RuleSubject):
+        methods, inputs, loop = ("initial_state", "update"), RULE_INPUTS, RULE_LOOP
         hyper.append(f"slots={subject.declaration.slots!r}")
-    inputs = (RULE_INPUTS if is_rule else WRAPPER_INPUTS).format(
-        rates=list(case.learning_rates), grads=[_listed(grads) for grads in case.grads]
-    )
     return TEMPLATE.format(
         title=title,
         target=target,
         wide="longdouble" if case.dtype == "float64" else "float64",
         parameters=_listed(case.parameters),
-        inputs=inputs,
+        inputs=inputs.format(rates=list(case.learning_rates), grads=[_listed(grads) for grads in case.grads]),
         given=[_listed(shaped(case, row)) for row in after],
         allowed=[_listed(shaped(case, row)) for row in SLACK * oracle.bound.astype(np.float64)],
         slack=SLACK,
         dtype=case.dtype,
         functions=formula(subject.declaration, *methods),
         hyper=", ".join(hyper),
-        loop=RULE_LOOP if is_rule else WRAPPER_LOOP,
+        loop=loop,
     )
 
 

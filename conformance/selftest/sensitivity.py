@@ -18,7 +18,7 @@ from optimetry.conformance.cases.effort import EFFORTS, Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.equivalents import STYLES, Equivalents
+from optimetry.conformance.selftest.equivalents import STYLES, Equivalents, rules_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, rejected_by
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Target
@@ -47,7 +47,7 @@ def judged(fault: Fault, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
 
 def equivalents(optimizer: str, dtype: str, effort: Effort) -> dict[str, Verdict]:
     """The verdict on every style that computes a rule in its own way, by the style's name."""
-    engines = Equivalents([style for style in STYLES.values() if optimizer in style.rules]).engines()
+    engines = Equivalents([style for style in STYLES.values() if optimizer in rules_of(style)]).engines()
     return {verdict.engine: verdict for verdict in judge(engines, optimizer, dtype, effort=effort, seed=0)}
 
 
@@ -94,7 +94,7 @@ def _heading(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequence[st
     convicted = {name for (name, _), verdict in verdicts.items() if rejected_by(verdict)}
     missed = sorted({name for name, _ in verdicts} - convicted)
     counts = Counter(rejected_by(verdict) for verdict in verdicts.values())
-    pairs = sum(len(style.rules) for style in STYLES.values())
+    pairs = sum(len(rules_of(style)) for style in STYLES.values())
     share = round(100 * len(unnoticed) / len(FAULTS))
     return [
         "# What the suite notices",
@@ -146,8 +146,10 @@ def _style_table(shares: Mapping[tuple[str, str], Mapping[str, Verdict]]) -> lis
         "|---|---|---:|---:|---:|",
     ]
     for style in STYLES.values():
-        worst = [max(shares[rule, dtype][style.name].share or 0.0 for rule in style.rules) for dtype in DTYPES]
-        rows.append(f"| {style.name} | {style.description} | {len(style.rules)} | {worst[0]:.2f} | {worst[1]:.2f} |")
+        worst = [max(shares[rule, dtype][style.name].share or 0.0 for rule in rules_of(style)) for dtype in DTYPES]
+        rows.append(
+            f"| {style.name} | {style.description} | {len(rules_of(style))} | {worst[0]:.2f} | {worst[1]:.2f} |"
+        )
     return [*rows, ""]
 
 

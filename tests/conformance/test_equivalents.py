@@ -9,7 +9,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS
-from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget
+from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget, rules_of
 from optimetry.conformance.selftest.sensitivity import DTYPES, equivalents
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget
@@ -17,8 +17,6 @@ from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import RULES
 
 EFFORT = Effort("equivalents", cases=8, law_cases=0)
-KEEP_BITS = {"blocks_of_16", "commuted", "in_place", "one_buffer", "strided", "threads"}
-"""Styles of layout and memory, or of operations that commute exactly."""
 
 
 def short_case(optimizer: str, dtype: str) -> Case:
@@ -43,7 +41,7 @@ def test_every_equivalent_keeps_every_law(optimizer: str, dtype: str) -> None:
     found = {
         (style.name, law.name): law.broken(target, case, Guard())
         for style in STYLES.values()
-        if optimizer in style.rules
+        if optimizer in rules_of(style)
         and (target := StyledTarget(style)).unsupported(optimizer, case.hyper, dtype) is None
         for law in LAWS.values()
     }
@@ -52,15 +50,15 @@ def test_every_equivalent_keeps_every_law(optimizer: str, dtype: str) -> None:
 
 def test_every_rule_has_twelve_equivalents_and_every_style_a_rule() -> None:
     for optimizer in RULES:
-        assert sum(optimizer in style.rules for style in STYLES.values()) >= 12
+        assert sum(optimizer in rules_of(style) for style in STYLES.values()) >= 12
     for style in STYLES.values():
-        assert style.rules
-        assert set(style.rules) <= set(RULES)
+        assert rules_of(style)
+        assert set(rules_of(style)) <= set(RULES)
 
 
 @pytest.mark.parametrize(
     ("style", "optimizer"),
-    [(style, rule) for style in STYLES.values() if style.name not in KEEP_BITS for rule in style.rules],
+    [(style, rule) for style in STYLES.values() if not style.keeps_bits for rule in rules_of(style)],
     ids=lambda value: value.name if isinstance(value, Style) else value,
 )
 def test_a_style_is_no_copy_of_the_reference(style: Style, optimizer: str) -> None:

@@ -87,8 +87,9 @@ class WrapperSubject(Subject):
         wrapper = cast(Wrapper, computed or self.of(case.hyper)).lifted(numbers.scalar)
         parameters = [numbers.array(param) for param in case.parameters]
         state: Any = None
-        for fed in case.grads:
-            given, state = wrapper.feed([numbers.array(array) for array in fed], parameters, state)
+        for row in case.grads:
+            fed = [numbers.array(array) for array in row if array is not None]
+            given, state = wrapper.feed(fed, parameters, state)
             yield given
 
     def magnitudes(self, case: Case) -> Sequence[Any]:

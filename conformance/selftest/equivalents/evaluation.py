@@ -23,7 +23,7 @@ def as_numpy(terms: Array) -> Any:
 
 
 @dataclass(frozen=True)
-class Arithmetic:
+class Evaluation:
     """How expressions are evaluated.
 
     Attributes:
@@ -88,7 +88,7 @@ def _lerp(rest: Any, old: Any, new: Any) -> Any:
     return old + rest * (new - old) if rest < 0.5 else new - (new - old) * (one - rest)
 
 
-PLAIN = Arithmetic()
+PLAIN = Evaluation()
 """Every operation in the arrays' dtype, numbers in double precision, as in the reference."""
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.selftest.equivalents.arithmetic import PLAIN, Arithmetic
+from optimetry.conformance.selftest.equivalents.evaluation import PLAIN, Evaluation
 from optimetry.conformance.selftest.equivalents.expression import (
     GRAD,
     LEARNING_RATE,
@@ -37,26 +37,28 @@ class Style:
     Attributes:
         name: unique among the styles.
         description: what it does, and which engines do so.
-        rules: the rules that it computes in other operations, or another order of them, than the reference.
         rewriting: the expression that is evaluated, from the documented one.
-        arithmetic: how it is evaluated.
+        evaluation: how it is evaluated.
         layout: on which arrays; all tensors in one buffer where the rule allows it, unless said.
         wide_state: whether the state stays in the wide format between steps.
         wide_parameters: whether the parameters do, as a master copy does.
         in_place: whether the same arrays are updated and returned in every step.
         smallest_decay: the smallest decay for which the style is an equivalent.
+        needs_elementwise: whether the style takes tensors apart, so that no rule with norms can be computed in it.
+        keeps_bits: whether the results are the reference's, bit for bit: another layout, or operands that commute.
     """
 
     name: str
     description: str
-    rules: tuple[str, ...]
     rewriting: Rewriting = as_documented
-    arithmetic: Arithmetic = PLAIN
+    evaluation: Evaluation = PLAIN
     layout: Layout | None = None
     wide_state: bool = False
     wide_parameters: bool = False
     in_place: bool = False
     smallest_decay: float = 0.0
+    needs_elementwise: bool = False
+    keeps_bits: bool = False
 
 
 DECAYS = ("beta1", "beta2", "decay", "rho")
@@ -117,7 +119,7 @@ class StyledRun(RuleRun):
         shapes = tuple((name, array.shape) for name, array in inputs.items())
         known: dict[int, Any] = {}
         found = {
-            name: style.arithmetic.value(node, self.form, inputs | {LEARNING_RATE: learning_rate}, known)
+            name: style.evaluation.value(node, self.form, inputs | {LEARNING_RATE: learning_rate}, known)
             for name, node in _expressions(rule, style.rewriting, piece.t, shapes).items()
         }
         param = self._held(found.pop(PARAM), style.wide_parameters)
