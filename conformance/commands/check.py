@@ -14,8 +14,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.ledger import Balance, Ledger
-from optimetry.conformance.commands.workers import Job, Task, Workers
+from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
 from optimetry.reports import tables

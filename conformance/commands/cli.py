@@ -18,7 +18,7 @@ from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.arguments import seconds, seed_of, whole
 from optimetry.conformance.commands.check import Check, checked_folder, run, terminal_width, write, write_tables
 from optimetry.conformance.commands.diagnose import add_diagnose
-from optimetry.conformance.commands.workers import Task
+from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.wrappers import WRAPPERS

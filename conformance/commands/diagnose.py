@@ -10,7 +10,8 @@ from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands.arguments import seconds, seed_of
 from optimetry.conformance.commands.check import terminal_width
 from optimetry.conformance.commands.diagnosis_text import report
-from optimetry.conformance.commands.workers import Job, Task, Workers
+from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen

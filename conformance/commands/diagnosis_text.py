@@ -29,7 +29,7 @@ def report(headline: str, found: Iterable[Diagnosis], seed: int, width: int = 10
     for each in found:
         verdict = each.verdict
         reason = verdict.reason if verdict.verdict in ("unsupported", "error") else ""
-        sections.setdefault((verdict.verdict, each.explanation, reason), []).append(each)
+        sections.setdefault((verdict.verdict, str(verdict.computes), reason), []).append(each)
     texts = [headline, *("\n".join(_section(group, seed, width)) for group in sections.values())]
     return "\n\n".join(texts)
 
@@ -188,8 +188,8 @@ def _ranking(diagnosis: Diagnosis) -> Iterator[str]:
     if not diagnosis.ranking or (len(diagnosis.ranking) == 1 and found):
         return
     shown = list(diagnosis.ranking[:SHOWN])
-    shown += [pair for pair in diagnosis.ranking[SHOWN:] if pair[0].documented or pair[0] is found]
-    rows = [(">" * (one is found), one.name, _share(agreement)) for one, agreement in shown]
+    shown += [pair for pair in diagnosis.ranking[SHOWN:] if pair[0].documented or pair[0] == found]
+    rows = [(">" * (one == found), one.name, _share(agreement)) for one, agreement in shown]
     headers = ("", f"rules of the {diagnosis.verdict.optimizer} family", "share")
     yield ""
     yield tabulate(rows, headers, "simple", disable_numparse=True)

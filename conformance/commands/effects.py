@@ -34,15 +34,16 @@ STEPS, ELEMENTS, CASES = 100, 1000, 80
 SCALES = {"N(0, 1) gradients": 1.0, "gradients of 1e-6": 1e-6}
 """The standard deviation of gradients in the runs with default hyperparameters."""
 
-ORDINARY = {"momentum": 0.9, "learning_rate": 0.001}
-"""Hyperparameters without a documented default, as people set them."""
+LEARNING_RATE = 0.001
+"""The learning rate of rules without a documented one."""
 
 LINES = """\
 Each framework ran beside the documented rule on the same numbers. A figure is the largest difference of a parameter,
 as a share of how far the documented rule moved the one it moved most: 1e-3 is a step a thousandth too long or short,
 1 is another step altogether, inf a parameter that the documented rule leaves alone. *worst* is the largest after any
 step of the drawn cases that the verdict rests on; hyperparameters there are at their corners. The other columns are the
-documented defaults for a hundred steps, momentum 0.9 and learning rate 0.001 where the document gives none.
+documented defaults for a hundred steps; where the document gives none, the first corner that the rule declares
+(momentum 0.9) and learning rate 0.001.
 Rounding is part of each figure, and most of those in float32 that are below 1e-2."""
 
 
@@ -120,13 +121,13 @@ def default_case(optimizer: str, dtype: str, scale: float) -> Case:
     rng = np.random.default_rng(0)
     kind = FORMATS[dtype].dtype
     rule_class = rule_named(optimizer)
-    required = {x.name: ORDINARY[x.name] for x in rule_class.hyperparameters() if x.default is None}
+    required = {x.name: x.corners[0] for x in rule_class.hyperparameters() if x.default is None}
     rule = rule_class.of(required)
     return Case(
         optimizer=optimizer,
         dtype=dtype,
         hyper=rule.hyper(),
-        learning_rates=(rule.learning_rate or ORDINARY["learning_rate"],) * STEPS,
+        learning_rates=(rule.learning_rate or LEARNING_RATE,) * STEPS,
         parameters=(rng.standard_normal(ELEMENTS).astype(kind),),
         grads=tuple(((rng.standard_normal(ELEMENTS) * scale).astype(kind),) for _ in range(STEPS)),
     )

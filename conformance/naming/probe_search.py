@@ -18,6 +18,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.naming import points
+from optimetry.conformance.naming.families import SETTINGS
 from optimetry.conformance.naming.points import PointClass, classes_of, merged, separations
 from optimetry.conformance.naming.probes import FILE
 from optimetry.conformance.numerics.agreement import Expected
@@ -33,54 +34,6 @@ GOALS = (100.0, 50.0, 30.0, 20.0)
 WITNESSES = 2
 """How many tensors separate each pair, so that no name hangs on a single number."""
 
-
-@dataclass(frozen=True)
-class Setting:
-    """What one case of a probe has in common, and what its pool is drawn from.
-
-    Attributes:
-        hyper: hyperparameters at which dialects differ.
-        rates: the learning rate of each step; it changes on the way.
-        sizes: decimal exponents of the parameters.
-        grads: decimal exponents of the gradients.
-        pool: how many tensors are drawn.
-    """
-
-    hyper: dict[str, Any]
-    rates: tuple[float, ...] = (0.3, 0.3, 0.07, 0.07)
-    sizes: tuple[float, float] = (-2.0, 1.0)
-    grads: tuple[float, float] = (-2.0, 1.0)
-    pool: int = 200
-
-
-SETTINGS: dict[str, tuple[Setting, ...]] = {
-    "momentum": (Setting({"momentum": 0.7, "use_nesterov": True}), Setting({"momentum": 0.7, "use_nesterov": False})),
-    "lars_momentum": tuple(
-        Setting({"momentum": 0.7, "lars_coeff": 0.1, "lars_weight_decay": decay}, sizes=(-8, 1), grads=(-9, 1), pool=60)
-        for decay in (0.3, 0.0)
-    ),
-    "adagrad": (Setting({"epsilon": 0.1, "initial_accumulator_value": 0.3}),),
-    "decayed_adagrad": (Setting({"decay": 0.7, "epsilon": 0.1}),),
-    "adadelta": (Setting({"rho": 0.7, "epsilon": 0.1}),),
-    "adam": (
-        Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1}, rates=(0.3, 0.3, 0.07, 0.07), sizes=(-2, 4), pool=400),
-    ),
-    "adamax": (Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1}),),
-    "rmsprop": tuple(
-        Setting({"rho": 0.7, "epsilon": 0.1, "momentum": 0.6, "centered": centered}) for centered in (False, True)
-    ),
-    "ftrl": (
-        Setting({"l1": 0.1, "l2": 0.3, "lr_power": -0.5}),
-        Setting({"l1": 0.0, "l2": 0.0, "lr_power": -0.5}, sizes=(-2, 2), grads=(-11, 0)),
-        Setting({"l1": 0.0, "l2": 0.0, "lr_power": -0.5}, rates=(3e8, 3e8, 7e7, 7e7), grads=(-11, 0)),
-    ),
-    "lamb": tuple(
-        Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1, "lamb_weight_decay": decay}, sizes=(-1, 3), pool=60)
-        for decay in (0.3, 0.0)
-    ),
-    "asgd": (Setting({"batch_num": 2, "weight_decay": 0.3}),),
-}
-"""The cases of each rule's probe."""
 
 PER_TENSOR = 3
 """Elements of a tensor where norms matter; one, where elements do not know of each other."""

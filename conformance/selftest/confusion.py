@@ -9,19 +9,17 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.naming.families import DIALECTS, FAMILIES
+from optimetry.conformance.naming.families import FAMILIES
 from optimetry.conformance.naming.points import PointClass, classes_of
-from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome
+from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.selftest.sensitivity import DTYPES, HALF_QUICK, equivalents, judged
-from optimetry.conformance.targets.numpy.target import RuleRun
-from optimetry.conformance.targets.protocol import Hyper
-from optimetry.reference.rules import RULES, rule_named
+from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
 
 PAGE = Path("docs") / "confusion.md"
@@ -32,7 +30,14 @@ FEW = Effort("few", 10, 1)
 LARGEST = 32
 """Families with more unnamed classes than this are tried at every so many of them."""
 
-KINDS = ("named dialect", "unnamed member of a family", "numbers in float32", "outside every family", "equivalent")
+KINDS = (
+    "named dialect",
+    "unnamed member of a family",
+    "numbers in float32",
+    "subnormals flushed",
+    "outside every family",
+    "equivalent",
+)
 COLUMNS = ("named exactly", "named wrongly", "diverges", "error", "conforms")
 
 
@@ -45,7 +50,7 @@ class Trial:
         name: what it is.
         optimizer: the rule.
         dtype: the dtype.
-        expected: the right verdict, as `Fault.outcome` has it.
+        expected: the right verdict, as `outcome` has it.
         found: the verdict.
     """
 
@@ -59,7 +64,7 @@ class Trial:
     @property
     def column(self) -> str:
         """Which of `COLUMNS` the diagnosis is."""
-        if self.found.startswith("dialect:"):
+        if ": " in self.found:
             return "named exactly" if self.found == self.expected else "named wrongly"
         return self.found
 
@@ -69,26 +74,9 @@ class Trial:
         return self.found == self.expected
 
 
-@dataclass
-class ClassTarget:
-    """One class of a family in working precision; its name is the class's."""
-
-    one: PointClass
-    version: str = "0"
-    name: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.name = self.one.name
-
-    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
-        """Begin a run of the class, or of the documented rule where the optimizer is another."""
-        same = optimizer == self.one.optimizer
-        return RuleRun(self.one.of(hyper) if same else rule_named(optimizer).of(hyper), parameters)
-
-
 def class_verdict(one: PointClass, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
     """The verdict on a class."""
-    (verdict,) = judge([ClassTarget(one)], one.optimizer, dtype, effort=effort, seed=0)
+    (verdict,) = judge([computing(one)], one.optimizer, dtype, effort=effort, seed=0)
     return verdict
 
 
@@ -100,10 +88,7 @@ def unnamed(optimizer: str) -> Sequence[PointClass]:
 
 def kind_of(fault: Fault) -> str:
     """The row that a fault belongs to."""
-    name = fault.outcome.removeprefix("dialect:")
-    if name == fault.outcome:
-        return "outside every family"
-    return "named dialect" if name in {one.name for one in DIALECTS[fault.optimizer]} else "numbers in float32"
+    return {"dialect": KINDS[0], "imprecise": KINDS[2], "conforms": KINDS[3]}.get(fault.outcome.split(":")[0], KINDS[4])
 
 
 def trials() -> Iterator[Trial]:
@@ -119,7 +104,7 @@ def trials() -> Iterator[Trial]:
         for one in unnamed(optimizer):
             for dtype in DTYPES:
                 found = outcome(class_verdict(one, dtype))
-                yield Trial(KINDS[1], one.name, optimizer, dtype, f"dialect:{one.name}", found)
+                yield Trial(KINDS[1], one.name, optimizer, dtype, f"dialect: {one.name}", found)
     for optimizer in RULES:
         for dtype in DTYPES:
             for style, verdict in equivalents(optimizer, dtype, FEW).items():
@@ -129,12 +114,12 @@ def trials() -> Iterator[Trial]:
 def page(found: Iterable[Trial]) -> str:
     """The page as Markdown: the same for the same code."""
     found = list(found)
-    members = [trial for trial in found if trial.kind in KINDS[:3]]
+    members = [trial for trial in found if trial.kind in KINDS[:4]]
     exact = sum(trial.right for trial in members)
     wrong = sum(trial.column == "named wrongly" for trial in found)
     share = 100 * exact / len(members)
     lines = [
-        "# Fault by diagnosis",
+        "# Confusion matrix of diagnoses",
         "",
         "<!-- Written by `python -m optimetry.conformance.selftest.confusion`; a test holds the figures. -->",
         "",
@@ -153,13 +138,13 @@ def page(found: Iterable[Trial]) -> str:
         lines.append(f"| {kind} | {len(row)} | {' | '.join(str(counts[column]) for column in COLUMNS)} |")
     lines += ["", "## Not as expected", ""]
     lines += _table([trial for trial in found if not trial.right]) or ["None."]
-    for kind in KINDS[:4]:
+    for kind in KINDS[:5]:
         lines += ["", f"## {kind[0].upper()}{kind[1:]}", "", *_table([trial for trial in found if trial.kind == kind])]
     return "\n".join(lines) + "\n"
 
 
 def _table(found: Sequence[Trial]) -> list[str]:
-    rows = [f"| {x.optimizer} | {x.name} | {x.dtype} | {x.found.replace('dialect:', '')} |" for x in found]
+    rows = [f"| {x.optimizer} | {x.name} | {x.dtype} | {x.found} |" for x in found]
     return ["| rule | target | dtype | diagnosis |", "|---|---|---|---|", *rows] if rows else []
 
 

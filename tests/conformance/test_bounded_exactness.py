@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.numerics.bounded import Bounded, Trilean
+from optimetry.conformance.numerics.trilean import Trilean
+from optimetry.conformance.numerics.bounded import Bounded, 
 from optimetry.conformance.numerics.formats import FORMATS, Format, flushing, scalar_format
 from optimetry.reference.norms import norm
 

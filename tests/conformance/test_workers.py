@@ -7,7 +7,8 @@ import pytest
 
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands import workers
-from optimetry.conformance.commands.workers import Job, Task, Workers
+from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.workers import Workers
 from optimetry.reference.errors import TargetError
 
 pytestmark = pytest.mark.usefixtures("miniatures")

@@ -3,9 +3,9 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from optimetry.conformance.naming.families.family import DIALECTS, FAMILIES
+from optimetry.conformance.naming.families.family import DIALECTS, FAMILIES, SETTINGS
 
 for _module in sorted(module.name for module in iter_modules(__path__)):
     import_module(f"{__name__}.{_module}")
 
-__all__ = ["DIALECTS", "FAMILIES"]
+__all__ = ["DIALECTS", "FAMILIES", "SETTINGS"]

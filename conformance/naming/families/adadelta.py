@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adadelta import Adadelta
 
@@ -52,4 +52,5 @@ declare(
         reference="Paddle 1.8, paddle/fluid/operators/optimizers/adadelta_op.h",
         difference="w -= sqrt((u_new + eps)/(a + eps))*g",
     ),
+    settings=(Setting({"rho": 0.7, "epsilon": 0.1}),),
 )

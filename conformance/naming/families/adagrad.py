@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adagrad import Adagrad
 
@@ -58,4 +58,5 @@ declare(
         reference="optax/_src/alias.py, adagrad; keras/src/optimizers/adagrad.py",
         difference="m_0 = 0.1; w -= lr*g / sqrt(m + eps)",
     ),
+    settings=(Setting({"epsilon": 0.1, "initial_accumulator_value": 0.3}),),
 )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
 from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adam import Adam
@@ -230,4 +230,5 @@ declare(
         reference="Loshchilov & Hutter (2019), algorithm 2",
         difference="w -= lr_t*m / (sqrt(v) + eps*sqrt(1-b2^t)) + wd*w",
     ),
+    settings=(Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1}, sizes=(-2, 4), pool=400),),
 )

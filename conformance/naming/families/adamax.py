@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
 from optimetry.conformance.naming.moments import moving_average
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adamax import Adamax
@@ -66,4 +66,5 @@ declare(
         reference="Kingma & Ba (2015), algorithm 2",
         difference="u = max(b2*u, |g|)",
     ),
+    settings=(Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1}),),
 )

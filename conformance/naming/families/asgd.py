@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.asgd import ASGD
 
@@ -46,4 +46,5 @@ declare(
         reference="Paddle 3.3, python/paddle/optimizer/asgd.py",
         difference="d += (g + lam*w) - y_i; y_i = g + lam*w; w -= lr*d/min(m+1, n)",
     ),
+    settings=(Setting({"batch_num": 2, "weight_decay": 0.3}),),
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.decayed_adagrad import DecayedAdagrad
 
@@ -34,4 +34,5 @@ declare(
         reference="keras/src/optimizers/rmsprop.py; optax/_src/transform.py, scale_by_rms",
         difference="w -= lr*g / sqrt(m + eps)",
     ),
+    settings=(Setting({"decay": 0.7, "epsilon": 0.1}),),
 )

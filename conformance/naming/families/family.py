@@ -97,6 +97,25 @@ class Dialect:
         return dataclasses.replace(computed, **self.point) if self.point else computed
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What one probe of a family has in common, and what the pool is drawn from that its tensors are chosen from.
+
+    Attributes:
+        hyper: hyperparameters at which dialects differ.
+        rates: the learning rate of each step; it changes on the way.
+        sizes: decimal exponents of the parameters.
+        grads: decimal exponents of the gradients.
+        pool: how many tensors are drawn.
+    """
+
+    hyper: dict[str, Any]
+    rates: tuple[float, ...] = (0.3, 0.3, 0.07, 0.07)
+    sizes: tuple[float, float] = (-2.0, 1.0)
+    grads: tuple[float, float] = (-2.0, 1.0)
+    pool: int = 200
+
+
 FAMILIES: dict[str, type[Declared]] = {}
 """The family of every rule that has axes, by the rule's name."""
 
@@ -105,8 +124,17 @@ DIALECTS: dict[str, tuple[Dialect, ...]] = {}
 imported."""
 
 
-def declare(*dialects: Dialect) -> None:
+SETTINGS: dict[str, tuple[Setting, ...]] = {}
+"""The settings of each family's probes; filled likewise."""
+
+
+def declare(*dialects: Dialect, settings: tuple[Setting, ...] = ()) -> None:
     """Enter the named dialects of one subject, and the family whose points they are.
+
+    Args:
+        dialects: all dialects of the subject.
+        settings: one for each probe of the family; ``python -m optimetry.conformance.naming.probe_search`` finds the
+            probes.
 
     Raises:
         ValueError: two dialects have one name, or they are of several subjects or families.
@@ -116,4 +144,6 @@ def declare(*dialects: Dialect) -> None:
     if len(set(names)) < len(names) or len(families) > 1 or any(one.optimizer != optimizer for one in dialects):
         raise ValueError(f"{optimizer}: dialects {', '.join(names)}, must differ in name and be of one family")
     DIALECTS[optimizer] = dialects
+    if settings:
+        SETTINGS[optimizer] = settings
     FAMILIES.update((optimizer, family) for family in families)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.ftrl import Ftrl
 
@@ -102,5 +102,10 @@ declare(
         origin="keras.optimizers.Ftrl(initial_accumulator_value=0)",
         reference="keras/src/optimizers/ftrl.py",
         difference="w = (clip(l, -l1, l1) - l)/y, 0/0 for an element without gradients when l2 = 0",
+    ),
+    settings=(
+        Setting({"l1": 0.1, "l2": 0.3, "lr_power": -0.5}),
+        Setting({"l1": 0.0, "l2": 0.0, "lr_power": -0.5}, sizes=(-2, 2), grads=(-11, 0)),
+        Setting({"l1": 0.0, "l2": 0.0, "lr_power": -0.5}, rates=(3e8, 3e8, 7e7, 7e7), grads=(-11, 0)),
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
 from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
 from optimetry.reference.norms import norm
 from optimetry.reference.rule import Array, State
@@ -110,5 +110,9 @@ declare(
         origin="the equation as printed: a zero tensor never moves",
         reference="fluid.optimizer.LambOptimizer, page 000",
         difference="ratio = |w|/|q|, also where a norm is 0",
+    ),
+    settings=tuple(
+        Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1, "lamb_weight_decay": decay}, sizes=(-1, 3), pool=60)
+        for decay in (0.3, 0.0)
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
 from optimetry.reference.norms import norm
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.lars_momentum import LarsMomentum
@@ -84,5 +84,9 @@ declare(
         origin="the equation as published: a zero tensor never moves",
         reference="You, Gitman & Ginsburg (2017), algorithm 1",
         difference="llr = lr*coeff*|w| / (|g| + wd*|w|), also where a norm is 0",
+    ),
+    settings=tuple(
+        Setting({"momentum": 0.7, "lars_coeff": 0.1, "lars_weight_decay": decay}, sizes=(-8, 1), grads=(-9, 1), pool=60)
+        for decay in (0.3, 0.0)
     ),
 )

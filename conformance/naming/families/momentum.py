@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from optimetry.conformance.naming.families.family import Dialect, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.momentum import Momentum
 
@@ -73,5 +73,9 @@ declare(
         origin="early PaddlePaddle",
         reference="Paddle before 1.0, paddle/operators/momentum_op.h",
         difference="with Nesterov: w -= lr*(g - mu*v)",
+    ),
+    settings=(
+        Setting({"momentum": 0.7, "use_nesterov": True}),
+        Setting({"momentum": 0.7, "use_nesterov": False}),
     ),
 )

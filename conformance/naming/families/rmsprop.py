@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.rmsprop import RMSProp
 
@@ -72,5 +72,8 @@ declare(
         origin="optax.rmsprop(nesterov=True); the words, not the equation, of fluid.optimizer.RMSPropOptimizer",
         reference="optax/_src/transform.py, trace",
         difference="d = lr*g / sqrt(r + eps); v = mu*v + d; w -= d + mu*v",
+    ),
+    settings=tuple(
+        Setting({"rho": 0.7, "epsilon": 0.1, "momentum": 0.6, "centered": centered}) for centered in (False, True)
     ),
 )
