@@ -10,11 +10,12 @@ subnormal, shrinking, growing or missing ones, and an element that never gets a 
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from hypothesis import strategies as st
@@ -139,7 +140,9 @@ T = TypeVar("T")
 
 
 class Chooser(Protocol):
-    """Whoever makes the choices that a plan leaves open."""
+    """Whoever makes the choices that a plan leaves open; a case has at least ``fewest`` tensors."""
+
+    fewest: ClassVar[int]
 
     def among(self, values: Sequence[T]) -> T:
         """One of the values."""
@@ -147,6 +150,10 @@ class Chooser(Protocol):
 
     def between(self, low: int, high: int) -> int:
         """A whole number from ``low`` to ``high``, both included."""
+        ...
+
+    def rarely(self) -> bool:
+        """True in one case out of three."""
         ...
 
 
@@ -185,7 +192,7 @@ def plan(choose: Chooser, subject: Drawn, dtype: str) -> Plan:
         optimizer=subject.name,
         dtype=dtype,
         hyper=hyper,
-        tensors=tuple(_tensor(choose, patterns) for _ in range(choose.between(2, 5))),
+        tensors=tuple(_tensor(choose, patterns) for _ in range(choose.between(choose.fewest, 5))),
         steps=choose.among(STEPS),
         rate=_rate(choose) * scale,
         later_rate=_rate(choose) * scale,
@@ -199,7 +206,7 @@ def _tensor(choose: Chooser, patterns: Sequence[str]) -> Tensor:
         start=choose.among(tuple(PARAMETERS)),
         pattern=choose.among(patterns),
         untouched=choose.among((False, True)),
-        missing=choose.between(0, 99) if choose.between(1, 3) == 1 else None,
+        missing=choose.between(0, 99) if choose.rarely() else None,
     )
 
 
@@ -228,6 +235,7 @@ class _Seeded:
     """Chooses by a seeded generator of Python's own, whose sequence is part of the language."""
 
     rng: random.Random
+    fewest: ClassVar[int] = 2
 
     def among(self, values: Sequence[T]) -> T:
         return values[self.rng.randrange(len(values))]
@@ -235,18 +243,32 @@ class _Seeded:
     def between(self, low: int, high: int) -> int:
         return self.rng.randint(low, high)
 
+    def rarely(self) -> bool:
+        return self.rng.randint(1, 3) == 1
+
 
 @dataclass(frozen=True)
 class _Hypothesis:
-    """Lets Hypothesis choose, and shrink its choices towards the first and the lowest."""
+    """Lets Hypothesis choose, and shrink its choices towards the smallest, or else the first."""
 
     draw: st.DrawFn
+    fewest: ClassVar[int] = 1
 
     def among(self, values: Sequence[T]) -> T:
-        return self.draw(st.sampled_from(values))
+        return self.draw(st.sampled_from(sorted(values, key=_size)))
 
     def between(self, low: int, high: int) -> int:
         return self.draw(st.integers(low, high))
+
+    def rarely(self) -> bool:
+        return self.draw(st.integers(1, 3)) == 3
+
+
+def _size(value: Any) -> float:
+    """How large a choice makes a case: the elements of a shape, a number of steps; an empty tensor shows least."""
+    if isinstance(value, tuple):
+        return math.prod(value) or math.inf
+    return value if isinstance(value, int) else 0
 
 
 @st.composite

@@ -10,19 +10,18 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from optimetry.conformance.cases.effort import EFFORTS, Effort
+from optimetry.conformance.cases.profiles import OF_EFFORT, PROFILES
 from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.numerics.arithmetic import FLUSHES, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.plugin.properties import Nonconformity, hold_property
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.loading import load_target, made
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
 from optimetry.reports.tables import number
-
-
-class Nonconformity(AssertionError):
-    """A verdict that is neither ``conforms`` nor ``unsupported``; the text is all that is known of it."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +103,23 @@ class Check:
             pytest.skip(verdict.reason)
         if verdict.verdict != "conforms":
             raise Nonconformity(self._found(verdict))
+
+    def draw(self) -> None:
+        """Hold the engine on cases that Hypothesis draws and shrinks; skip where it is unsupported.
+
+        Raises:
+            Nonconformity: it does not compute what is documented, shown by the simplest case that was found.
+        """
+        __tracebackhide__ = True
+        verdict = self.judging.verdicts(self.optimizer, self.dtype)[self.position]
+        if verdict.verdict == "unsupported":
+            pytest.skip(verdict.reason)
+        engine = engines_of(self.judging.target)[self.position]
+        arithmetic = Arithmetic(flushes_subnormals=FLUSHES in verdict.computes.arithmetic)
+        profile = PROFILES[OF_EFFORT[self.judging.effort.name]]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            hold_property(engine, subject_named(self.optimizer), self.dtype, profile, arithmetic)
 
     def _found(self, verdict: Verdict) -> str:
         target = self.judging.target
