@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.arrays import address_of
 from optimetry.accelerated.devices.device import Device
-from optimetry.accelerated.formats import Array, Format
+from optimetry.accelerated.dtypes import Array, Format
 from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel
+from optimetry.accelerated.validation import address_of
 from optimetry.reference.rule import Rule
 
 PAGE = 4096

@@ -11,9 +11,9 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.inplace import Options, Sweep
 from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Number, Pass
-from optimetry.accelerated.sweeps import Options, Sweep
 from optimetry.reference.averaging.exponential import ExponentialAverage
 from optimetry.reference.averaging.window import FOLD, WindowAverage
 from optimetry.reference.domains import real, whole

@@ -10,9 +10,9 @@ from typing import Unpack
 
 import numpy as np
 
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.inplace import Options, Sweep
 from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Number, Pass, Rate
-from optimetry.accelerated.sweeps import Options, Sweep
 from optimetry.reference.clips import GradientClipByGlobalNorm, GradientClipByNorm, GradientClipByValue
 from optimetry.reference.errors import ArrayError
 

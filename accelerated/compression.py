@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.inplace import Options, Sweep
 from optimetry.accelerated.kernels.kernel import GRAD, Kernel, Number, Pass
 from optimetry.accelerated.selection.selector import selector
-from optimetry.accelerated.sweeps import Options, Sweep
 from optimetry.reference.distributed.dgc_momentum import Message, count_sent
 from optimetry.reference.domains import real
 from optimetry.reference.errors import ArrayError

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from optimetry.accelerated.arena import Arena
-from optimetry.accelerated.arrays import Memory, address_of, check_gradient, check_parameters
 from optimetry.accelerated.devices.device import device_of
+from optimetry.accelerated.dtypes import FORMATS, Array
 from optimetry.accelerated.engines.engine import ENGINES, Engine, build
-from optimetry.accelerated.formats import FORMATS, Array
 from optimetry.accelerated.kernels import kernel_of
+from optimetry.accelerated.plan import Work
 from optimetry.accelerated.rows import Rows
-from optimetry.accelerated.work import Work
+from optimetry.accelerated.validation import Memory, address_of, check_gradient, check_parameters
 from optimetry.reference.errors import ArrayError, EngineUnavailableError, HyperparameterError, UsageError
 from optimetry.reference.rule import Rule
 from optimetry.reference.rules import rule_named

@@ -7,9 +7,9 @@ from typing import Unpack
 
 import numpy as np
 
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.inplace import Options, Sweep
 from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass
-from optimetry.accelerated.sweeps import Options, Sweep
 from optimetry.reference.regularizers import L1DecayRegularizer, L2DecayRegularizer
 
 

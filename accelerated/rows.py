@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from optimetry.accelerated.devices.device import Device
-from optimetry.accelerated.formats import Array, Format
+from optimetry.accelerated.dtypes import Array, Format
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ import pytest
 from optimetry.accelerated.benchmarks.peers import HYPER, LR
 from optimetry.accelerated.benchmarks.touch import bytes_moved
 from optimetry.accelerated.devices.cuda import CudaDevice
-from optimetry.accelerated.formats import FORMATS
+from optimetry.accelerated.dtypes import FORMATS
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.errors import EngineUnavailableError

@@ -12,7 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
 
 Step = Callable[[], None]
 

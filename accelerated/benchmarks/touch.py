@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from optimetry.accelerated.formats import Format
+from optimetry.accelerated.dtypes import Format
 from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from optimetry.accelerated.devices import driver, nvrtc
 from optimetry.accelerated.devices.device import Launch
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
 from optimetry.reference.errors import EngineUnavailableError
 
 

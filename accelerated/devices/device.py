@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from optimetry.accelerated.devices.host import HOST
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
 
 Launch = Callable[[int, Sequence[int]], None]
 """``launch(blocks, arguments)`` starts a compiled kernel; arguments are addresses and whole numbers of 64 bits."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
 
 
 class Host:

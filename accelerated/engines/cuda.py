@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from optimetry.accelerated.arrays import address_of
 from optimetry.accelerated.devices.device import Computer, Launch
-from optimetry.accelerated.engines.frame import norms_text, sweep_text
-from optimetry.accelerated.formats import Array, Format
+from optimetry.accelerated.dtypes import Array, Format
 from optimetry.accelerated.kernels.kernel import Kernel, Pass
-from optimetry.accelerated.work import Work, per_item, scalar_rows
+from optimetry.accelerated.plan import Work, per_item, scalar_rows
+from optimetry.accelerated.source.cuda_text import norms_text, sweep_text
+from optimetry.accelerated.validation import address_of
 
 
 class CudaEngine:

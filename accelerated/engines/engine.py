@@ -7,9 +7,9 @@ from typing import Protocol, cast
 
 from optimetry.accelerated.devices.device import Computer, Device
 from optimetry.accelerated.devices.host import HOST
-from optimetry.accelerated.formats import Format
+from optimetry.accelerated.dtypes import Format
 from optimetry.accelerated.kernels.kernel import Kernel
-from optimetry.accelerated.work import Work
+from optimetry.accelerated.plan import Work
 from optimetry.reference.errors import EngineUnavailableError, UsageError
 
 ENGINES = (*HOST.engines, "cuda")

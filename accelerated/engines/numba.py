@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 
 from optimetry.accelerated.arena import LINE
-from optimetry.accelerated.engines.loops import DONE, Loop, compiled
-from optimetry.accelerated.formats import Array, Format
+from optimetry.accelerated.dtypes import Array, Format
 from optimetry.accelerated.kernels.kernel import Kernel, Pass
+from optimetry.accelerated.plan import UNIT, Work, per_item, scalar_rows
+from optimetry.accelerated.source.loop_text import DONE, Loop, compiled
 from optimetry.accelerated.threads import processors, together
-from optimetry.accelerated.work import UNIT, Work, per_item, scalar_rows
 from optimetry.reference.errors import EngineUnavailableError
 
 ALONE = 1 << 18

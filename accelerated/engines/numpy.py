@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from optimetry.accelerated.formats import Array, Format
+from optimetry.accelerated.dtypes import Array, Format
 from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass
-from optimetry.accelerated.work import Work, per_item, scalar_rows
+from optimetry.accelerated.plan import Work, per_item, scalar_rows
 
 BLOCK = 8192
 """The elements of one block: its temporaries fit the cache, and are all that a step allocates.

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.formats import Format
+from optimetry.accelerated.dtypes import Format
 
 PARAM, GRAD = "param", "grad"
 

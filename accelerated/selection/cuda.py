@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from optimetry.accelerated.arena import Column
-from optimetry.accelerated.arrays import address_of
 from optimetry.accelerated.devices.device import Computer
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.plan import Units
 from optimetry.accelerated.selection.selector import DIGIT, Keys, new_messages
-from optimetry.accelerated.work import Units
+from optimetry.accelerated.validation import address_of
 
 COMMON = """
 typedef long long i64;

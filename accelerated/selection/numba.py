@@ -10,12 +10,12 @@ import numpy as np
 from numba import njit, types
 
 from optimetry.accelerated.arena import Column
-from optimetry.accelerated.engines.loops import DONE, TAKEN, counted, fetch_and_add, in_machine_code, look_on
+from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.engines.numba import worthwhile
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.plan import Units
 from optimetry.accelerated.selection.selector import DIGIT, Keys, new_messages
+from optimetry.accelerated.source.loop_text import DONE, TAKEN, counted, fetch_and_add, in_machine_code, look_on
 from optimetry.accelerated.threads import processors, together
-from optimetry.accelerated.work import Units
 
 BINS = 1 << DIGIT
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from optimetry.accelerated.arena import Column
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.selection.selector import new_messages
 from optimetry.reference.distributed.dgc_momentum import Message
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from optimetry.accelerated.arena import Column
 from optimetry.accelerated.devices.device import Computer, Device
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
 from optimetry.reference.distributed.dgc_momentum import Message
 
 DIGIT = 8

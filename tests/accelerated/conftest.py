@@ -17,7 +17,7 @@ def emulated_cuda(monkeypatch: pytest.MonkeyPatch) -> Emulated:
 
     for module in (
         "accelerated.optimizer",
-        "accelerated.sweeps",
+        "accelerated.inplace",
         "conformance.targets.accelerated",
         "conformance.targets.wrapped.accelerated",
     ):

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from optimetry.accelerated.benchmarks.bench_cuda import ROUNDS, STEPS, seconds
-from optimetry.accelerated.benchmarks.matrix import inputs, measure, optimizer_of, touching
+from optimetry.accelerated.benchmarks.measuring import inputs, measure, optimizer_of, touching
 from optimetry.accelerated.benchmarks.plot import draw
 from optimetry.accelerated.benchmarks.rounds import medians
 from optimetry.accelerated.benchmarks.tables import text_of
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
-from optimetry.accelerated.formats import FORMATS
+from optimetry.accelerated.dtypes import FORMATS
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.reference.rules import rule_named
 from tests.accelerated.cases import IDS, VARIANTS

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from optimetry.accelerated.compression import Compression
+from optimetry.accelerated.plan import UNIT
 from optimetry.accelerated.selection import cuda
-from optimetry.accelerated.work import UNIT
 from optimetry.reference.distributed.dgc_momentum import DGCMomentum, Message, count_sent, largest
 from optimetry.reference.errors import ArrayError, HyperparameterError
 from optimetry.reference.precision import working
@@ -119,7 +119,7 @@ def test_nothing_to_compress(engine: str) -> None:
 @needs_compiler
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_threads_of_a_real_block(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optimetry.accelerated.sweeps.device_of", lambda engine, parameters: Emulated(256))
+    monkeypatch.setattr("optimetry.accelerated.inplace.device_of", lambda engine, parameters: Emulated(256))
     v = np.random.default_rng(7).integers(-9, 9, 2 * UNIT + 77).astype(dtype)
     for number in (1, 1000, v.size - 3):
         assert np.array_equal(selected(v, number, "cuda").indices, largest(v, number))

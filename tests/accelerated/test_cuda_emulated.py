@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.engines import frame
-from optimetry.accelerated.formats import FORMATS
+from optimetry.accelerated.dtypes import FORMATS
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.optimizer import Accelerated
+from optimetry.accelerated.source import cuda_text
 from optimetry.conformance.effort import EFFORTS
 from optimetry.conformance.judge import judge
 from optimetry.conformance.targets.accelerated import FMAD, MASTER, AcceleratedTarget
@@ -113,11 +113,11 @@ def test_a_maximum_that_drops_nan_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 def test_every_barrier_of_a_sum_is_needed(name: str, barrier: int, monkeypatch: pytest.MonkeyPatch) -> None:
     hyper = {"momentum": 0.9} if name == "lars_momentum" else {}
     right = state_bits(run(name, hyper, "float32", "cuda"))
-    parts = frame.COMMON.split("__syncthreads();")
+    parts = cuda_text.COMMON.split("__syncthreads();")
     assert len(parts) == 3
     without = "__syncthreads();".join(parts[: barrier + 1]) + parts[barrier + 1]
     without += "".join(f"__syncthreads();{part}" for part in parts[barrier + 2 :])
-    monkeypatch.setattr(frame, "COMMON", without)
+    monkeypatch.setattr(cuda_text, "COMMON", without)
     assert state_bits(run(name, hyper, "float32", "cuda")) != right
 
 
@@ -149,7 +149,7 @@ def test_halves_are_rounded_to_nearest_even(name: str) -> None:
     given = np.concatenate([*hard, np.float32([np.inf, -np.inf, 1e-45, 3.4e38])])
     with np.errstate(all="ignore"):
         must = given.astype(dtype)
-    text = f"{frame.COMMON.format(real='float', threads=1, batch=1)}{frame.HALVES[name]}"
+    text = f"{cuda_text.COMMON.format(real='float', threads=1, batch=1)}{cuda_text.HALVES[name]}"
     kernel = """
 extern "C" __global__ void convert(const float* wide, half* halves, float* back) {
     halves[blockIdx.x] = narrow(wide[blockIdx.x]);

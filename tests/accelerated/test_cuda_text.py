@@ -12,12 +12,12 @@ import pytest
 
 from optimetry.accelerated.devices import nvrtc
 from optimetry.accelerated.devices.cuda import CudaDevice
-from optimetry.accelerated.engines.frame import norms_text, sweep_text
-from optimetry.accelerated.formats import FORMATS
+from optimetry.accelerated.dtypes import FORMATS
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.selection import cuda as selection
 from optimetry.accelerated.selection.selector import Keys
+from optimetry.accelerated.source.cuda_text import norms_text, sweep_text
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
 from tests.accelerated import wrapped

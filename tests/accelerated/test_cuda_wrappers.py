@@ -49,7 +49,7 @@ def test_the_same_arrays_give_the_same_bits(name: str) -> None:
 @pytest.mark.parametrize("name", NORMS)
 def test_the_threads_of_a_real_block(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     few = bits(on_host(name, "float32", "cuda"))
-    monkeypatch.setattr("optimetry.accelerated.sweeps.device_of", lambda engine, parameters: Emulated(256))
+    monkeypatch.setattr("optimetry.accelerated.inplace.device_of", lambda engine, parameters: Emulated(256))
     assert bits(on_host(name, "float32", "cuda")) == few
 
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.engines import loops
-from optimetry.accelerated.formats import FORMATS
+from optimetry.accelerated.dtypes import FORMATS
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
+from optimetry.accelerated.source import loop_text
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
 from tests.accelerated.cases import state_bits
@@ -108,10 +108,10 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_another_formula_is_another_entry_of_the_cache() -> None:
     one = kernel_of(rule_named("sgd").of({})).passes[0]
-    digest = loops._digest("text", one.function)
-    assert digest == loops._digest("text", one.function)
-    assert digest != loops._digest("other text", one.function)
-    assert digest != loops._digest("text", lambda w, g, lr: (w + lr * g,))
+    digest = loop_text._digest("text", one.function)
+    assert digest == loop_text._digest("text", one.function)
+    assert digest != loop_text._digest("other text", one.function)
+    assert digest != loop_text._digest("text", lambda w, g, lr: (w + lr * g,))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -120,8 +120,8 @@ def test_loops_are_vectorised_and_nothing_is_contracted(name: str, hyper: dict[s
     kernel = kernel_of(rule_named(name).of(hyper))
     for one in kernel.passes:
         scalars = len(one.scalars(1.0, 1, *([1.0] * kernel.passes[0].sums if one is not kernel.passes[0] else ())))
-        loop: Any = loops.in_machine_code(
-            loops.loop_of(one, scalars, FORMATS[dtype], False), loops.SIGNATURE, cache=False
+        loop: Any = loop_text.in_machine_code(
+            loop_text.loop_of(one, scalars, FORMATS[dtype], False), loop_text.SIGNATURE, cache=False
         )
         (text,) = loop.inspect_llvm().values()
         assert re.search(r"fmul <\d+ x float>", text)

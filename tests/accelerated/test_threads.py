@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.engines import loops
+from optimetry.accelerated.dtypes import FORMATS
 from optimetry.accelerated.engines.numba import ALONE, worthwhile
-from optimetry.accelerated.formats import FORMATS
 from optimetry.accelerated.optimizer import Accelerated
+from optimetry.accelerated.plan import UNIT, Units
+from optimetry.accelerated.source import loop_text
 from optimetry.accelerated.threads import Share, together
-from optimetry.accelerated.work import UNIT, Units
 
 
 def slower_elsewhere(error: type[BaseException] | None = None) -> tuple[Callable[[], None], threading.Event]:
@@ -119,9 +119,9 @@ def test_a_share_that_is_being_done_cannot_be_taken_back() -> None:
 
 def test_a_thread_that_looks_on_sees_what_is_done_and_gives_up() -> None:
     counters = np.zeros(2, np.int64)
-    loops.look_on(counters, 1)  # returns, though nobody does it
-    counters[loops.DONE] = 1
-    loops.look_on(counters, 1)
+    loop_text.look_on(counters, 1)  # returns, though nobody does it
+    counters[loop_text.DONE] = 1
+    loop_text.look_on(counters, 1)
     assert counters.tolist() == [0, 1]
 
 

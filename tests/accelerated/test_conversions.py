@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from optimetry.accelerated.engines.halves import CONVERSIONS
+from optimetry.accelerated.source.conversions import CONVERSIONS
 
 HALVES = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 

@@ -27,9 +27,9 @@ import numpy as np
 from numba import carray, njit, types
 from numba.extending import intrinsic, overload
 
-from optimetry.accelerated.engines.halves import CONVERSIONS
-from optimetry.accelerated.formats import Format
+from optimetry.accelerated.dtypes import Format
 from optimetry.accelerated.kernels.kernel import OUT, PARAM, Pass, select
+from optimetry.accelerated.source.conversions import CONVERSIONS
 from optimetry.reference.errors import EngineUnavailableError
 
 Loop = Callable[..., None]

@@ -14,8 +14,8 @@ from optimetry.accelerated.benchmarks.peers import HYPER, LR, peers
 from optimetry.accelerated.benchmarks.rounds import medians
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
 from optimetry.accelerated.devices.host import HOST
+from optimetry.accelerated.dtypes import FORMATS, Array
 from optimetry.accelerated.engines.engine import build
-from optimetry.accelerated.formats import FORMATS, Array
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.errors import EngineUnavailableError

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from optimetry.accelerated.arena import Arena
-from optimetry.accelerated.arrays import address_of
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.rows import Rows
+from optimetry.accelerated.validation import address_of
 
 UNIT = 8192
 """The most elements of one unit of work: small enough to share among threads, large enough to cost nothing."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.accelerated.devices.device import Device
-from optimetry.accelerated.formats import FORMATS, Array
+from optimetry.accelerated.dtypes import FORMATS, Array
 from optimetry.accelerated.rows import Rows
 from optimetry.reference.errors import ArrayError
 

@@ -26,7 +26,7 @@ import inspect
 from collections.abc import Iterable
 from textwrap import indent
 
-from optimetry.accelerated.formats import Format
+from optimetry.accelerated.dtypes import Format
 from optimetry.accelerated.kernels.kernel import OUT, PARAM, Pass
 
 BATCH = 4

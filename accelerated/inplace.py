@@ -9,12 +9,12 @@ from typing import Any, TypedDict
 import numpy as np
 
 from optimetry.accelerated.arena import Arena
-from optimetry.accelerated.arrays import address_of, check_gradient, check_parameters
 from optimetry.accelerated.devices.device import Device, device_of
+from optimetry.accelerated.dtypes import FORMATS, Array
 from optimetry.accelerated.engines.engine import Engine, build
-from optimetry.accelerated.formats import FORMATS, Array
 from optimetry.accelerated.kernels.kernel import Kernel
-from optimetry.accelerated.work import Work
+from optimetry.accelerated.plan import Work
+from optimetry.accelerated.validation import address_of, check_gradient, check_parameters
 from optimetry.reference.errors import ArrayError, EngineUnavailableError, UsageError
 from optimetry.reference.rule import Rule, State
 
