@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.accelerated.dtypes import Array
 from optimetry.reference.distributed.dgc_momentum import DGCMomentum, count_sent
 
-Array = np.ndarray[Any, Any]
 Tensor = Any
 """A torch.Tensor; torch is not imported with this module."""
 

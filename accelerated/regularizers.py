@@ -8,7 +8,7 @@ from typing import Unpack
 import numpy as np
 
 from optimetry.accelerated.dtypes import Array
-from optimetry.accelerated.inplace import Options, Sweep
+from optimetry.accelerated.inplace import InPlace, Options, zeros
 from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass
 from optimetry.reference.regularizers import L1DecayRegularizer, L2DecayRegularizer
 
@@ -29,19 +29,20 @@ def added(g: Number, w: Number, strength: Number) -> tuple[Number]:
 ADDED_CUDA = "g = g + strength * w;"
 
 
-class L1Decay:
-    """Adds ``c sign(w)`` to gradients.
+class L1Decay(InPlace):
+    """Gradients to which ``c sign(w)`` is added.
 
     Args:
-        grads: the arrays that are added to, as `Sweep` takes them.
+        grads: the arrays that are added to, as `InPlace` takes them.
         regularization_coeff: the strength.
-        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `InPlace`.
 
     Raises:
         HyperparameterError: as the reference does.
         ArrayError: an array that cannot be updated in place.
     """
 
+    name = "l1_decay"
     function = staticmethod(added_sign)
     cuda = SIGN_CUDA
     documented: type[L1DecayRegularizer] | type[L2DecayRegularizer] = L1DecayRegularizer
@@ -49,17 +50,17 @@ class L1Decay:
     def __init__(self, grads: Sequence[Array], regularization_coeff: float, **options: Unpack[Options]) -> None:
         strength = self.documented(regularization_coeff).coefficient
         one = Pass(self.function, (PARAM, GRAD), (PARAM,), lambda lr, t: (strength,), cuda=self.cuda)
-        kernels = {"add": Kernel((one,))}
-        self._sweep = Sweep(type(self).__name__, grads, kernels, **options)
+        super().__init__(self.name, grads, {"add": Kernel((one,))}, zeros(), noun="gradient", **options)
 
     def regularize(self, parameters: Sequence[Array]) -> None:
         """Add the term of these parameters, of the gradients' dtypes and shapes, to what is in the arrays."""
-        self._sweep.run("add", read=parameters)
+        self._run("add", read=parameters, noun="parameter")
 
 
 class L2Decay(L1Decay):
-    """Adds ``c w`` to gradients; the arguments are those of `L1Decay`."""
+    """Gradients to which ``c w`` is added; the arguments are those of `L1Decay`."""
 
+    name = "l2_decay"
     function = staticmethod(added)
     cuda = ADDED_CUDA
     documented = L2DecayRegularizer

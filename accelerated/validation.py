@@ -1,4 +1,4 @@
-"""What arrays must be before a step touches them; a gradient that is merely awkward is copied."""
+"""Validation of arrays before a step touches them; a gradient that is merely not contiguous is copied."""
 
 from __future__ import annotations
 
@@ -8,61 +8,44 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.devices.device import Device
-from optimetry.accelerated.dtypes import FORMATS, Array
+from optimetry.accelerated.devices.interface import Device, address_of, extent
+from optimetry.accelerated.dtypes import DTYPES, Array
 from optimetry.accelerated.rows import Rows
 from optimetry.reference.errors import ArrayError
 
 
-def check_parameters(optimizer: str, parameters: Sequence[Any], device: Device) -> None:
-    """Hold parameters to what updating in place needs.
+def check_in_place(optimizer: str, noun: str, arrays: Sequence[Any], device: Device) -> None:
+    """Check that arrays can be updated in place.
+
+    Args:
+        optimizer: what error texts name first.
+        noun: what they call one of the arrays.
+        arrays: what is checked.
+        device: where they must lie.
 
     Raises:
-        ArrayError: one is no array of the device, of no format, not contiguous, read-only, or overlaps another.
+        ArrayError: one is no array of the device, of no known dtype, not contiguous, read-only, or overlaps another.
     """
-    for i, parameter in enumerate(parameters):
-        what = f"{optimizer}: parameter {i}"
-        if not isinstance(parameter, device.kind) or isinstance(parameter, np.ma.MaskedArray):
-            raise ArrayError(f"{what} is a {_type(parameter)}, must be a {device.library} array")
-        if parameter.dtype.name not in FORMATS or not parameter.dtype.isnative:
-            raise ArrayError(f"{what} has dtype {parameter.dtype}, must be one of {', '.join(FORMATS)}")
-        if not _is_contiguous(parameter):
+    for i, array in enumerate(arrays):
+        what = f"{optimizer}: {noun} {i}"
+        if not isinstance(array, device.kind) or isinstance(array, np.ma.MaskedArray):
+            raise ArrayError(f"{what} is a {_type(array)}, must be a {device.library} array")
+        if array.dtype.name not in DTYPES or not array.dtype.isnative:
+            raise ArrayError(f"{what} has dtype {array.dtype}, must be one of {', '.join(DTYPES)}")
+        if not _is_contiguous(array):
             hint = f"{device.library.lower()}.ascontiguousarray"
             raise ArrayError(f"{what} is not contiguous, must be: it is updated in place ({hint})")
-        obstacle = device.obstacle(parameter)
+        obstacle = device.obstacle(array)
         if obstacle is not None:
             raise ArrayError(f"{what} {obstacle}")
-    ranges = sorted((*extent(parameter), i) for i, parameter in enumerate(parameters) if parameter.size)
+    ranges = sorted((*extent(array), i) for i, array in enumerate(arrays) if array.size)
     for (_, end, i), (start, _, j) in pairwise(ranges):
         if start < end:
-            raise ArrayError(f"{optimizer}: parameters {min(i, j)} and {max(i, j)} overlap, must not share memory")
-
-
-def address_of(array: Any) -> int:
-    """The address of a NumPy or CuPy array's first element; ``array.ctypes.data`` takes three times as long."""
-    address: int = array.__array_interface__["data"][0] if isinstance(array, np.ndarray) else array.data.ptr
-    return address
-
-
-def _is_contiguous(array: Any) -> bool:
-    """Whether a kernel may walk over an array: contiguous, and elements at multiples of their size."""
-    return bool(array.flags.c_contiguous and address_of(array) % array.itemsize == 0)
-
-
-def _type(given: Any) -> str:
-    """The name of its type; arrays of all libraries are called ndarray."""
-    kind = type(given)
-    return f"{kind.__module__}.ndarray" if kind.__name__ == "ndarray" else kind.__name__
-
-
-def extent(array: Array) -> tuple[int, int]:
-    """The addresses of a contiguous array's first byte and of the byte after its last."""
-    address = address_of(array)
-    return address, address + array.nbytes
+            raise ArrayError(f"{optimizer}: {noun}s {min(i, j)} and {max(i, j)} overlap, must not share memory")
 
 
 class Memory:
-    """Where parameters lie, to find gradients that lie there too."""
+    """The memory of parameters, to find gradients that lie there too."""
 
     def __init__(self, parameters: Sequence[Array]) -> None:
         ranges = sorted(extent(parameter) for parameter in parameters if parameter.size)
@@ -70,32 +53,64 @@ class Memory:
         self._ends = np.array([end for _, end in ranges], np.int64)
 
     def shared(self, starts: Array, sizes: Array) -> list[int]:
-        """The places of those contiguous arrays, given by address and bytes, that share memory with any parameter."""
+        """Return the places of those contiguous arrays, given by address and bytes, that share it."""
         ends = starts + sizes
         before = np.searchsorted(self._starts, ends) - 1  # the last parameter that starts before the array's end
-        found = (before >= 0) & (sizes > 0)
-        found[found] = self._ends[before[found]] > starts[found]
-        return np.flatnonzero(found).tolist()
+        shares = (before >= 0) & (sizes > 0)
+        shares[shares] = self._ends[before[shares]] > starts[shares]
+        return np.flatnonzero(shares).tolist()
 
 
-def check_gradient(optimizer: str, i: int, grad: Any, parameter: Array, device: Device) -> Array | Rows | None:
-    """A gradient as a contiguous array or as rows that exist.
+def checked_gradient(optimizer: str, i: int, grad: Any, parameter: Array, device: Device) -> Array | Rows | None:
+    """Return a gradient as a contiguous array, as rows that exist, or as None.
 
     Raises:
-        ArrayError: it is neither, or has another dtype or shape than its parameter.
+        ArrayError: it is none of these, or has another dtype or shape than its parameter.
     """
     if grad is None:
         return None
-    if type(grad) is device.kind and grad.dtype == parameter.dtype and grad.shape == parameter.shape:
-        return _contiguous(grad, device)
-    what = f"{optimizer}: gradient {i}"
     if isinstance(grad, Rows):
-        return _checked_rows(what, grad, parameter, device)
-    if isinstance(grad, np.generic):  # which NumPy makes of 0-d arrays
-        grad = np.asarray(grad)
-    if not isinstance(grad, device.kind) or isinstance(grad, np.ma.MaskedArray):
-        raise ArrayError(f"{what} is a {_type(grad)}, must be a {device.library} array, Rows or None")
-    return _like(what, grad, parameter.dtype, parameter.shape, device)
+        return _checked_rows(f"{optimizer}: gradient {i}", grad, parameter, device)
+    return checked_array(optimizer, "gradient", i, grad, parameter, device, allowed=", Rows or None")
+
+
+def checked_array(
+    optimizer: str, noun: str, i: int, array: Any, like: Array, device: Device, *, allowed: str = ""
+) -> Array:
+    """Return an array of the dtype and shape of another, or a copy where it is not contiguous.
+
+    Args:
+        optimizer: what error texts name first.
+        noun: what they call the array.
+        i: its number.
+        array: what is checked.
+        like: an array of the dtype and shape that it must have.
+        device: where it must lie.
+        allowed: what else error texts say is allowed.
+
+    Raises:
+        ArrayError: it is no array of the device, or has another dtype or shape.
+    """
+    if type(array) is device.kind and array.dtype == like.dtype and array.shape == like.shape:
+        return _contiguous(array, device)
+    what = f"{optimizer}: {noun} {i}"
+    if isinstance(array, np.generic):  # which NumPy makes of 0-d arrays
+        array = np.asarray(array)
+    if not isinstance(array, device.kind) or isinstance(array, np.ma.MaskedArray):
+        raise ArrayError(f"{what} is a {_type(array)}, must be a {device.library} array{allowed}")
+    return _like(what, array, like.dtype, like.shape, device)
+
+
+def check_state(what: str, array: Array, own: Array) -> None:
+    """Check that an array of a saved state fits the array that it is copied to.
+
+    Raises:
+        ArrayError: it has another shape, or a dtype that does not fit.
+    """
+    if array.shape != own.shape or not np.can_cast(array.dtype, own.dtype, "safe"):
+        raise ArrayError(
+            f"{what} has dtype {array.dtype} and shape {array.shape}, must be {own.dtype} of shape {own.shape}"
+        )
 
 
 def _checked_rows(what: str, grad: Rows, parameter: Array, device: Device) -> Rows:
@@ -123,3 +138,14 @@ def _like(what: str, array: Array, dtype: np.dtype[Any], shape: tuple[int, ...],
 
 def _contiguous(array: Array, device: Device) -> Array:
     return array if _is_contiguous(array) else device.contiguous(array)
+
+
+def _is_contiguous(array: Any) -> bool:
+    """Whether a kernel may walk over an array: contiguous, and elements at multiples of their size."""
+    return bool(array.flags.c_contiguous and address_of(array) % array.itemsize == 0)
+
+
+def _type(given: Any) -> str:
+    """The name of its type; arrays of all libraries are called ndarray."""
+    kind = type(given)
+    return f"{kind.__module__}.ndarray" if kind.__name__ == "ndarray" else kind.__name__

@@ -15,7 +15,7 @@ import pytest
 from optimetry.accelerated.benchmarks.peers import HYPER, LR
 from optimetry.accelerated.benchmarks.touch import bytes_moved
 from optimetry.accelerated.devices.cuda import CudaDevice
-from optimetry.accelerated.dtypes import FORMATS
+from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.errors import EngineUnavailableError
@@ -92,11 +92,11 @@ def test_cuda(
 ) -> None:
     """One rule; the row has everything that was measured beside it."""
     values = np.resize(np.random.default_rng(0).standard_normal(10**6).astype(np.float32), elements)
-    narrow = values.astype(FORMATS[dtype].dtype)
+    narrow = values.astype(DTYPES[dtype].dtype)
     parameters, grads = ([device.given(narrow) for _ in range(tensors)] for _ in range(2))
     optimizer = Accelerated(rule, parameters, HYPER.get(rule), engine="cuda", fmad=fmad)
     spent = on_cupy(lambda: optimizer.step(grads, LR))
-    moved = bytes_moved(kernel_of(rule_named(rule).of(HYPER.get(rule, {}))), FORMATS[dtype]) * tensors * elements
+    moved = bytes_moved(kernel_of(rule_named(rule).of(HYPER.get(rule, {}))), DTYPES[dtype]) * tensors * elements
     copied = copying(device, max(moved // 2, 1))
     peer = torch_adam(values, dtype) if rule == "adam" and tensors == 1 else None
     import cupy

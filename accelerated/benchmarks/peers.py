@@ -70,7 +70,7 @@ UNROLLED = 1_000
 
 
 def peers(rule: str, parameters: Sequence[Array], grads: Sequence[Array]) -> Iterator[tuple[str, Step]]:
-    """The installed frameworks' steps, each on copies of these parameters and gradients."""
+    """Yield the installed frameworks' steps, each on copies of these parameters and gradients."""
     for framework in (_torch, _optax, _paddle):
         try:
             yield from framework(rule, parameters, grads)

@@ -42,4 +42,4 @@ def kernel(rule: Adam) -> Kernel:
         lr_t = lr * math.sqrt(1 - rule.beta2**t) / (1 - rule.beta1**t)
         return lr_t, rule.beta1, 1 - rule.beta1, rule.beta2, 1 - rule.beta2, rule.epsilon
 
-    return elementwise(adam, ("moment1", "moment2"), scalars, CUDA, by_rows=getattr(rule, "lazy_mode", True))
+    return elementwise(adam, ("moment1", "moment2"), scalars, CUDA, by_rows=True)

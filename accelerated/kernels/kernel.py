@@ -1,4 +1,4 @@
-"""What one optimizer's kernel is: scalar functions written by hand, and the scalars each step prepares for them.
+"""The kernel of an optimizer: scalar functions written by hand, and the scalars each step prepares for them.
 
 A scalar function takes one element of every array and the step's scalars, and returns the new elements. Compiled, it is
 the body of one fused loop; given arrays instead, the same NumPy expressions work on whole blocks. Its twin in CUDA C++
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.dtypes import Format
+from optimetry.accelerated.dtypes import DtypePair
 
 PARAM, GRAD = "param", "grad"
 
@@ -42,7 +42,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Pass:
-    """One sweep over memory.
+    """One pass over memory.
 
     Attributes:
         function: the scalar function. Its arguments are one element of each array in ``reads``, then the scalars.
@@ -65,18 +65,18 @@ class Pass:
     rate: Rate | None = None
 
     def arrays(self, *, master: bool) -> tuple[str, ...]:
-        """The arrays of this pass in the order of the rows of its table of addresses."""
+        """Return the arrays of this pass in the order of the rows of its table of addresses."""
         return (*self.reads, OUT) if master and PARAM in self.writes else self.reads
 
-    def held(self, form: Format, *, master: bool) -> set[str]:
-        """Those of its arrays that are in the dtype of parameters and must be widened and narrowed."""
-        names = self.arrays(master=master) if form.narrow else ()
+    def held(self, dtypes: DtypePair, *, master: bool) -> set[str]:
+        """Return those of its arrays that are in the dtype of parameters and must be widened and narrowed."""
+        names = self.arrays(master=master) if dtypes.narrow else ()
         return {name for name in names if name in (GRAD, OUT) or (name == PARAM and not master)}
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """How one rule with its hyperparameters is computed.
+    """The computation of one rule with its hyperparameters.
 
     Attributes:
         passes: one for an elementwise rule; for a rule with norms, one that measures and one that updates.
@@ -98,11 +98,11 @@ def elementwise(
     by_rows: bool = False,
     ring: str | None = None,
 ) -> Kernel:
-    """A kernel of one pass: ``function(param, grad, *slots, *scalars)`` returns ``(param, *slots)``."""
+    """Make a kernel of one pass: ``function(param, grad, *slots, *scalars)`` returns ``(param, *slots)``."""
     one = Pass(function, reads=(PARAM, GRAD, *slots), writes=(PARAM, *slots), scalars=scalars, cuda=cuda)
     return Kernel((one,), by_rows=by_rows, ring=ring)
 
 
 def select(condition: Any, chosen: Number, otherwise: Number) -> Number:
-    """``chosen`` where ``condition`` holds, else ``otherwise``; compiled, a scalar of the type of ``chosen``."""
+    """Return ``chosen`` where ``condition`` holds, else ``otherwise``; compiled, a scalar of the type of ``chosen``."""
     return np.where(condition, chosen, otherwise)

@@ -16,7 +16,7 @@ BLOCK = 8192
 
 
 class NumpySelector:
-    """See `optimetry.accelerated.selection.selector.selector`."""
+    """See `Engine.selector`."""
 
     def __init__(self, u: Column, v: Column, sizes: Array) -> None:
         self.pairs = [

@@ -1,4 +1,4 @@
-"""The loop around a scalar function: its text for one pass and format, compiled with Numba and cached on disk.
+"""The source text of the loop around a scalar function, for one pass and dtype; compiled with Numba, cached on disk.
 
 Numba cannot spell "the next argument is an element of the next array" so that LLVM vectorises it, therefore the loop is
 text. For Adam in float32 it reads, in short::
@@ -24,78 +24,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import carray, njit, types
-from numba.extending import intrinsic, overload
+from numba import njit, types
+from numba.extending import overload
 
-from optimetry.accelerated.dtypes import Format
+from optimetry.accelerated.dtypes import DtypePair
 from optimetry.accelerated.kernels.kernel import OUT, PARAM, Pass, select
 from optimetry.accelerated.source.conversions import CONVERSIONS
-from optimetry.reference.errors import EngineUnavailableError
-
-Loop = Callable[..., None]
-
-TAKEN, DONE = 0, 1
-"""The two counters of units that the threads of one loop share."""
-
-LOOKS = 20_000
-"""How often a thread looks whether all units are done: for less than a tenth of a millisecond."""
-
-
-@intrinsic
-def _pointer(context: Any, address: Any) -> Any:
-    return types.voidptr(types.uint64), lambda context, builder, signature, arguments: builder.inttoptr(
-        arguments[0], context.get_value_type(types.voidptr)
-    )
-
-
-@intrinsic
-def _add_in_any_order(context: Any, total: Any, term: Any) -> Any:
-    """A sum that may be vectorised. No other operation may be regrouped, and none may be fused."""
-    return types.float64(types.float64, types.float64), lambda context, builder, signature, arguments: builder.fadd(
-        *arguments, flags=("reassoc", "nsz")
-    )
-
-
-@intrinsic
-def fetch_and_add(context: Any, address: Any, step: Any) -> Any:
-    """What was in memory, after adding to it: no two threads get the same."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(types.int64)))
-        return builder.atomic_rmw("add", pointer, arguments[1], "acq_rel")
-
-    return types.int64(types.uint64, types.int64), code
-
-
-@intrinsic
-def _loaded(context: Any, address: Any) -> Any:
-    """What is in memory now, and with it all that was written before it."""
-
-    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(types.int64)))
-        return builder.load_atomic(pointer, "acquire", 8)
-
-    return types.int64(types.uint64), code
-
-
-@njit
-def counted(counters: Any, which: Any, step: Any) -> Any:
-    """What a counter was before it was raised."""
-    return fetch_and_add(np.uint64(counters.ctypes.data) + np.uint64(8 * which), step)
-
-
-@njit
-def look_on(counters: Any, total: Any) -> None:
-    """Return when all units are done, or after a moment."""
-    done = np.uint64(counters.ctypes.data) + np.uint64(8 * DONE)
-    for _ in range(LOOKS):
-        if _loaded(done) >= total:
-            break
-
-
-@njit
-def _array_at(address: Any, start: Any, count: Any, dtype: Any) -> Any:
-    return carray(_pointer(address), (start + count,), dtype)[start:]
+from optimetry.accelerated.source.machine_code import (
+    DONE,
+    TAKEN,
+    Loop,
+    add_in_any_order,
+    array_at,
+    counted,
+    in_machine_code,
+    look_on,
+)
 
 
 @overload(select)
@@ -108,9 +52,9 @@ def _select(condition: Any, chosen: Any, otherwise: Any) -> Any:
     return implementation
 
 
-def text_of(one: Pass, scalars: int, form: Format, master: bool) -> str:
-    """The source of the loop."""
-    names, held = one.arrays(master=master), one.held(form, master=master)
+def text_of(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
+    """Write the source text of the loop."""
+    names, held = one.arrays(master=master), one.held(dtypes, master=master)
     given = [f"widen({name}[i])" if name in held else f"{name}[i]" for name in one.reads]
     dtype = {name: "held" if name in held else "compute" for name in names}
     constants = [f"c{j}" for j in range(scalars)]
@@ -158,48 +102,27 @@ SIGNATURE = types.void(
 _LOOPS: dict[tuple[object, ...], Loop] = {}
 
 
-def compiled(one: Pass, scalars: int, form: Format, master: bool) -> Loop:
-    """The loop of a pass in machine code; errors are those of `in_machine_code`."""
-    key = (one.function, one.reads, one.writes, one.sums, scalars, form, master)
+def compiled(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> Loop:
+    """Compile the loop of a pass; errors are those of `in_machine_code`."""
+    key = (one.function, one.reads, one.writes, one.sums, scalars, dtypes, master)
     if key not in _LOOPS:
-        _LOOPS[key] = in_machine_code(loop_of(one, scalars, form, master), SIGNATURE)
+        _LOOPS[key] = in_machine_code(loop_of(one, scalars, dtypes, master), SIGNATURE)
     return _LOOPS[key]
 
 
-def in_machine_code(function: Callable[..., None], signature: Any, *, cache: bool = True) -> Loop:
-    """A function compiled for one signature, or read from the cache.
-
-    Where no folder can take a cache, or writing to it fails, it is compiled without.
-
-    Raises:
-        EngineUnavailableError: Numba does not compile here.
-    """
-    try:
-        dispatcher = njit(nogil=True, error_model="numpy", cache=cache)(function)
-        dispatcher.compile(signature)
-    except Exception as error:
-        if cache and isinstance(error, RuntimeError | OSError):  # Numba finds no folder for a cache; a full disk
-            return in_machine_code(function, signature, cache=False)
-        why = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        raise EngineUnavailableError(f"Numba does not compile here: {why}") from error
-    dispatcher.disable_compile()
-    loop: Loop = dispatcher
-    return loop
-
-
-def loop_of(one: Pass, scalars: int, form: Format, master: bool) -> Callable[..., None]:
-    """The loop of a pass as a function of Python."""
-    text = text_of(one, scalars, form, master)
-    held = np.dtype(np.uint16) if form.narrow else form.dtype
-    widen, narrow = CONVERSIONS.get(form.name, (None, None))
+def loop_of(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> Callable[..., None]:
+    """Write the loop of a pass and return it as a function of Python."""
+    text = text_of(one, scalars, dtypes, master)
+    held = np.dtype(np.uint16) if dtypes.narrow else dtypes.dtype
+    widen, narrow = CONVERSIONS.get(dtypes.name, (None, None))
     around: dict[str, Any] = {
         "function": njit(error_model="numpy")(one.function),
-        "array_at": _array_at,
+        "array_at": array_at,
         "counted": counted,
         "look_on": look_on,
-        "compute": form.compute.type,
+        "compute": dtypes.compute.type,
         "held": held.type,
-        "add": _add_in_any_order,
+        "add": add_in_any_order,
         "wide": np.float64,
         "widen": widen,
         "narrow": narrow,
@@ -210,12 +133,12 @@ def loop_of(one: Pass, scalars: int, form: Format, master: bool) -> Callable[...
     exec(compile(text, file, "exec"), around)
     loop: python_types.FunctionType = around["loop"]
     loop.__module__ = one.function.__module__
-    loop.__qualname__ = f"{one.function.__name__}_{form.name}_{_digest(text, one.function, widen, narrow)}"
+    loop.__qualname__ = f"{one.function.__name__}_{dtypes.name}_{_digest(text, one.function, widen, narrow)}"
     return loop
 
 
 def _digest(text: str, function: Callable[..., Any], *conversions: Any) -> str:
-    parts = [text]
+    parts = [text, __name__, in_machine_code.__module__]  # a cache names the modules of what a loop calls
     for python in (function, *(dispatcher.py_func for dispatcher in conversions if dispatcher is not None)):
         code = python.__code__
         parts += [code.co_code.hex(), repr(code.co_consts), repr(code.co_names)]

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 
+from optimetry.accelerated.dtypes import DTYPES, Array
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.precision import working
 from optimetry.reference.rules import rule_named
 from optimetry.reference.training import Training
 from tests.accelerated.emulated import needs_compiler
-
-Array = np.ndarray[Any, Any]
 
 ENGINES = ("numba", "numpy", pytest.param("cuda", marks=needs_compiler))
 """What tests of engines are given; with the fixture ``emulated_cuda`` the last runs on the processor."""
@@ -40,8 +38,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 
 IDS = [f"{name}-{'-'.join(map(str, hyper.values()))}" for name, hyper in VARIANTS]
 
-DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "float32": np.float32, "float64": np.float64}
-
 SHAPES = ((), (0,), (1,), (3, 5), (17,), (8192,), (20_000,))
 """0-d, empty, odd tails, exactly one unit of work, and more than one."""
 
@@ -52,7 +48,7 @@ def arrays(dtype: str, seed: int, shapes: tuple[tuple[int, ...], ...] = SHAPES) 
     made = []
     for shape in shapes:
         values = rng.standard_normal(shape) * 10.0 ** rng.uniform(-2, 1, shape) * (rng.random(shape) < 0.9)
-        made.append(np.asarray(values).astype(DTYPES[dtype]))
+        made.append(np.asarray(values).astype(DTYPES[dtype].dtype))
     return made
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.accelerated.devices.device import Launch
 from optimetry.accelerated.devices.host import Host
+from optimetry.accelerated.devices.interface import Launch
 from optimetry.reference.errors import EngineUnavailableError
 
 COMPILER = shutil.which("g++")

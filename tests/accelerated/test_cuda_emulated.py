@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.dtypes import FORMATS
+from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.optimizer import Accelerated
@@ -18,7 +18,7 @@ from optimetry.conformance.effort import EFFORTS
 from optimetry.conformance.judge import judge
 from optimetry.conformance.targets.accelerated import FMAD, MASTER, AcceleratedTarget
 from optimetry.reference.rules import RULES
-from tests.accelerated.cases import DTYPES, IDS, VARIANTS, arrays, run, state_bits
+from tests.accelerated.cases import IDS, VARIANTS, arrays, run, state_bits
 from tests.accelerated.emulated import Emulated, compiled, needs_compiler
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("emulated_cuda")]
@@ -39,7 +39,7 @@ class OnlyCuda(AcceleratedTarget):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rule", RULES)
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
-    masters = ("", MASTER) if FORMATS[dtype].narrow else ("",)
+    masters = ("", MASTER) if DTYPES[dtype].narrow else ("",)
     target = OnlyCuda(*(fmad + master for fmad in ("", FMAD) for master in masters))
     for verdict in judge(target, rule, dtype, effort=EFFORTS["quick"], seed=0):
         assert verdict.verdict == "conforms", verdict
@@ -124,7 +124,7 @@ def test_every_barrier_of_a_sum_is_needed(name: str, barrier: int, monkeypatch: 
 def test_the_threads_of_a_real_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of doubles in another order round to the same float32, here."""
     few = [state_bits(run(name, hyper, "float32", "cuda")) for name, hyper in VARIANTS]
-    monkeypatch.setattr("optimetry.accelerated.optimizer.device_of", lambda engine, parameters: Emulated(256))
+    monkeypatch.setattr("optimetry.accelerated.inplace.device_of", lambda engine, parameters: Emulated(256))
     assert [state_bits(run(name, hyper, "float32", "cuda")) for name, hyper in VARIANTS] == few
 
 
@@ -141,7 +141,7 @@ def test_fmad_is_another_arithmetic() -> None:
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_halves_are_rounded_to_nearest_even(name: str) -> None:
     """Every half, and every float32 between two of them; on a device float16 has instructions of its own."""
-    dtype = FORMATS[name].dtype
+    dtype = DTYPES[name].dtype
     halves = np.arange(1 << 16, dtype=np.uint16).view(dtype)
     finite = np.sort(halves[np.isfinite(halves.astype(np.float32))].astype(np.float32))
     between = finite[1:] / 2 + finite[:-1] / 2

@@ -11,11 +11,12 @@ import pytest
 from optimetry.accelerated import averaging, clips, regularizers
 from optimetry.accelerated.averaging import ModelAverage
 from optimetry.accelerated.clips import ClipByGlobalNorm, ClipByNorm
+from optimetry.accelerated.dtypes import DTYPES, Array
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.conformance.effort import EFFORTS
 from optimetry.conformance.judge import judge
 from optimetry.conformance.targets.accelerated import AcceleratedTarget
-from tests.accelerated.cases import DTYPES, Array, arrays, bits, copies
+from tests.accelerated.cases import arrays, bits, copies
 from tests.accelerated.emulated import Emulated, needs_compiler
 from tests.accelerated.wrapped import NORMS, WRAPPED, assert_reordered, on_host, reordered, results
 
@@ -153,14 +154,14 @@ def test_a_planted_fault_is_convicted(
 
 
 def test_a_joint_norm_that_is_of_each_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    scaling = clips._scaling
+    scaling = clips.scaling
 
     def apart(limit: float, joint: bool) -> Kernel:
         measure, scale = scaling(limit, joint).passes
         assert scale.rate is not None
         return Kernel((measure, replace(scale, rate=replace(scale.rate, joint=False))))
 
-    monkeypatch.setattr(clips, "_scaling", apart)
+    monkeypatch.setattr(clips, "scaling", apart)
     (verdict,) = judge(OneEngine("cuda"), "clip_by_global_norm", "float32", effort=EFFORTS["quick"], seed=0)
     assert verdict.verdict in ("diverges", "dialect"), verdict
 
@@ -177,7 +178,7 @@ def test_a_joint_norm_over_many_arrays_and_units() -> None:
 def test_out_of_memory_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     given = [np.full(3, 2.0, np.float32), np.full(3, 2.0)]
     clip = ClipByNorm(given, 1.0, engine="cuda")
-    device, left = clip._sweep.device, 0
+    device, left = clip.device, 0
     original = device.given
 
     def scarce(array: Array) -> Array:
@@ -216,4 +217,4 @@ def test_a_state_goes_from_one_engine_to_another() -> None:
         one.update()
         one.apply()
     assert states(first) == states(second)
-    assert bits(first._sweep.arrays) == bits(second._sweep.arrays)
+    assert bits(first.arrays) == bits(second.arrays)

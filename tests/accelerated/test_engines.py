@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.dtypes import FORMATS
+from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.accelerated.source import loop_text
+from optimetry.accelerated.source import loop_text, machine_code
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
 from tests.accelerated.cases import state_bits
@@ -106,6 +106,15 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
     assert python(full, NUMBA_CACHE_DIR=str(tmp_path))[0] == "numba | None"
 
 
+def test_a_cache_that_an_older_version_wrote(tmp_path: Path) -> None:
+    renamed = (
+        "import numba.core.caching as c\n"
+        "def load(*a): raise ModuleNotFoundError('No module named optimetry.accelerated.older')\n"
+        "c.IndexDataCacheFile.load = load"
+    )
+    assert python(renamed, NUMBA_CACHE_DIR=str(tmp_path))[0] == "numba | None"
+
+
 def test_another_formula_is_another_entry_of_the_cache() -> None:
     one = kernel_of(rule_named("sgd").of({})).passes[0]
     digest = loop_text._digest("text", one.function)
@@ -120,8 +129,8 @@ def test_loops_are_vectorised_and_nothing_is_contracted(name: str, hyper: dict[s
     kernel = kernel_of(rule_named(name).of(hyper))
     for one in kernel.passes:
         scalars = len(one.scalars(1.0, 1, *([1.0] * kernel.passes[0].sums if one is not kernel.passes[0] else ())))
-        loop: Any = loop_text.in_machine_code(
-            loop_text.loop_of(one, scalars, FORMATS[dtype], False), loop_text.SIGNATURE, cache=False
+        loop: Any = machine_code.in_machine_code(
+            loop_text.loop_of(one, scalars, DTYPES[dtype], False), loop_text.SIGNATURE, cache=False
         )
         (text,) = loop.inspect_llvm().values()
         assert re.search(r"fmul <\d+ x float>", text)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.conformance.agreement import compare
@@ -13,7 +14,6 @@ from optimetry.conformance.oracle import expected
 from optimetry.conformance.trajectory import flat
 from optimetry.reference.rules import RULES, rule_named
 from tests.accelerated.cases import (
-    DTYPES,
     ENGINES,
     IDS,
     VARIANTS,
@@ -94,7 +94,7 @@ def test_engines_agree(name: str, hyper: dict[str, Any], dtype: str, master: boo
 
 @pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
 def test_threads_change_no_bit(name: str, hyper: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optimetry.accelerated.engines.numba.ALONE", 1)
+    monkeypatch.setattr("optimetry.accelerated.threads.ALONE", 1)
     monkeypatch.setattr("optimetry.accelerated.engines.numba.SHARE", 1)
     alone, together = (run(name, hyper, "float32", threads=threads) for threads in (1, 3))
     assert state_bits(alone) == state_bits(together)

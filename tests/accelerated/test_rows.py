@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.rows import Rows
-from tests.accelerated.cases import DTYPES, ENGINES, state_bits
+from tests.accelerated.cases import ENGINES, state_bits
 
 pytestmark = pytest.mark.usefixtures("emulated_cuda")
 
@@ -21,7 +22,7 @@ BY_ROWS: list[tuple[str, dict[str, Any]]] = [
 
 
 def table(dtype: str, seed: int, rows: int = 50) -> Any:
-    return np.random.default_rng(seed).standard_normal((rows, 3, 2)).astype(DTYPES[dtype])
+    return np.random.default_rng(seed).standard_normal((rows, 3, 2)).astype(DTYPES[dtype].dtype)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

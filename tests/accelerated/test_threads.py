@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.dtypes import FORMATS
-from optimetry.accelerated.engines.numba import ALONE, worthwhile
+from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.plan import UNIT, Units
-from optimetry.accelerated.source import loop_text
-from optimetry.accelerated.threads import Share, together
+from optimetry.accelerated.source import machine_code
+from optimetry.accelerated.threads import ALONE, Share, together, worthwhile
 
 
 def slower_elsewhere(error: type[BaseException] | None = None) -> tuple[Callable[[], None], threading.Event]:
@@ -119,9 +118,9 @@ def test_a_share_that_is_being_done_cannot_be_taken_back() -> None:
 
 def test_a_thread_that_looks_on_sees_what_is_done_and_gives_up() -> None:
     counters = np.zeros(2, np.int64)
-    loop_text.look_on(counters, 1)  # returns, though nobody does it
-    counters[loop_text.DONE] = 1
-    loop_text.look_on(counters, 1)
+    machine_code.look_on(counters, 1)  # returns, though nobody does it
+    counters[machine_code.DONE] = 1
+    machine_code.look_on(counters, 1)
     assert counters.tolist() == [0, 1]
 
 
@@ -153,7 +152,7 @@ def test_where_memory_lies_changes_no_bit(name: str, dtype: str) -> None:
         return array
 
     values, grads = (
-        np.random.default_rng(seed).standard_normal(3 * UNIT + 100).astype(FORMATS[dtype].dtype) for seed in (0, 1)
+        np.random.default_rng(seed).standard_normal(3 * UNIT + 100).astype(DTYPES[dtype].dtype) for seed in (0, 1)
     )
     results = []
     for past in (0, 1, 5):

@@ -205,9 +205,9 @@ def test_a_step_takes_next_to_no_memory(name: str, dtype: str, engine: str) -> N
 
 
 def test_wrong_use() -> None:
-    with pytest.raises(UsageError, match="engine 'gpu': must be auto or one of numba, numpy"):
+    with pytest.raises(UsageError, match="sgd: engine = 'gpu', must be auto or one of numba, numpy"):
         Accelerated("sgd", [np.ones(1)], engine="gpu")
-    with pytest.raises(UsageError, match="threads = 0"):
+    with pytest.raises(UsageError, match="sgd: threads = 0, must be"):
         Accelerated("sgd", [np.ones(1)], threads=0)
     with pytest.raises(HyperparameterError, match=r"adam: beta1 = 1\.5"):
         Accelerated("adam", [np.ones(1)], {"beta1": 1.5})
