@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.benchmarks.peers import HYPER, LR
+from optimetry.accelerated.benchmarks.measuring import hyper_of
+from optimetry.accelerated.benchmarks.peers import LR
 from optimetry.accelerated.benchmarks.touch import bytes_moved
 from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.dtypes import DTYPES
@@ -94,9 +95,9 @@ def test_cuda(
     values = np.resize(np.random.default_rng(0).standard_normal(10**6).astype(np.float32), elements)
     narrow = values.astype(DTYPES[dtype].dtype)
     parameters, grads = ([device.given(narrow) for _ in range(tensors)] for _ in range(2))
-    optimizer = Accelerated(rule, parameters, HYPER.get(rule), engine="cuda", fmad=fmad)
+    optimizer = Accelerated(rule, parameters, hyper_of(rule), engine="cuda", fmad=fmad)
     spent = on_cupy(lambda: optimizer.step(grads, LR))
-    moved = bytes_moved(kernel_of(rule_named(rule).of(HYPER.get(rule, {}))), DTYPES[dtype]) * tensors * elements
+    moved = bytes_moved(kernel_of(rule_named(rule).of(hyper_of(rule))), DTYPES[dtype]) * tensors * elements
     copied = copying(device, max(moved // 2, 1))
     peer = torch_adam(values, dtype) if rule == "adam" and tensors == 1 else None
     import cupy

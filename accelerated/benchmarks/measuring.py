@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.benchmarks.peers import HYPER, LR, peers
+from optimetry.accelerated.benchmarks.peers import LR, peers
 from optimetry.accelerated.benchmarks.rounds import medians
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
 from optimetry.accelerated.devices.host import HOST
@@ -68,9 +68,14 @@ def inputs(dtype: str, tensors: int, elements: int) -> tuple[list[Array], list[A
     return arrays(), arrays()
 
 
+def hyper_of(rule: str) -> dict[str, Any]:
+    """Return the hyperparameters that a rule is timed with: where no default is documented, the first of `corners`."""
+    return {one.name: one.corners[0] for one in rule_named(rule).hyperparameters() if one.default is None}
+
+
 def optimizer_of(rule: str, engine: str, parameters: Sequence[Array], **options: Any) -> Accelerated:
     """Make one of our optimizers on copies of the parameters."""
-    return Accelerated(rule, [array.copy() for array in parameters], HYPER.get(rule), engine=engine, **options)
+    return Accelerated(rule, [array.copy() for array in parameters], hyper_of(rule), engine=engine, **options)
 
 
 def stepping(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
@@ -106,7 +111,7 @@ def measure(
     others = dict(peers(rule, parameters, grads)) if with_peers else {}
     times = medians(contenders | others, seconds=seconds)
     peer = min(others, key=times.__getitem__) if others else None
-    moved = bytes_moved(kernel_of(rule_named(rule).of(HYPER.get(rule, {}))), DTYPES[dtype])
+    moved = bytes_moved(kernel_of(rule_named(rule).of(hyper_of(rule))), DTYPES[dtype])
     total = tensors * elements
     return [
         Row(

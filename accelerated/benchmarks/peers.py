@@ -1,6 +1,7 @@
 """The same rules in the frameworks that are installed: for each a function that does one step on its own arrays.
 
-What a framework computes under a rule's name may be a dialect of it; it moves the same memory.
+What a framework computes under a rule's name may be a dialect of it; its keywords are such that it moves the same
+memory.
 """
 
 from __future__ import annotations
@@ -15,13 +16,6 @@ import numpy as np
 from optimetry.accelerated.dtypes import Array
 
 Step = Callable[[], None]
-
-HYPER: dict[str, dict[str, Any]] = {
-    "momentum": {"momentum": 0.9},
-    "lars_momentum": {"momentum": 0.9},
-    "rmsprop": {"momentum": 0.9},
-}
-"""Hyperparameters other than the documented defaults."""
 
 LR = 1e-3
 

@@ -54,4 +54,4 @@ def kernel(rule: Ftrl) -> Kernel:
     function, cuda = (ftrl_root, ROOT_CUDA) if rule.lr_power == -0.5 else (ftrl, CUDA)
     slots = ("squared_accum", "linear_accum")
     scalars = lambda lr, t: (1 / lr, rule.l1, 2 * rule.l2, -rule.lr_power)  # noqa: E731
-    return elementwise(function, slots, scalars, cuda)
+    return elementwise(function, slots, scalars, cuda, regrouped=True)  # which multiplies by 1 / lr

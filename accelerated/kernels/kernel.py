@@ -81,12 +81,15 @@ class Kernel:
     Attributes:
         passes: one for an elementwise rule; for a rule with norms, one that measures and one that updates.
         by_rows: whether a gradient given by rows updates these rows alone; else the other rows have gradient zero.
+        regrouped: whether a formula is evaluated otherwise than the reference does it, so that bits differ. Norms,
+            which are summed in another order, need not be declared.
         ring: a slot that holds several arrays for each parameter, of which update ``t`` sees number ``(t - 1) % n``.
     """
 
     passes: tuple[Pass, ...]
     by_rows: bool = False
     ring: str | None = None
+    regrouped: bool = False
 
 
 def elementwise(
@@ -97,10 +100,11 @@ def elementwise(
     *,
     by_rows: bool = False,
     ring: str | None = None,
+    regrouped: bool = False,
 ) -> Kernel:
     """Make a kernel of one pass: ``function(param, grad, *slots, *scalars)`` returns ``(param, *slots)``."""
     one = Pass(function, reads=(PARAM, GRAD, *slots), writes=(PARAM, *slots), scalars=scalars, cuda=cuda)
-    return Kernel((one,), by_rows=by_rows, ring=ring)
+    return Kernel((one,), by_rows=by_rows, ring=ring, regrouped=regrouped)
 
 
 def select(condition: Any, chosen: Number, otherwise: Number) -> Number:

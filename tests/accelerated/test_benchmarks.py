@@ -15,7 +15,7 @@ from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
 from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.reference.rules import rule_named
-from tests.accelerated.cases import IDS, VARIANTS
+from tests.accelerated.cases import EACH_KIND, IDS, VARIANTS
 
 
 @pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
@@ -47,7 +47,7 @@ def test_bytes_moved(name: str, hyper: dict[str, Any], dtype: str, master: bool,
 
 
 def test_the_touch_limit_runs() -> None:
-    for name in ("adam", "lamb"):
+    for name, _ in EACH_KIND:
         parameters, grads = inputs("float32", 2, 100)
         touching(optimizer_of(name, "auto", parameters), grads)()
 

@@ -18,7 +18,16 @@ from optimetry.conformance.effort import EFFORTS
 from optimetry.conformance.judge import judge
 from optimetry.conformance.targets.accelerated import FMAD, MASTER, AcceleratedTarget
 from optimetry.reference.rules import RULES
-from tests.accelerated.cases import IDS, VARIANTS, arrays, run, state_bits
+from tests.accelerated.cases import (
+    EACH_KIND,
+    IDS,
+    VARIANTS,
+    arrays,
+    has_norms,
+    run,
+    state_bits,
+    variants_where,
+)
 from tests.accelerated.emulated import Emulated, compiled, needs_compiler
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("emulated_cuda")]
@@ -108,10 +117,11 @@ def test_a_maximum_that_drops_nan_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     assert (np.isnan(ours) != np.isnan(must)).any()
 
 
-@pytest.mark.parametrize("name", ["lars_momentum", "lamb"])
+@pytest.mark.parametrize(("name", "hyper"), variants_where(has_norms))
 @pytest.mark.parametrize("barrier", [0, 1])
-def test_every_barrier_of_a_sum_is_needed(name: str, barrier: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    hyper = {"momentum": 0.9} if name == "lars_momentum" else {}
+def test_every_barrier_of_a_sum_is_needed(
+    name: str, hyper: dict[str, Any], barrier: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     right = state_bits(run(name, hyper, "float32", "cuda"))
     parts = cuda_text.COMMON.split("__syncthreads();")
     assert len(parts) == 3
@@ -162,9 +172,12 @@ extern "C" __global__ void convert(const float* wide, half* halves, float* back)
     assert back.tobytes() == must.astype(np.float32).tobytes()
 
 
-@pytest.mark.parametrize(("name", "dtype"), [("adam", "bfloat16"), ("lamb", "float32"), ("asgd", "float64")])
-def test_out_of_memory_changes_nothing(name: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    optimizer = run(name, {}, dtype, "cuda", steps=2, multi_precision=True)
+@pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
+@pytest.mark.parametrize(("name", "hyper"), EACH_KIND)
+def test_out_of_memory_changes_nothing(
+    name: str, hyper: dict[str, Any], dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    optimizer = run(name, hyper, dtype, "cuda", steps=2, multi_precision=True)
     device, grads, left = optimizer.device, arrays(dtype, 7), 0
 
     def scarce(made: Any) -> Any:
@@ -194,4 +207,4 @@ def test_out_of_memory_changes_nothing(name: str, dtype: str, monkeypatch: pytes
     assert state_bits(optimizer) != before
     left = 0
     with pytest.raises(MemoryError, match=f"{name}: out of memory for the state: Out of memory allocating"):
-        Accelerated(name, arrays(dtype, 0), engine="cuda")
+        Accelerated(name, arrays(dtype, 0), hyper, engine="cuda")

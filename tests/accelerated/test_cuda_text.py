@@ -13,15 +13,13 @@ import pytest
 from optimetry.accelerated.devices import nvrtc
 from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.dtypes import DTYPES
-from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.selection import cuda as selection
 from optimetry.accelerated.selection.selector import Keys
 from optimetry.accelerated.source.cuda_text import norms_text, pass_text
 from optimetry.reference.errors import EngineUnavailableError
-from optimetry.reference.rules import rule_named
 from tests.accelerated import wrapped
-from tests.accelerated.cases import IDS, VARIANTS
+from tests.accelerated.cases import IDS, VARIANTS, has_power, kernel, variants_where
 
 WRAPPERS: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in wrapped.WRAPPED]
 
@@ -64,13 +62,13 @@ def suspicious(ptx: str) -> set[str]:
 
 
 def programs(kernels: list[Kernel], dtype: str) -> list[str]:
-    """Every program of some kernels in one format, without and with master copies."""
+    """Every program of some kernels in one dtype, without and with master copies."""
     dtypes, texts = DTYPES[dtype], []
-    for kernel in kernels:
-        for j, one in enumerate(kernel.passes):
+    for made in kernels:
+        for j, one in enumerate(made.passes):
             texts += [pass_text(one, dtypes, THREADS, master=master) for master in {False, dtypes.narrow}]
             if one.rate is not None:
-                texts.append(norms_text(kernel.passes[j - 1], one, dtypes, THREADS))
+                texts.append(norms_text(made.passes[j - 1], one, dtypes, THREADS))
     return texts
 
 
@@ -92,10 +90,6 @@ def kernels(name: str, hyper: dict[str, Any]) -> list[Kernel]:
     return wrapped.kernels(name) if name in wrapped.WRAPPED else [kernel(name, hyper)]
 
 
-def kernel(name: str, hyper: dict[str, Any]) -> Kernel:
-    return kernel_of(rule_named(name).of(hyper))
-
-
 def ptx_of(text: str, *, fmad: bool = False, architecture: str = "80") -> str:
     return nvrtc.compiled(text, f"compute_{architecture}", fmad=fmad).decode()
 
@@ -114,8 +108,8 @@ def test_machine_code(name: str, hyper: dict[str, Any], dtype: str, architecture
         assert nvrtc.compiled(text, f"sm_{architecture}", fmad=False).startswith(b"\x7fELF")
 
 
-EXACT = [(name, hyper) for name, hyper in [*VARIANTS, *WRAPPERS] if hyper.get("lr_power", -0.5) == -0.5]
-"""All but the general power of ftrl, which is the library's."""
+EXACT = [*variants_where(lambda kernel: not has_power(kernel)), *WRAPPERS]
+"""All but general powers, which are the library's."""
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -133,20 +127,21 @@ def test_every_operation_is_rounded_to_nearest(name: str, hyper: dict[str, Any],
 def test_fmad_fuses_and_does_nothing_else(name: str, hyper: dict[str, Any], dtype: str) -> None:
     found = [suspicious(ptx_of(text, fmad=True)) for text in programs(kernels(name, hyper), dtype)]
     assert all(FUSIBLE.fullmatch(instruction) for one in found for instruction in one)
-    assert any(found) != (name == "clip_by_value")  # which compares and does not compute
+    computes = any(re.search(r"[-+*/]", one.cuda) for made in kernels(name, hyper) for one in made.passes)
+    assert any(found) == computes  # a clip by value compares alone
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_general_power_is_the_librarys_and_the_rest_is_ours(dtype: str) -> None:
-    one = kernel("ftrl", {"lr_power": -0.3}).passes[0]
-    assert "power_of(" in one.cuda
+@pytest.mark.parametrize(("name", "hyper"), variants_where(has_power))
+def test_a_general_power_is_the_librarys_and_the_rest_is_ours(name: str, hyper: dict[str, Any], dtype: str) -> None:
+    (one,) = kernel(name, hyper).passes
     without = one.cuda.replace("power_of(", "select(")  # the same text with a function that computes nothing
     select = "__device__ real select(real a, real b) { return a > b ? a : b; }\n"
     ours = pass_text(replace(one, cuda=without), DTYPES[dtype], THREADS, master=False)
     assert not suspicious(ptx_of(ours.replace("\nextern", f"\n{select}extern")))
     power, bare = (
         suspicious(ptx_of(pass_text(replace(one, cuda=cuda), DTYPES[dtype], THREADS, master=False)))
-        for cuda in (one.cuda, "w = power_of(w, power);")
+        for cuda in (one.cuda, "w = power_of(w, g);")
     )
     assert power
     assert power <= bare
