@@ -6,8 +6,8 @@ The averages of float16 and bfloat16 parameters are kept in float32.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 
@@ -68,16 +68,6 @@ CLOSED_CUDA = """
 MEAN_CUDA = "w = (recent + total + previous) / number;"
 
 
-def _kernel(
-    function: Callable[..., Any],
-    reads: tuple[str, ...],
-    writes: tuple[str, ...],
-    scalars: Callable[..., tuple[Number, ...]],
-    cuda: str,
-) -> Kernel:
-    return Kernel((Pass(function, reads, writes, scalars, cuda=cuda),))
-
-
 class Averaged(InPlace, ABC):
     """Parameters that are replaced by their averages for a while, and brought back.
 
@@ -128,7 +118,7 @@ class Averaged(InPlace, ABC):
         self._training = None
 
     def state_dict(self) -> dict[str, list[Array]]:
-        """Copies of all that a later run needs to go on bit for bit, with any engine, as NumPy arrays."""
+        """Return copies of all that a later run needs to go on bit for bit, with any engine, as NumPy arrays."""
         return self._slot_copies(self.slots) | {NUMBERS: [np.array(getattr(self, name)) for name in self.numbers]}
 
     def load_state_dict(self, state: Mapping[str, Sequence[Array]]) -> None:
@@ -171,8 +161,8 @@ class ExponentialMovingAverage(Averaged):
     slots = ("average",)
     numbers = ("updates", "_product")
     kernels = {  # noqa: RUF012 - never changed
-        "update": _kernel(decayed, ("average", PARAM), ("average",), lambda decay, t: (decay, 1 - decay), DECAYED_CUDA),
-        "apply": _kernel(corrected, ("average", PARAM), (PARAM,), lambda weight, t: (weight,), CORRECTED_CUDA),
+        "update": Kernel((Pass(decayed, ("average", PARAM), ("average",), lambda d, t: (d, 1 - d), DECAYED_CUDA),)),
+        "apply": Kernel((Pass(corrected, ("average", PARAM), (PARAM,), lambda weight, t: (weight,), CORRECTED_CUDA),)),
     }
 
     def __init__(self, parameters: Sequence[Array], decay: float = 0.999, **options: Unpack[Options]) -> None:
@@ -216,10 +206,10 @@ class ModelAverage(Averaged):
     slots = ("recent", "folded", "previous")
     numbers = ("updates", "_in_window", "_in_previous")
     kernels = {  # noqa: RUF012 - never changed
-        "update": _kernel(summed, ("recent", PARAM), ("recent",), lambda lr, t: (), SUMMED_CUDA),
-        "fold": _kernel(folded, slots[:2], slots[:2], lambda lr, t: (), FOLDED_CUDA),
-        "close": _kernel(closed, slots, slots, lambda lr, t: (), CLOSED_CUDA),
-        "apply": _kernel(mean, (*slots, PARAM), (PARAM,), lambda number, t: (number,), MEAN_CUDA),
+        "update": Kernel((Pass(summed, ("recent", PARAM), ("recent",), lambda lr, t: (), SUMMED_CUDA),)),
+        "fold": Kernel((Pass(folded, slots[:2], slots[:2], lambda lr, t: (), FOLDED_CUDA),)),
+        "close": Kernel((Pass(closed, slots, slots, lambda lr, t: (), CLOSED_CUDA),)),
+        "apply": Kernel((Pass(mean, (*slots, PARAM), (PARAM,), lambda number, t: (number,), MEAN_CUDA),)),
     }
 
     def __init__(

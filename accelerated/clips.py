@@ -89,7 +89,7 @@ class ClipByValue(_Clip):
         **options: Unpack[Options],
     ) -> None:
         ends = GradientClipByValue(max, min)
-        one = Pass(between, (PARAM,), (PARAM,), lambda lr, t: (ends.min, ends.max), cuda=BETWEEN_CUDA)
+        one = Pass(between, (PARAM,), (PARAM,), lambda lr, t: (ends.min, ends.max), BETWEEN_CUDA)
         super().__init__("clip_by_value", grads, Kernel((one,)), **options)
 
 

@@ -21,7 +21,7 @@ from optimetry.reference.errors import ArrayError, UsageError
 
 
 class Options(TypedDict, total=False):
-    """The keywords that every class built on `InPlace` takes and passes on."""
+    """The keywords that every class built on `InPlace` passes on."""
 
     engine: str
     threads: int | None
@@ -106,21 +106,12 @@ class InPlace:
         members: dict[str, list[int]] = {}
         for i, array in enumerate(self.arrays):
             members.setdefault(array.dtype.name, []).append(i)
+        self._groups: list[Group] = []
         try:
-            self._groups = [
-                Group(
-                    numbers,
-                    Arena(
-                        initial_state,
-                        ring,
-                        DTYPES[name],
-                        [self.arrays[i] for i in numbers],
-                        multi_precision,
-                        self.device,
-                    ),
-                )
-                for name, numbers in members.items()
-            ]
+            for name, numbers in members.items():
+                of_dtype = [self.arrays[i] for i in numbers]
+                arena = Arena(initial_state, ring, DTYPES[name], of_dtype, multi_precision, self.device)
+                self._groups.append(Group(numbers, arena))
         except MemoryError as error:
             raise self._out_of_memory("for the state", error) from error
         self._place = {i: (group.arena, at) for group in self._groups for at, i in enumerate(group.members)}

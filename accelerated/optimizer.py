@@ -6,14 +6,14 @@ import math
 import numbers
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from optimetry.accelerated.devices.interface import address_of
 from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.engines.engine import Executable
-from optimetry.accelerated.inplace import InPlace
+from optimetry.accelerated.inplace import InPlace, Options
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.plan import Plan
 from optimetry.accelerated.rows import Rows
@@ -33,26 +33,18 @@ class Accelerated(InPlace):
         rule: a rule, or the name of one.
         parameters: the arrays, as `InPlace` takes them.
         hyper: the hyperparameters by documented name, where ``rule`` is a name; those left out take their defaults.
-        engine: see `InPlace`.
         multi_precision: keep float32 copies of float16 and bfloat16 parameters, which are then the real ones: each step
             updates the copy and rounds it into the parameter. Wider parameters need none.
-        threads: see `InPlace`.
-        fmad: see `InPlace`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `InPlace`.
 
     Attributes:
         rule: the rule.
-        parameters: the arrays.
-        device: where the parameters lie.
-        engine: the engine that really runs.
-        engine_reason: why it is not the preferred one; None when it is.
+        parameters: the arrays; the other attributes are those of `InPlace`.
 
     Raises:
         HyperparameterError: as the rule does.
         UnknownOptimizerError: no such rule.
-        ArrayError: a parameter that cannot be updated in place.
-        EngineUnavailableError: the engine asked for by name does not work here.
-        MemoryError: there is no memory for the state.
-        UsageError: ``hyper`` beside a rule, no such engine, no thread, or ``fmad`` without ``cuda``.
+        UsageError: ``hyper`` beside a rule; the other errors are those of `InPlace`.
 
     Example:
         >>> w = np.ones(3)
@@ -68,25 +60,15 @@ class Accelerated(InPlace):
         parameters: Sequence[Array],
         hyper: Mapping[str, Any] | None = None,
         *,
-        engine: str = "auto",
         multi_precision: bool = False,
-        threads: int | None = None,
-        fmad: bool = False,
+        **options: Unpack[Options],
     ) -> None:
         if isinstance(rule, Rule) and hyper is not None:
             raise UsageError(f"{rule.name}: hyper is for a rule given by name; this one has its own")
         self.rule = rule if isinstance(rule, Rule) else rule_named(rule).of(hyper or {})
         self._kernel = kernel_of(self.rule)
-        super().__init__(
-            self.rule.name,
-            parameters,
-            {"step": self._kernel},
-            self.rule.initial_state,
-            multi_precision=multi_precision,
-            engine=engine,
-            threads=threads,
-            fmad=fmad,
-        )
+        kernels, initial_state = {"step": self._kernel}, self.rule.initial_state
+        super().__init__(self.rule.name, parameters, kernels, initial_state, multi_precision=multi_precision, **options)
         self.parameters = self.arrays
         self._memory = Memory(self.parameters)
         self._last: tuple[list[Any], list[tuple[Executable, Plan]]] | None = None

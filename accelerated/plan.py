@@ -94,8 +94,7 @@ class Plan:
 
     def updates(self) -> Array:
         """Return for each item which update of its parameter this is, 1 for the first."""
-        counted: Array = self.arena.updates[self.tensor] + 1
-        return counted
+        return self.arena.updates[self.tensor] + 1
 
     def finish(self) -> None:
         """Count this update for every parameter that has a gradient, even an empty sparse one."""

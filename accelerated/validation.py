@@ -15,13 +15,7 @@ from optimetry.reference.errors import ArrayError
 
 
 def check_in_place(optimizer: str, noun: str, arrays: Sequence[Any], device: Device) -> None:
-    """Check that arrays can be updated in place.
-
-    Args:
-        optimizer: what error texts name first.
-        noun: what they call one of the arrays.
-        arrays: what is checked.
-        device: where they must lie.
+    """Check that arrays, each of which error texts call ``noun``, can be updated in place.
 
     Raises:
         ArrayError: one is no array of the device, of no known dtype, not contiguous, read-only, or overlaps another.
@@ -79,14 +73,7 @@ def checked_array(
 ) -> Array:
     """Return an array of the dtype and shape of another, or a copy where it is not contiguous.
 
-    Args:
-        optimizer: what error texts name first.
-        noun: what they call the array.
-        i: its number.
-        array: what is checked.
-        like: an array of the dtype and shape that it must have.
-        device: where it must lie.
-        allowed: what else error texts say is allowed.
+    Error texts call it ``noun`` with number ``i``, and end with what else is ``allowed``.
 
     Raises:
         ArrayError: it is no array of the device, or has another dtype or shape.

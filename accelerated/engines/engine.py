@@ -36,12 +36,7 @@ class Engine(Protocol):
     name: str
 
     def executable(self, kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> Executable:
-        """Compile a kernel.
-
-        Args:
-            kernel: what is computed.
-            dtypes: the dtypes of the parameters.
-            master: whether the parameters have master copies.
+        """Compile a kernel for parameters of these dtypes that have master copies or not.
 
         Raises:
             EngineUnavailableError: it does not compile here, with the reason.
@@ -49,10 +44,10 @@ class Engine(Protocol):
         ...
 
     def selector(self, u: Column, v: Column, sizes: Array) -> Selector:
-        """Compile what takes out the largest entries.
+        """Compile what takes out the largest entries of ``v``, and leaves zeros there in ``v`` and ``u``.
 
         Args:
-            u: what becomes zero where something is taken of ``v``, too; of the same layout.
+            u: of the same layout as ``v``.
             v: what is taken.
             sizes: the elements of each parameter, int64.
 

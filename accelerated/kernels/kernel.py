@@ -50,9 +50,9 @@ class Pass:
         writes: the arrays its last results go to.
         scalars: ``scalars(lr, t)`` are its other arguments, as doubles, for learning rate ``lr`` and update number
             ``t``. After a pass with ``sums`` it is ``scalars(lr, t, *norms)``, with one norm for each tensor.
-        sums: how many results come before those of ``writes``: the root of the sum of their squares is a norm.
         cuda: ``function`` in CUDA C++: statements that leave the new elements in the variables of the old ones, and
             what norms are of in ``measured0``, ``measured1``, .... All are of type ``real``.
+        sums: how many results come before those of ``writes``: the root of the sum of their squares is a norm.
         rate: the first of ``scalars`` in CUDA C++, where they need norms.
     """
 
@@ -60,8 +60,8 @@ class Pass:
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     scalars: Callable[..., tuple[Number, ...]]
+    cuda: str
     sums: int = 0
-    cuda: str = ""
     rate: Rate | None = None
 
     def arrays(self, *, master: bool) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def elementwise(
     regrouped: bool = False,
 ) -> Kernel:
     """Make a kernel of one pass: ``function(param, grad, *slots, *scalars)`` returns ``(param, *slots)``."""
-    one = Pass(function, reads=(PARAM, GRAD, *slots), writes=(PARAM, *slots), scalars=scalars, cuda=cuda)
+    one = Pass(function, (PARAM, GRAD, *slots), (PARAM, *slots), scalars, cuda)
     return Kernel((one,), by_rows=by_rows, ring=ring, regrouped=regrouped)
 
 

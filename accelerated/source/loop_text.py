@@ -29,17 +29,8 @@ from numba.extending import overload
 
 from optimetry.accelerated.dtypes import DtypePair
 from optimetry.accelerated.kernels.kernel import OUT, PARAM, Pass, select
+from optimetry.accelerated.source import machine_code
 from optimetry.accelerated.source.conversions import CONVERSIONS
-from optimetry.accelerated.source.machine_code import (
-    DONE,
-    TAKEN,
-    Loop,
-    add_in_any_order,
-    array_at,
-    counted,
-    in_machine_code,
-    look_on,
-)
 
 
 @overload(select)
@@ -76,14 +67,14 @@ def text_of(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
     header = [
         "def loop(table, units, scalars, partial, step, counters):",
         "    size = units.shape[1]",
-        f"    first = counted(counters, {TAKEN}, step)",
+        f"    first = counted(counters, {machine_code.TAKEN}, step)",
         "    while first < size:",
         "        last = min(first + step, size)",
         "        for unit in range(first, last):",
     ]
     footer = [
-        f"        counted(counters, {DONE}, last - first)",
-        f"        first = counted(counters, {TAKEN}, step)",
+        f"        counted(counters, {machine_code.DONE}, last - first)",
+        f"        first = counted(counters, {machine_code.TAKEN}, step)",
         "    look_on(counters, size)",
     ]
     return "\n".join([*header, *(f"            {line}" for line in outer), *footer])
@@ -99,14 +90,14 @@ SIGNATURE = types.void(
 )
 """Scalars are given in double precision, and rounded once to that of arithmetic."""
 
-_LOOPS: dict[tuple[object, ...], Loop] = {}
+_LOOPS: dict[tuple[object, ...], machine_code.Loop] = {}
 
 
-def compiled(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> Loop:
+def compiled(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> machine_code.Loop:
     """Compile the loop of a pass; errors are those of `in_machine_code`."""
     key = (one.function, one.reads, one.writes, one.sums, scalars, dtypes, master)
     if key not in _LOOPS:
-        _LOOPS[key] = in_machine_code(loop_of(one, scalars, dtypes, master), SIGNATURE)
+        _LOOPS[key] = machine_code.in_machine_code(loop_of(one, scalars, dtypes, master), SIGNATURE)
     return _LOOPS[key]
 
 
@@ -117,12 +108,12 @@ def loop_of(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> Callabl
     widen, narrow = CONVERSIONS.get(dtypes.name, (None, None))
     around: dict[str, Any] = {
         "function": njit(error_model="numpy")(one.function),
-        "array_at": array_at,
-        "counted": counted,
-        "look_on": look_on,
+        "array_at": machine_code.array_at,
+        "counted": machine_code.counted,
+        "look_on": machine_code.look_on,
         "compute": dtypes.compute.type,
         "held": held.type,
-        "add": add_in_any_order,
+        "add": machine_code.add_in_any_order,
         "wide": np.float64,
         "widen": widen,
         "narrow": narrow,
@@ -138,7 +129,7 @@ def loop_of(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> Callabl
 
 
 def _digest(text: str, function: Callable[..., Any], *conversions: Any) -> str:
-    parts = [text, __name__, in_machine_code.__module__]  # a cache names the modules of what a loop calls
+    parts = [text, __name__, machine_code.in_machine_code.__module__]  # a cache names the modules of what a loop calls
     for python in (function, *(dispatcher.py_func for dispatcher in conversions if dispatcher is not None)):
         code = python.__code__
         parts += [code.co_code.hex(), repr(code.co_consts), repr(code.co_names)]

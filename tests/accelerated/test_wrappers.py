@@ -48,17 +48,13 @@ def test_master_copies_have_no_wrappers(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    "make", [lambda g, e: ClipByValue(g, 1.0, engine=e), lambda g, e: ClipByNorm(g, 1.0, engine=e)]
-)
-def test_large_arrays_are_clipped_in_place(make: Any, engine: str) -> None:
-    array = np.random.default_rng(0).normal(size=300_001).astype(np.float32)
-    before = array.copy()
-    make([array], engine).clip()
-    if make([array], engine).__class__ is ClipByValue:
-        assert np.array_equal(array, np.clip(before, -1, 1))
-    else:
-        assert abs(np.linalg.norm(array.astype(np.float64)) - 1) < 1e-6
+def test_large_arrays_are_clipped_in_place(engine: str) -> None:
+    before = np.random.default_rng(0).normal(size=300_001).astype(np.float32)
+    by_value, by_norm = before.copy(), before.copy()
+    ClipByValue([by_value], 1.0, engine=engine).clip()
+    ClipByNorm([by_norm], 1.0, engine=engine).clip()
+    assert np.array_equal(by_value, np.clip(before, -1, 1))
+    assert abs(np.linalg.norm(by_norm.astype(np.float64)) - 1) < 1e-6
 
 
 @pytest.mark.parametrize("engine", ENGINES)
