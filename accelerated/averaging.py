@@ -13,7 +13,7 @@ import numpy as np
 
 from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.inplace import InPlace, Options, zeros
-from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Number, Pass
+from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Pass, Real
 from optimetry.reference.averaging.exponential import ExponentialAverage
 from optimetry.reference.averaging.window import FOLD, WindowAverage
 from optimetry.reference.domains import real, whole
@@ -23,32 +23,32 @@ NUMBERS = "numbers"
 """What a state holds beside the slots: how many updates there were, and what else is one number for all arrays."""
 
 
-def decayed(e: Number, w: Number, decay: Number, rest: Number) -> tuple[Number]:
+def decayed(e: Real, w: Real, decay: Real, rest: Real) -> tuple[Real]:
     """``d e + (1 - d) w``."""
     return (decay * e + rest * w,)
 
 
-def corrected(e: Number, w: Number, weight: Number) -> tuple[Number]:
+def corrected(e: Real, w: Real, weight: Real) -> tuple[Real]:
     """``e / (1 - prod d)``, in place of what is in the parameter."""
     return (e / weight,)
 
 
-def summed(total: Number, w: Number) -> tuple[Number]:
+def summed(total: Real, w: Real) -> tuple[Real]:
     """``s + w``."""
     return (total + w,)
 
 
-def folded(recent: Number, total: Number) -> tuple[Number, Number]:
+def folded(recent: Real, total: Real) -> tuple[Real, Real]:
     """``s2 + s1``, and nothing left of s1."""
     return recent - recent, total + recent
 
 
-def closed(recent: Number, total: Number, previous: Number) -> tuple[Number, Number, Number]:
+def closed(recent: Real, total: Real, previous: Real) -> tuple[Real, Real, Real]:
     """A new window: ``s3 = s1 + s2``, and nothing left of both."""
     return recent - recent, total - total, recent + total
 
 
-def mean(recent: Number, total: Number, previous: Number, w: Number, number: Number) -> tuple[Number]:
+def mean(recent: Real, total: Real, previous: Real, w: Real, number: Real) -> tuple[Real]:
     """``(s1 + s2 + s3) / n``, in place of what is in the parameter."""
     return ((recent + total + previous) / number,)
 

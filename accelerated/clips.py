@@ -12,22 +12,22 @@ import numpy as np
 
 from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.inplace import InPlace, Options, zeros
-from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Number, Pass, Rate
+from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Pass, Rate, Real
 from optimetry.reference.clips import GradientClipByGlobalNorm, GradientClipByNorm, GradientClipByValue
 from optimetry.reference.errors import ArrayError
 
 
-def between(g: Number, low: Number, high: Number) -> tuple[Number]:
+def between(g: Real, low: Real, high: Real) -> tuple[Real]:
     """``min(max(g, low), high)``."""
     return (np.minimum(np.maximum(g, low), high),)
 
 
-def measured(g: Number) -> tuple[Number]:
+def measured(g: Real) -> tuple[Real]:
     """``g``, which the norm is of."""
     return (g,)
 
 
-def scaled(g: Number, factor: Number) -> tuple[Number]:
+def scaled(g: Real, factor: Real) -> tuple[Real]:
     """``g factor``."""
     return (g * factor,)
 
@@ -47,7 +47,7 @@ FACTOR = "limit / (norm <= limit ? limit : norm)"
 def scaling(limit: float, joint: bool) -> Kernel:
     """Return the kernel that measures, then scales by ``c / max(c, norm)``."""
 
-    def scalars(lr: float, t: Number, norm: Number) -> tuple[Number]:
+    def scalars(lr: float, t: Real, norm: Real) -> tuple[Real]:
         size = np.sqrt(np.sum(np.square(norm))) if joint else norm
         return (limit / np.maximum(limit, size),)
 

@@ -11,19 +11,19 @@ from typing import Unpack
 from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.engines.engine import Engine
 from optimetry.accelerated.inplace import InPlace, Options, zeros
-from optimetry.accelerated.kernels.kernel import GRAD, Kernel, Number, Pass
+from optimetry.accelerated.kernels.kernel import GRAD, Kernel, Pass, Real
 from optimetry.reference.distributed.dgc_momentum import Message, count_sent
 from optimetry.reference.domains import real
 from optimetry.reference.errors import ArrayError
 
 
-def accumulated(g: Number, u: Number, v: Number, mu: Number) -> tuple[Number, Number]:
+def accumulated(g: Real, u: Real, v: Real, mu: Real) -> tuple[Real, Real]:
     """``u = mu u + g; v += u``."""
     u = mu * u + g
     return u, v + u
 
 
-def accumulated_ahead(g: Number, u: Number, v: Number, mu: Number) -> tuple[Number, Number]:
+def accumulated_ahead(g: Real, u: Real, v: Real, mu: Real) -> tuple[Real, Real]:
     """``u = mu (u + g); v += u + g``."""
     u = mu * (u + g)
     return u, v + (u + g)

@@ -9,11 +9,11 @@ import numpy as np
 
 from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.inplace import InPlace, Options, zeros
-from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass, Real
 from optimetry.reference.regularizers import L1DecayRegularizer, L2DecayRegularizer
 
 
-def added_sign(g: Number, w: Number, strength: Number) -> tuple[Number]:
+def added_sign(g: Real, w: Real, strength: Real) -> tuple[Real]:
     """``g + c sign(w)``; the sign of 0 is 0."""
     return (g + strength * np.sign(w),)
 
@@ -21,7 +21,7 @@ def added_sign(g: Number, w: Number, strength: Number) -> tuple[Number]:
 SIGN_CUDA = "g = g + strength * (w > 0 ? 1 : w < 0 ? -1 : w != w ? w : 0);"
 
 
-def added(g: Number, w: Number, strength: Number) -> tuple[Number]:
+def added(g: Real, w: Real, strength: Real) -> tuple[Real]:
     """``g + c w``."""
     return (g + strength * w,)
 

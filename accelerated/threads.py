@@ -54,7 +54,7 @@ class Share:
         self.ended = True
 
     def take_back(self) -> bool:
-        """Whether no thread has begun it, and now none will."""
+        """Return whether no thread has begun it, and now none will."""
         try:
             self._task.pop()
         except IndexError:
@@ -100,7 +100,7 @@ class Helpers:
         self.forget()
 
     def forget(self) -> None:
-        """Have none, as a forked child has none of its parent's."""
+        """Drop them, as a forked child has none of its parent's."""
         self._queue: SimpleQueue[Share] = SimpleQueue()
         self._started = 0
 

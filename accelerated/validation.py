@@ -128,11 +128,11 @@ def _contiguous(array: Array, device: Device) -> Array:
 
 
 def _is_contiguous(array: Any) -> bool:
-    """Whether a kernel may walk over an array: contiguous, and elements at multiples of their size."""
+    """Return whether a kernel may walk over an array: contiguous, and elements at multiples of their size."""
     return bool(array.flags.c_contiguous and address_of(array) % array.itemsize == 0)
 
 
 def _type(given: Any) -> str:
-    """The name of its type; arrays of all libraries are called ndarray."""
+    """Return the name of its type; arrays of all libraries are called ndarray."""
     kind = type(given)
     return f"{kind.__module__}.ndarray" if kind.__name__ == "ndarray" else kind.__name__

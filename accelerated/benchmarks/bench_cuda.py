@@ -36,7 +36,7 @@ def device() -> CudaDevice:
 
 
 def seconds(step: Callable[[], Any], event: Callable[[], Any], elapsed: Callable[[Any, Any], float]) -> float:
-    """The median seconds of one step.
+    """Return the median seconds of one step.
 
     Args:
         step: what is timed; it is queued on the current stream.
@@ -57,21 +57,21 @@ def seconds(step: Callable[[], Any], event: Callable[[], Any], elapsed: Callable
 
 
 def on_cupy(step: Callable[[], Any]) -> float:
-    """The median seconds of one step on CuPy's current stream."""
+    """Return the median seconds of one step on CuPy's current stream."""
     import cupy
 
     return seconds(step, cupy.cuda.Event, cupy.cuda.get_elapsed_time)
 
 
 def copying(device: CudaDevice, count: int) -> float:
-    """Bytes per second, read and written, of a copy from device to device."""
+    """Measure the bytes per second, read and written, of a copy from device to device."""
     source, target = (device.zeros(count, np.uint8) for _ in range(2))
     data: Any = target.data
     return 2 * count / on_cupy(lambda: data.copy_from_device_async(source.data, count))
 
 
 def torch_adam(values: Any, dtype: str) -> float | None:
-    """The seconds of one step of torch's fused Adam; None where torch has no CUDA device."""
+    """Return the seconds of one step of torch's fused Adam; None where torch has no CUDA device."""
     try:
         import torch
     except ImportError:

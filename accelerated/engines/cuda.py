@@ -84,18 +84,18 @@ class CudaExecutable:
         return run
 
     def _new(self, array: Array) -> Array:
-        """A table on the device that lives as long as the step that was prepared with it."""
+        """Copy a table to the device that lives as long as the step that was prepared with it."""
         return self.device.given(np.ascontiguousarray(array))
 
     def _table(self, name: str, array: Array) -> Array:
-        """A table on the device that is made anew only if it has changed: most never do."""
+        """Return a table on the device, copied anew only if it has changed: most never do."""
         key = self.device.stream(), name  # what is copied for one stream may not be there yet for another
         if key not in self._kept or not np.array_equal(self._kept[key][0], array):
             self._kept[key] = array, self._new(array)
         return self._kept[key][1]
 
     def _scalars(self, one: Pass, plan: Plan, lr: float, norms: int) -> tuple[Array, Array]:
-        """The scalars of a pass and the row of each item; where the first needs norms, anything stands for it."""
+        """Return the scalars of a pass and the row of each item; a first one that needs norms may be anything."""
         if not norms:
             return scalar_rows(one.scalars, lr, plan.updates(), self.dtypes.compute)
         items = np.arange(len(plan.count))

@@ -20,7 +20,7 @@ PARAM, GRAD = "param", "grad"
 OUT = "out"
 """Where a narrow parameter is written when the one that is read is its master copy."""
 
-Number = Any
+Real = Any
 """One element, or a block of them; in ``scalars`` one number, or one for each tensor."""
 
 
@@ -59,7 +59,7 @@ class Pass:
     function: Callable[..., Any]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    scalars: Callable[..., tuple[Number, ...]]
+    scalars: Callable[..., tuple[Real, ...]]
     cuda: str
     sums: int = 0
     rate: Rate | None = None
@@ -95,7 +95,7 @@ class Kernel:
 def elementwise(
     function: Callable[..., Any],
     slots: tuple[str, ...],
-    scalars: Callable[..., tuple[Number, ...]],
+    scalars: Callable[..., tuple[Real, ...]],
     cuda: str,
     *,
     by_rows: bool = False,
@@ -107,6 +107,6 @@ def elementwise(
     return Kernel((one,), by_rows=by_rows, ring=ring, regrouped=regrouped)
 
 
-def select(condition: Any, chosen: Number, otherwise: Number) -> Number:
+def select(condition: Any, chosen: Real, otherwise: Real) -> Real:
     """Return ``chosen`` where ``condition`` holds, else ``otherwise``; compiled, a scalar of the type of ``chosen``."""
     return np.where(condition, chosen, otherwise)

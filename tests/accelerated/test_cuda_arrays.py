@@ -189,26 +189,15 @@ def test_rows(name: str, hyper: dict[str, Any], device: CudaDevice) -> None:
 @needs_device
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("rule", RULES)
-def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
+@pytest.mark.parametrize("name", [*RULES, *WRAPPERS])
+def test_the_suite_judges_everything(name: str, dtype: str) -> None:
+    masters = ("", "-master") if name in RULES else ("",)
+
     class OnlyCuda(AcceleratedTarget):
         def engines(self) -> list[AcceleratedTarget]:
-            return [engine for engine in super().engines() if engine.engine.startswith("cuda")]
+            return [AcceleratedTarget(f"cuda{fmad}{master}") for master in masters for fmad in ("", "-fmad")]
 
-    for verdict in judge(OnlyCuda("cuda"), rule, dtype, effort=EFFORTS["quick"], seed=0):
-        assert verdict.verdict == "conforms", verdict
-
-
-@needs_device
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("wrapper", WRAPPERS)
-def test_the_suite_judges_every_wrapper(wrapper: str, dtype: str) -> None:
-    class OnlyCuda(AcceleratedTarget):
-        def engines(self) -> list[AcceleratedTarget]:
-            return [AcceleratedTarget("cuda"), AcceleratedTarget("cuda-fmad")]
-
-    for verdict in judge(OnlyCuda("cuda"), wrapper, dtype, effort=EFFORTS["quick"], seed=0):
+    for verdict in judge(OnlyCuda("cuda"), name, dtype, effort=EFFORTS["quick"], seed=0):
         assert verdict.verdict == "conforms", verdict
 
 
