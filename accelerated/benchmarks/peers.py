@@ -1,6 +1,7 @@
 """The same rules in the frameworks that are installed: for each a function that does one step on its own arrays.
 
-What a framework computes under a rule's name may be a dialect of it; it moves the same memory.
+What a framework computes under a rule's name may be a dialect of it; its keywords are such that it moves the same
+memory.
 """
 
 from __future__ import annotations
@@ -12,16 +13,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
 
 Step = Callable[[], None]
-
-HYPER: dict[str, dict[str, Any]] = {
-    "momentum": {"momentum": 0.9},
-    "lars_momentum": {"momentum": 0.9},
-    "rmsprop": {"momentum": 0.9},
-}
-"""Hyperparameters other than the documented defaults."""
 
 LR = 1e-3
 
@@ -70,7 +64,7 @@ UNROLLED = 1_000
 
 
 def peers(rule: str, parameters: Sequence[Array], grads: Sequence[Array]) -> Iterator[tuple[str, Step]]:
-    """The installed frameworks' steps, each on copies of these parameters and gradients."""
+    """Yield the installed frameworks' steps, each on copies of these parameters and gradients."""
     for framework in (_torch, _optax, _paddle):
         try:
             yield from framework(rule, parameters, grads)

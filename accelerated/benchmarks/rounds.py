@@ -17,7 +17,7 @@ SAMPLE = 1e-3
 
 
 def medians(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) -> dict[str, float]:
-    """The median seconds of one step of each contender.
+    """Return the median seconds of one step of each contender.
 
     Args:
         contenders: functions that do one step.

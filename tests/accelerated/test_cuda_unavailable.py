@@ -98,5 +98,5 @@ def test_arrays_of_another_library() -> None:
 
 
 def test_only_cuda_fuses() -> None:
-    with pytest.raises(UsageError, match="fmad = True with engine 'numba': only cuda fuses operations"):
+    with pytest.raises(UsageError, match="fmad = True with engine 'numba', must be with cuda, which alone fuses"):
         Accelerated("sgd", [np.ones(1)], engine="numba", fmad=True)

@@ -9,7 +9,7 @@ import pytest
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.rows import Rows
 from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
-from tests.accelerated.cases import ENGINES, state_bits
+from tests.accelerated.cases import EACH_KIND, ENGINES, state_bits
 
 pytestmark = pytest.mark.usefixtures("emulated_cuda")
 
@@ -109,8 +109,8 @@ def test_a_learning_rate_that_is_no_finite_number(lr: Any) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("name", ["adam", "lamb"])
-def test_awkward_gradients_are_copied(name: str, engine: str) -> None:
+@pytest.mark.parametrize(("name", "hyper"), EACH_KIND)
+def test_awkward_gradients_are_copied(name: str, hyper: dict[str, Any], engine: str) -> None:
     rng = np.random.default_rng(0)
     values = rng.standard_normal((6, 8))
     unaligned = np.zeros(6 * 8 * 8 + 1, np.uint8)[1:].view(np.float64).reshape(6, 8)
@@ -118,23 +118,22 @@ def test_awkward_gradients_are_copied(name: str, engine: str) -> None:
     frozen = values.copy()
     frozen.flags.writeable = False
     shapes = [values.T.copy().T, np.repeat(values, 2, axis=1)[:, ::2], values[::-1].copy()[::-1], unaligned, frozen]
-    plain = Accelerated(name, [np.ones((6, 8))], engine=engine)
+    plain = Accelerated(name, [np.ones((6, 8))], hyper, engine=engine)
     plain.step([values], 0.1)
     for grad in shapes:
-        optimizer = Accelerated(name, [np.ones((6, 8))], engine=engine)
+        optimizer = Accelerated(name, [np.ones((6, 8))], hyper, engine=engine)
         optimizer.step([grad], 0.1)
         assert state_bits(optimizer) == state_bits(plain)
     stretched = np.broadcast_to(values[:1], (6, 8))
-    both = [Accelerated(name, [np.ones((6, 8))], engine=engine) for _ in range(2)]
+    both = [Accelerated(name, [np.ones((6, 8))], hyper, engine=engine) for _ in range(2)]
     both[0].step([stretched], 0.1)
     both[1].step([np.ascontiguousarray(stretched)], 0.1)
     assert state_bits(both[0]) == state_bits(both[1])
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("name", ["sgd", "adam", "lars_momentum"])
-def test_gradients_that_lie_in_the_parameters(name: str, engine: str) -> None:
-    hyper = {"momentum": 0.9} if name == "lars_momentum" else {}
+@pytest.mark.parametrize(("name", "hyper"), EACH_KIND)
+def test_gradients_that_lie_in_the_parameters(name: str, hyper: dict[str, Any], engine: str) -> None:
     values = np.random.default_rng(0).standard_normal(40_001)
 
     def stepped(shared: bool) -> bytes:
@@ -147,28 +146,15 @@ def test_gradients_that_lie_in_the_parameters(name: str, engine: str) -> None:
     assert stepped(True) == stepped(False)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_the_same_gradient_arrays_may_be_filled_anew(engine: str) -> None:
-    same, fresh = (Accelerated("adam", [np.ones(9), np.ones((3, 4))], engine=engine) for _ in range(2))
-    grads = [np.empty(9), np.empty((4, 3)).T]  # the second is copied in every step
-    rng = np.random.default_rng(0)
-    for _ in range(4):
-        for grad in grads:
-            grad[...] = rng.standard_normal(grad.shape)
-        same.step(grads)
-        fresh.step([grad.copy() for grad in grads])
-        assert state_bits(same) == state_bits(fresh)
-
-
-@pytest.mark.parametrize("name", ["adam", "lamb", "asgd"])
+@pytest.mark.parametrize(("name", "hyper"), EACH_KIND)
 @pytest.mark.parametrize("count", [1, 3000])
-def test_many_tensors_are_as_many_optimizers(name: str, count: int) -> None:
+def test_many_tensors_are_as_many_optimizers(name: str, hyper: dict[str, Any], count: int) -> None:
     rng = np.random.default_rng(0)
     shapes = [(int(size),) for size in rng.integers(0, 40, count)]
     parameters = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
-    together = Accelerated(name, [array.copy() for array in parameters])
+    together = Accelerated(name, [array.copy() for array in parameters], hyper)
     few = range(0, count, max(1, count // 20))
-    alone = {i: Accelerated(name, [parameters[i].copy()]) for i in few}
+    alone = {i: Accelerated(name, [parameters[i].copy()], hyper) for i in few}
     for step in range(3):
         grads = [
             None if (i + step) % 3 == 0 else np.full(shape, step + i % 5, np.float32) for i, shape in enumerate(shapes)
@@ -183,7 +169,7 @@ def test_many_tensors_are_as_many_optimizers(name: str, count: int) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("parameters", [[], [np.zeros(0)], [np.zeros((0, 3), np.float32), np.zeros(0)]])
 def test_nothing_to_update(parameters: list[Any], engine: str) -> None:
-    for name, hyper in (("adam", {}), ("lars_momentum", {"momentum": 0.9})):
+    for name, hyper in EACH_KIND:
         optimizer = Accelerated(name, parameters, hyper, engine=engine)
         optimizer.step([array.copy() for array in parameters], 0.1)
         optimizer.step([None for _ in parameters], 0.1)
@@ -205,9 +191,9 @@ def test_a_step_takes_next_to_no_memory(name: str, dtype: str, engine: str) -> N
 
 
 def test_wrong_use() -> None:
-    with pytest.raises(UsageError, match="engine 'gpu': must be auto or one of numba, numpy"):
+    with pytest.raises(UsageError, match="sgd: engine = 'gpu', must be auto or one of numba, numpy"):
         Accelerated("sgd", [np.ones(1)], engine="gpu")
-    with pytest.raises(UsageError, match="threads = 0"):
+    with pytest.raises(UsageError, match="sgd: threads = 0, must be"):
         Accelerated("sgd", [np.ones(1)], threads=0)
     with pytest.raises(HyperparameterError, match=r"adam: beta1 = 1\.5"):
         Accelerated("adam", [np.ones(1)], {"beta1": 1.5})

@@ -1,4 +1,4 @@
-"""How numbers are held and computed: the dtype of parameters and gradients, and the dtype of arithmetic and state.
+"""The dtype that parameters and gradients are stored in, and the dtype of arithmetic and state.
 
 float32 and float64 are computed in themselves. float16 and bfloat16 are computed in float32 and keep their state in
 float32, with ``multi_precision`` or without: a second moment with beta2 = 0.999 never moves in eight bits.
@@ -13,11 +13,12 @@ import ml_dtypes
 import numpy as np
 
 Array = np.ndarray[Any, Any]
+"""A NumPy array, or an array of another library that lies on its device."""
 
 
 @dataclass(frozen=True)
-class Format:
-    """How the parameters of one dtype are held and computed.
+class DtypePair:
+    """How the parameters of one dtype are stored and computed.
 
     Attributes:
         dtype: of parameters and gradients.
@@ -29,24 +30,24 @@ class Format:
 
     @property
     def name(self) -> str:
-        """The dtype's name."""
+        """The name of the dtype of parameters."""
         return self.dtype.name
 
     @property
     def narrow(self) -> bool:
-        """Whether arithmetic is wider than what is held."""
+        """Whether arithmetic is wider than what is stored."""
         return self.dtype != self.compute
 
 
 _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
-FORMATS = {
-    form.name: form
-    for form in (
-        Format(np.dtype(np.float16), _SINGLE),
-        Format(np.dtype(ml_dtypes.bfloat16), _SINGLE),
-        Format(_SINGLE, _SINGLE),
-        Format(_DOUBLE, _DOUBLE),
+DTYPES = {
+    dtypes.name: dtypes
+    for dtypes in (
+        DtypePair(np.dtype(np.float16), _SINGLE),
+        DtypePair(np.dtype(ml_dtypes.bfloat16), _SINGLE),
+        DtypePair(_SINGLE, _SINGLE),
+        DtypePair(_DOUBLE, _DOUBLE),
     )
 }
-"""The formats by the name of their dtype."""
+"""The dtypes of parameters by name."""

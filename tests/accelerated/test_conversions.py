@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 from numba import njit
 
-from optimetry.accelerated.engines.halves import CONVERSIONS
+from optimetry.accelerated.dtypes import DTYPES
+from optimetry.accelerated.source.conversions import CONVERSIONS
 
-HALVES = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
+HALVES = {name: dtypes.dtype for name, dtypes in DTYPES.items() if dtypes.narrow}
 
 
 def swept(convert: Any, given: Any, result: Any) -> Any:

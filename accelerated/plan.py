@@ -1,4 +1,4 @@
-"""What one step is to do: pieces of parameters, and where their gradients lie."""
+"""The plan of a step: which runs of elements are updated, where they and their gradients lie, and in what units."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from optimetry.accelerated.arena import Arena
-from optimetry.accelerated.arrays import address_of
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.devices.interface import address_of
+from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.rows import Rows
 
 UNIT = 8192
@@ -18,8 +18,8 @@ UNIT = 8192
 
 
 @dataclass
-class Work:
-    """The items of one step. An item is a run of consecutive elements of one parameter with a gradient for each.
+class Plan:
+    """The plan of one step. An item is a run of consecutive elements of one parameter with a gradient for each.
 
     Attributes:
         arena: the parameters and their state.
@@ -33,7 +33,7 @@ class Work:
         copied: whether a gradient is a copy of what the caller gave.
         units: how items are cut into units, made when first asked for.
         update: which update the next is, where it is the same of all items; else None.
-        prepared: what an engine keeps of one step for the next.
+        prepared: tables that an engine keeps of one step for the next.
     """
 
     arena: Arena
@@ -56,8 +56,8 @@ class Work:
             self.update = int(updates[0])
 
     @classmethod
-    def of(cls, arena: Arena, grads: Sequence[Array | Rows | None], addresses: Array, *, copied: bool) -> Work:
-        """The work of one step.
+    def of(cls, arena: Arena, grads: Sequence[Array | Rows | None], addresses: Array, *, copied: bool) -> Plan:
+        """Plan one step.
 
         Args:
             arena: the parameters.
@@ -74,7 +74,7 @@ class Work:
         for i in tensors.tolist():
             grad = grads[i]
             if isinstance(grad, Rows):
-                grad, length = grad.summed(arena.form, arena.device), arena.row_size(i)
+                grad, length = grad.summed(arena.dtypes, arena.device), arena.row_size(i)
                 rows = len(grad.ids)
                 items.append((np.full(rows, i), grad.ids * length, np.full(rows, length), np.arange(rows) * length))
                 flat[i], addresses[i] = grad.values, address_of(grad.values)
@@ -87,18 +87,17 @@ class Work:
 
     @property
     def units(self) -> Units:
-        """How items are cut into units."""
+        """The items cut into units."""
         if self._units is None:
             self._units = Units.of(self.count)
         return self._units
 
     def updates(self) -> Array:
-        """For each item which update of its parameter this is, 1 for the first."""
-        counted: Array = self.arena.updates[self.tensor] + 1
-        return counted
+        """Return for each item which update of its parameter this is, 1 for the first."""
+        return self.arena.updates[self.tensor] + 1
 
     def finish(self) -> None:
-        """Count the updates of the parameters that have a gradient, if only one of no rows."""
+        """Count this update for every parameter that has a gradient, even an empty sparse one."""
         if len(self.tensors) == len(self.arena.updates):
             self.arena.updates += 1
         else:
@@ -107,11 +106,11 @@ class Work:
             self.update += 1
 
     def addresses(self, name: str) -> Array:
-        """The address of each item's first element in an array of the arena or in the gradients, as uint64."""
+        """Return the address of each item's first element in an array of the arena or in the gradients, as uint64."""
         found = self._addresses.get(name)
         if found is None:
             if name == "grad":
-                found = self.grad_address[self.tensor] + self.grad_start * self.arena.form.dtype.itemsize
+                found = self.grad_address[self.tensor] + self.grad_start * self.arena.dtypes.dtype.itemsize
             else:
                 found = self.arena.address(name, self.tensor) + self.start * self.arena.itemsize(name)
             found = found.astype(np.uint64)
@@ -138,7 +137,7 @@ class Units:
 
     @classmethod
     def of(cls, count: Array) -> Units:
-        """The units of items with these numbers of elements."""
+        """Cut items with these numbers of elements into units."""
         pieces = -(-count // UNIT)
         item = np.repeat(np.arange(len(count)), pieces)
         start = (np.arange(len(item)) - np.repeat(np.cumsum(pieces) - pieces, pieces)) * UNIT
@@ -146,7 +145,7 @@ class Units:
         return cls(item, start, length, int(count.sum()))
 
     def table(self, back: Array | None = None) -> Array:
-        """Item, start, count and a row of zeros, for each unit, int64.
+        """Return item, start, count and a zero for each unit, as rows, int64.
 
         Args:
             back: for each item a number below `UNIT`, int64: so many elements earlier every unit of it begins but the
@@ -163,7 +162,7 @@ class Units:
 
 
 def per_item(values: Sequence[Any], items: int, dtype: np.dtype[Any]) -> Array:
-    """Scalars as a table of one row for each item: each is a number, or an array of one for each item."""
+    """Lay scalars out as a table of one row for each item: each is a number, or an array of one for each item."""
     table = np.empty((items, len(values)), np.float64)
     for column, value in enumerate(values):
         table[:, column] = value
@@ -172,7 +171,7 @@ def per_item(values: Sequence[Any], items: int, dtype: np.dtype[Any]) -> Array:
 
 
 def scalar_rows(scalars: Any, lr: float, updates: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """A table of the scalars of a pass for each update number among the items, and the row of each item.
+    """Return the scalars of a pass for each update number among the items, and the row of each item.
 
     Scalars are prepared in double precision and rounded once.
     """

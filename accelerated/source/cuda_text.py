@@ -1,7 +1,7 @@
-"""The CUDA C++ around a rule's body: one launch for all parameters of a format, from a table of their addresses.
+"""The source text in CUDA C++ around the body of a pass: one launch for all parameters of a dtype.
 
-A block takes one unit. Its threads load some elements each before they compute and store, so that memory is never idle.
-For Adam in float32 it reads, in short::
+A launch finds parameters by a table of their addresses. A block takes one unit. Its threads load some elements each
+before they compute and store, so that memory is never idle. For Adam in float32 it reads, in short::
 
     const i64 unit = blockIdx.x, k = item[unit], length = count[unit];
     float* const a0 = table[0 * items + k] + start[unit];  // param, and so on
@@ -26,7 +26,7 @@ import inspect
 from collections.abc import Iterable
 from textwrap import indent
 
-from optimetry.accelerated.formats import Format
+from optimetry.accelerated.dtypes import DtypePair
 from optimetry.accelerated.kernels.kernel import OUT, PARAM, Pass
 
 BATCH = 4
@@ -81,8 +81,8 @@ __device__ inline double block_sum(double mine) {{
 }}
 """
 
-SWEEP = """
-extern "C" __global__ void sweep(
+PASS = """
+extern "C" __global__ void one_pass(
     const address* table, i64 items, const i64* item, const i64* start, const i64* count, const i64* row,
     const real* scalars, double* partial
 ) {{
@@ -133,9 +133,9 @@ extern "C" __global__ void norms(
 """
 
 
-def sweep_text(one: Pass, form: Format, threads: int, *, master: bool) -> str:
-    """The program of a pass; its kernel is ``sweep``."""
-    names, held = one.arrays(master=master), one.held(form, master=master)
+def pass_text(one: Pass, dtypes: DtypePair, threads: int, *, master: bool) -> str:
+    """Write the program of a pass; its kernel is ``one_pass``."""
+    names, held = one.arrays(master=master), one.held(dtypes, master=master)
     arguments = list(inspect.signature(one.function).parameters)
     elements, scalars = arguments[: len(one.reads)], arguments[len(one.reads) :]
     variable = dict(zip(one.reads, elements, strict=True))
@@ -153,7 +153,7 @@ def sweep_text(one: Pass, form: Format, threads: int, *, master: bool) -> str:
         return f"{kind}* const a{number} = reinterpret_cast<{kind}*>(table[{number} * items + k]) + start[unit];"
 
     sums = range(one.sums)
-    return _common(form, threads) + SWEEP.format(
+    return _common(dtypes, threads) + PASS.format(
         pointers=_lines(1, (pointer(name, j) for j, name in enumerate(names))),
         scalars=_lines(1, (f"const real {s} = scalars[row[k] * {len(scalars)} + {j}];" for j, s in enumerate(scalars))),
         totals=_lines(1, (f"double total{j} = 0;" for j in sums)),
@@ -184,13 +184,16 @@ def sweep_text(one: Pass, form: Format, threads: int, *, master: bool) -> str:
     )
 
 
-def norms_text(measured: Pass, one: Pass, form: Format, threads: int) -> str:
-    """The program between two passes: from the sums of ``measured`` to the first scalar of ``one``; named ``norms``."""
+def norms_text(measured: Pass, one: Pass, dtypes: DtypePair, threads: int) -> str:
+    """Write the program between two passes: from the sums of ``measured`` to the first scalar of ``one``.
+
+    Its kernel is ``norms``.
+    """
     assert one.rate is not None
     norms = list(inspect.signature(one.scalars).parameters)[2:]
     width = len(inspect.signature(one.function).parameters) - len(one.reads)
     sums = range(measured.sums)
-    return _common(form, threads) + NORMS.format(
+    return _common(dtypes, threads) + NORMS.format(
         totals=_lines(1, (f"double total{j} = 0;" for j in sums)),
         adds=_lines(2, (f"total{j} += partial[unit * {measured.sums} + {j}];" for j in sums)),
         sums=_lines(1, (f"total{j} = block_sum(total{j});" for j in sums)),
@@ -206,9 +209,9 @@ def norms_text(measured: Pass, one: Pass, form: Format, threads: int) -> str:
     )
 
 
-def _common(form: Format, threads: int) -> str:
-    text = COMMON.format(real=REAL[form.compute.name], threads=threads, batch=BATCH)
-    return text + HALVES.get(form.name, "")
+def _common(dtypes: DtypePair, threads: int) -> str:
+    text = COMMON.format(real=REAL[dtypes.compute.name], threads=threads, batch=BATCH)
+    return text + HALVES.get(dtypes.name, "")
 
 
 def _lines(depth: int, lines: Iterable[str]) -> str:

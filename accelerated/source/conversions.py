@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 @intrinsic
 def as_bits(context: Any, number: Any) -> Any:
-    """The bits of a float32 as uint32."""
+    """Return the bits of a float32 as uint32."""
     return types.uint32(types.float32), lambda context, builder, signature, arguments: builder.bitcast(
         arguments[0], context.get_value_type(types.uint32)
     )
@@ -23,7 +23,7 @@ def as_bits(context: Any, number: Any) -> Any:
 
 @intrinsic
 def as_float(context: Any, bits: Any) -> Any:
-    """The float32 of these 32 bits."""
+    """Return the float32 of these 32 bits."""
     return types.float32(types.uint32), lambda context, builder, signature, arguments: builder.bitcast(
         arguments[0], context.get_value_type(types.float32)
     )

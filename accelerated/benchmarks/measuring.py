@@ -1,4 +1,4 @@
-"""What is timed: our engines, the touch limit and the peers on one rule, for given sizes and dtype."""
+"""Times of one rule for given sizes and dtype: our engines, the touch limit and the peers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.benchmarks.peers import HYPER, LR, peers
+from optimetry.accelerated.benchmarks.peers import LR, peers
 from optimetry.accelerated.benchmarks.rounds import medians
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
 from optimetry.accelerated.devices.host import HOST
-from optimetry.accelerated.engines.engine import build
-from optimetry.accelerated.formats import FORMATS, Array
+from optimetry.accelerated.dtypes import DTYPES, Array
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.errors import EngineUnavailableError
@@ -55,43 +54,45 @@ class Row:
     peer_ratio: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """The row as plain values."""
+        """Return the row as plain values."""
         return asdict(self)
 
 
 def inputs(dtype: str, tensors: int, elements: int) -> tuple[list[Array], list[Array]]:
-    """Parameters and gradients, the same for the same arguments."""
+    """Make parameters and gradients, the same for the same arguments."""
     rng = np.random.default_rng(0)
-    form = FORMATS[dtype]
 
     def arrays() -> list[Array]:
-        return [rng.standard_normal(elements, np.float32).astype(form.dtype) for _ in range(tensors)]
+        return [rng.standard_normal(elements, np.float32).astype(DTYPES[dtype].dtype) for _ in range(tensors)]
 
     return arrays(), arrays()
 
 
+def hyper_of(rule: str) -> dict[str, Any]:
+    """Return the hyperparameters that a rule is timed with: where no default is documented, the first of `corners`."""
+    return {one.name: one.corners[0] for one in rule_named(rule).hyperparameters() if one.default is None}
+
+
 def optimizer_of(rule: str, engine: str, parameters: Sequence[Array], **options: Any) -> Accelerated:
-    """One of our optimizers on copies of the parameters."""
-    return Accelerated(rule, [array.copy() for array in parameters], HYPER.get(rule), engine=engine, **options)
+    """Make one of our optimizers on copies of the parameters."""
+    return Accelerated(rule, [array.copy() for array in parameters], hyper_of(rule), engine=engine, **options)
 
 
 def stepping(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
-    """A step of an optimizer."""
+    """Return what does a step of an optimizer."""
     return partial(optimizer.step, list(grads), LR)
 
 
 def touching(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
-    """A step of the touch limit: the same loops, threads and memory, with additions for formulas.
+    """Return what does a step of the touch limit: the same loops, threads and memory, with additions for formulas.
 
     The very same arrays, since where memory lies makes a tenth of a difference; what was in them is lost.
     """
     other = copy.copy(optimizer)
     other._last = None  # what was prepared is the optimizer's own kernel
-    kernel = touch(optimizer._kernel)
-    other._engines = {
-        name: build(optimizer.engine, kernel, FORMATS[name], threads=getattr(engine, "threads", None))
-        for name, engine in optimizer._engines.items()
-    }
+    other._kernels = {"step": touch(optimizer._kernel)}
+    other._groups = [copy.copy(group) for group in optimizer._groups]
+    other._compile(optimizer._engine)
     return stepping(other, grads)
 
 
@@ -110,7 +111,7 @@ def measure(
     others = dict(peers(rule, parameters, grads)) if with_peers else {}
     times = medians(contenders | others, seconds=seconds)
     peer = min(others, key=times.__getitem__) if others else None
-    moved = bytes_moved(kernel_of(rule_named(rule).of(HYPER.get(rule, {}))), FORMATS[dtype])
+    moved = bytes_moved(kernel_of(rule_named(rule).of(hyper_of(rule))), DTYPES[dtype])
     total = tensors * elements
     return [
         Row(
