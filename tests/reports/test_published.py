@@ -9,7 +9,7 @@ import pytest
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands.ledger import read as read_ledger
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.targets.loading import ADAPTED
+from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.rules import RULES
 from optimetry.reports import tables
 from optimetry.reports.matrix import page
@@ -17,8 +17,7 @@ from optimetry.reports.results import read
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "reports" / "published"
-FOLDERS = {name: PUBLISHED / f"{name}-{version}" for name, version in ADAPTED.items()}
-ORDER = ["torch", "paddle", "optax", "keras"]
+FOLDERS = {name: PUBLISHED / f"{name}-{row.version}" for name, row in FRAMEWORKS.items()}
 AGAIN = "run `nox -s publish`"
 
 each_framework = pytest.mark.parametrize("name", FOLDERS)
@@ -47,9 +46,9 @@ def test_there_is_one_folder_for_each_framework_at_its_pinned_version():
 @each_framework
 def test_results_are_of_the_pinned_version_and_of_every_rule(name):
     header = results_of(name).header
-    assert (header.target, header.target_version) == (name, ADAPTED[name]), AGAIN
+    assert (header.target, header.target_version) == (name, FRAMEWORKS[name].version), AGAIN
     assert set(RULES) <= set(header.optimizers)
-    assert {"float32", "float64"} <= set(header.dtypes)
+    assert set(header.dtypes) == set(FRAMEWORKS[name].dtypes)
 
 
 @each_framework
@@ -60,8 +59,8 @@ def test_tables_are_of_the_results(name):
 
 
 def test_the_matrix_is_of_the_results():
-    found = [results_of(name) for name in ORDER]
-    folders = [FOLDERS[name].name for name in ORDER]
+    found = [results_of(name) for name in FOLDERS]
+    folders = [FOLDERS[name].name for name in FOLDERS]
     assert (PUBLISHED / "matrix.md").read_text(encoding="utf-8") == page(found, folders), AGAIN
 
 
@@ -122,7 +121,7 @@ class SingleTensor:
 def test_effects_are_those_of_every_difference_found():
     found = {
         (name, verdict.optimizer, verdict.dialect or verdict.verdict)
-        for name in ORDER
+        for name in FOLDERS
         for verdict in results_of(name).verdicts
         if verdict.verdict in ("dialect", "diverges") and verdict.optimizer in RULES
     }
