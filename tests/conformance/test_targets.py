@@ -151,30 +151,6 @@ def test_a_run_resumes_bit_for_bit(name):
                 assert bits(engine.start(optimizer, hyper, reached).step(grads[2], 0.03)) != expected, optimizer
 
 
-@pytest.mark.parametrize(
-    ("name", "engine", "optimizer", "dtype", "verdict", "dialect"),
-    [
-        ("torch", "single", "adadelta", "float32", "conforms", None),
-        ("torch", "foreach", "momentum", "float64", "conforms", None),
-        ("torch", "single", "adam", "float32", "dialect", "scaled_epsilon"),
-        ("torch", "fused", "adam", "float64", "dialect", "scaled_epsilon"),
-        ("torch", "single", "rmsprop", "float64", "dialect", "epsilon_and_learning_rate_outside"),
-        ("paddle", "default", "adagrad", "float32", "conforms", None),
-        ("paddle", "default", "rmsprop", "float64", "dialect", "float32_hyperparameters"),
-        ("paddle", "default", "adamax", "float64", "dialect", "float32_in_some_uses"),
-        ("optax", "eager", "sgd", "float64", "dialect", "flushed_subnormals"),
-        ("optax", "jit", "adagrad", "float32", "dialect", "epsilon_inside+flushed"),
-        ("keras", "numpy", "sgd", "float32", "conforms", None),
-        ("keras", "numpy", "adagrad", "float32", "dialect", "epsilon_inside"),
-        ("keras", "numpy", "sgd", "float64", "diverges", None),
-    ],
-)
-def test_what_a_framework_computes_is_named(name, engine, optimizer, dtype, verdict, dialect):
-    target = next(one for one in engines_of(module_of(name).target) if engine_name(one) == engine)
-    found = judged(target, optimizer, dtype, cases=30)
-    assert (found.verdict, found.dialect) == (verdict, dialect), found.reason
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_asgd_of_paddle_differs_in_nothing_but_what_it_remembers_of_decay(dtype, monkeypatch):
     paddle = module_of("paddle").target
