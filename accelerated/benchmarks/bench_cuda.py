@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.benchmarks.peers import HYPER, LR
+from optimetry.accelerated.benchmarks.matrix import HYPER, LR
 from optimetry.accelerated.benchmarks.touch import bytes_moved
 from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.formats import FORMATS

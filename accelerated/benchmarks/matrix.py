@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.benchmarks.peers import HYPER, LR, peers
 from optimetry.accelerated.benchmarks.rounds import medians
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
 from optimetry.accelerated.devices.host import HOST
@@ -18,10 +17,20 @@ from optimetry.accelerated.engines.engine import build
 from optimetry.accelerated.formats import FORMATS, Array
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
+from optimetry.conformance.targets.peers import peers
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
 
-Step = Callable[[], None]
+Step = Callable[[], object]
+
+HYPER: dict[str, dict[str, Any]] = {
+    "momentum": {"momentum": 0.9},
+    "lars_momentum": {"momentum": 0.9},
+    "rmsprop": {"momentum": 0.9},
+}
+"""Hyperparameters other than the documented defaults, ours and the peers'."""
+
+LR = 1e-3
 
 
 @dataclass(frozen=True)
@@ -107,10 +116,11 @@ def measure(
         except EngineUnavailableError:
             continue
         contenders |= {"touch": touching(optimizer, grads), engine: stepping(optimizer, grads)}
-    others = dict(peers(rule, parameters, grads)) if with_peers else {}
+    documented = rule_named(rule).of(HYPER.get(rule, {}))
+    others = dict(peers(rule, documented.hyper(), parameters, grads, LR)) if with_peers else {}
     times = medians(contenders | others, seconds=seconds)
     peer = min(others, key=times.__getitem__) if others else None
-    moved = bytes_moved(kernel_of(rule_named(rule).of(HYPER.get(rule, {}))), FORMATS[dtype])
+    moved = bytes_moved(kernel_of(documented), FORMATS[dtype])
     total = tensors * elements
     return [
         Row(
