@@ -43,7 +43,7 @@ def install(session: nox.Session, *groups: str, extras: tuple[str, ...] = (), op
     """
     project = f".[{','.join(extras)}]" if extras else "."
     dependencies = nox.project.dependency_groups(PYPROJECT, *groups)
-    frameworks = Path(session.create_tmp(), "frameworks.txt").resolve()
+    frameworks = Path(session.virtualenv.location, "frameworks.txt").resolve()
     frameworks.write_text("".join(f"{row.distribution}=={row.version}\n" for row in FRAMEWORKS.values()))
     constraints = ("--constraint", "constraints.txt", "--constraint", str(frameworks))
     session.install(*constraints, *options, "--editable", project, *dependencies)
