@@ -35,8 +35,10 @@ target = ToyTarget()
 ''',
     "table.py": '''"""What the toy computes: plain SGD, and nothing else where momentum is asked for."""
 
+from optimetry.conformance.targets.offers import Offer
 
-class Descent:
+
+class Descent(Offer):
     slots = ()
 
     def refusal(self, subject, hyper, dtype, engine):

@@ -5,23 +5,24 @@ Benchmarks read the same tables, so what is timed is what is judged.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.protocol import Hyper
 
 
-class Offer(Protocol):
+class Offer(ABC):
     """How a framework computes one subject, a rule or a wrapper: one row of its table."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Why it does not with these hyperparameters, in this dtype or by this engine; None where it does."""
-        ...
+        return None
 
+    @abstractmethod
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Any:
         """Begin a run on copies of ``parameters``."""
-        ...
 
 
 class TableTarget:

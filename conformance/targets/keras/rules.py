@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.keras.backend import Near
+from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.protocol import Hyper
 
 
 @dataclass(frozen=True)
-class KerasClass:
+class KerasClass(Offer):
     """How one documented rule is asked of ``keras.optimizers``."""
 
     cls: str
@@ -26,10 +27,6 @@ class KerasClass:
     def keywords(self, hyper: Hyper) -> dict[str, object]:
         """The keyword arguments of the class for ``hyper``."""
         return {**self.constants, **{keyword: hyper[name] for keyword, name in self.arguments.items()}}
-
-    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Nothing is refused."""
-        return None
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> KerasRun:
         """Begin a run."""

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.keras.backend import Near
+from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.protocol import Hyper
 
 
 @dataclass(frozen=True)
-class KerasArgument:
+class KerasArgument(Offer):
     """How one documented wrapper is asked of any of ``keras.optimizers``."""
 
     keyword: str

@@ -19,11 +19,12 @@ import optax
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.jax_caches import caches
+from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.protocol import Hyper
 
 
 @dataclass(frozen=True)
-class OptaxRule:
+class OptaxRule(Offer):
     """How one documented rule is asked of Optax."""
 
     make: Callable[..., Any]
@@ -38,10 +39,6 @@ class OptaxRule:
     def keywords(self, hyper: Hyper) -> dict[str, object]:
         """The keyword arguments of ``make`` for ``hyper``."""
         return {**self.constants, **{keyword: hyper[name] for keyword, name in self.arguments.items()}}
-
-    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Nothing is refused."""
-        return None
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> OptaxRun:
         """Begin a run."""

@@ -16,12 +16,13 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.jax_caches import caches
+from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.optax.rules import configured, dtypes_of
 from optimetry.conformance.targets.protocol import Hyper
 
 
 @dataclass(frozen=True)
-class OptaxWrapper:
+class OptaxWrapper(Offer):
     """How one documented wrapper is asked of Optax."""
 
     make: Callable[[Hyper], Any]

@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.paddle.library import paddle
 from optimetry.conformance.targets.protocol import Hyper
 
@@ -24,7 +25,7 @@ def no_kernel(subject: str, dtype: str, dtypes: Sequence[str]) -> str | None:
 
 
 @dataclass(frozen=True)
-class PaddleClass:
+class PaddleClass(Offer):
     """A rule that an optimizer class computes."""
 
     cls: Any
@@ -55,7 +56,7 @@ class PaddleClass:
 
 
 @dataclass(frozen=True)
-class PaddleOperator:
+class PaddleOperator(Offer):
     """A rule without a dygraph class: ``call(parameter, grad, slots, lr, hyper)`` gives parameter and slots anew."""
 
     call: Callable[[Any, Any, list[Any], Any, Hyper], Sequence[Any]]

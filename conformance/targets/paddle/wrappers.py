@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.paddle.library import paddle
 from optimetry.conformance.targets.paddle.rules import FLOATS, array_of, no_kernel, tensor
 from optimetry.conformance.targets.protocol import Hyper
 
 
 @dataclass(frozen=True)
-class Clip:
+class Clip(Offer):
     """A clip on its own."""
 
     cls: Any
@@ -41,7 +42,7 @@ class Clip:
 
 
 @dataclass(frozen=True)
-class Decay:
+class Decay(Offer):
     """A regularizer, behind a clip or not."""
 
     cls: Any
@@ -60,7 +61,7 @@ class Decay:
 
 
 @dataclass(frozen=True)
-class Average:
+class Average(Offer):
     """An average of parameters."""
 
     cls: Any

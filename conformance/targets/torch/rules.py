@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.protocol import Hyper
 
 ENGINES: Mapping[str, Mapping[str, bool]] = {
@@ -22,7 +23,7 @@ ENGINES: Mapping[str, Mapping[str, bool]] = {
 
 
 @dataclass(frozen=True)
-class TorchClass:
+class TorchClass(Offer):
     """How one documented rule is asked of ``torch.optim``."""
 
     cls: Any

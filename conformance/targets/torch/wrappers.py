@@ -15,12 +15,13 @@ import torch
 from torch.optim.swa_utils import AveragedModel
 
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.torch.rules import array_of, tensor_over
 
 
 @dataclass(frozen=True)
-class Clip:
+class Clip(Offer):
     """A function that clips the gradients of parameters in place."""
 
     function: Callable[..., Any]
@@ -48,7 +49,7 @@ class Clip:
 
 
 @dataclass(frozen=True)
-class Decay:
+class Decay(Offer):
     """The weight decay of an optimizer with momentum, behind a clip or not."""
 
     cls: Any
@@ -72,7 +73,7 @@ class Decay:
 
 
 @dataclass(frozen=True)
-class Average:
+class Average(Offer):
     """An `AveragedModel` with a moving average."""
 
     decay: str
