@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.benchmarks.measuring import hyper_of
-from optimetry.accelerated.benchmarks.peers import LR
+from optimetry.accelerated.benchmarks.measuring import LR, hyper_of
 from optimetry.accelerated.benchmarks.touch import bytes_moved
 from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.dtypes import DTYPES

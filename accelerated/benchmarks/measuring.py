@@ -10,17 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.benchmarks.peers import LR, peers
 from optimetry.accelerated.benchmarks.rounds import medians
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
 from optimetry.accelerated.devices.host import HOST
 from optimetry.accelerated.dtypes import DTYPES, Array
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
+from optimetry.conformance.targets.peers import peers
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
 
-Step = Callable[[], None]
+Step = Callable[[], object]
+
+LR = 1e-3
 
 
 @dataclass(frozen=True)
@@ -108,10 +110,11 @@ def measure(
         except EngineUnavailableError:
             continue
         contenders |= {"touch": touching(optimizer, grads), engine: stepping(optimizer, grads)}
-    others = dict(peers(rule, parameters, grads)) if with_peers else {}
+    documented = rule_named(rule).of(hyper_of(rule))
+    others = dict(peers(rule, documented.hyper(), parameters, grads, LR)) if with_peers else {}
     times = medians(contenders | others, seconds=seconds)
     peer = min(others, key=times.__getitem__) if others else None
-    moved = bytes_moved(kernel_of(rule_named(rule).of(hyper_of(rule))), DTYPES[dtype])
+    moved = bytes_moved(kernel_of(documented), DTYPES[dtype])
     total = tensors * elements
     return [
         Row(

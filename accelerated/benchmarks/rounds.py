@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-Step = Callable[[], None]
+Step = Callable[[], object]
 
 PAUSE = 0.02
 """Seconds before each sample: threads of the last contender that still spin go to sleep, and time slices begin anew."""

@@ -40,7 +40,7 @@ examples:
   optimetry targets                                        what can be checked here
   optimetry report results --out page                      tables from what was kept
 
-exit status: 0 every verdict conforms or was expected; 1 some verdict is not; 2 wrong usage, or a target or file that
+exit status: 0 all that is offered conforms or was expected; 1 some is not; 2 wrong usage, or a target or file that
 cannot be loaded."""
 
 CHECK_EXAMPLES = """\
@@ -130,7 +130,7 @@ def parser() -> Parser:
     workers = min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     check.add_argument("-n", default=str(workers), metavar="WORKERS", help=f"processes that judge (default {workers})")
     check.add_argument(
-        "--expect", type=Path, metavar="LEDGER", help="a file of expected verdicts: `optimizer dtype verdict reason`"
+        "--expect", type=Path, metavar="LEDGER", help="expected verdicts: `optimizer dtype verdict[:name] reason`"
     )
     check.add_argument(
         "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"

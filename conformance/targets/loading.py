@@ -16,10 +16,8 @@ from typing import Any
 from optimetry.conformance import targets
 from optimetry.conformance.subjects.names import near_miss
 from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError
-
-ADAPTED: Mapping[str, str] = {"keras": "3.15.0", "optax": "0.2.8", "paddle": "3.3.1", "torch": "2.13.0"}
-"""The version of each framework that its adapter was written for, as in ``constraints.txt``."""
 
 
 def builtin_names() -> list[str]:
@@ -38,20 +36,25 @@ def extras() -> Mapping[str, list[str]]:
     return needed
 
 
+def requirements(name: str) -> list[str]:
+    """What the framework behind a built-in target needs: its extra, or the distribution alone; nothing for our own."""
+    row = FRAMEWORKS.get(name)
+    return [] if row is None else extras().get(name, [row.distribution])
+
+
 def install_hint(name: str) -> str:
     """The command that installs what a built-in target needs."""
-    return "pip install " + " ".join(f'"{requirement}"' for requirement in extras()[name])
+    return "pip install " + " ".join(f'"{requirement}"' for requirement in requirements(name))
 
 
 def version_note(name: str, version: str) -> str:
     """A sentence where a built-in target runs another version of its framework than its adapter is for, else empty."""
-    adapted = ADAPTED.get(name, version)
-    if version.split("+", maxsplit=1)[0] == adapted:
+    row = FRAMEWORKS.get(name)
+    if row is None or version.split("+", maxsplit=1)[0] == row.version:
         return ""
-    exact = f"{distribution_of(extras()[name][0])}=={adapted}"
     return (
-        f"Note: the adapter was written for {name} {adapted}, and nobody has looked at what {version} does with its "
-        f'arguments. For verdicts as published: pip install "{exact}"'
+        f"Note: the adapter was written for {name} {row.version}, and nobody has looked at what {version} does with "
+        f'its arguments. For verdicts as published: pip install "{row.distribution}=={row.version}"'
     )
 
 
@@ -63,16 +66,16 @@ def distribution_of(requirement: str) -> str:
 
 def builtin_version(name: str) -> str:
     """The version of the framework behind a built-in target, without importing it, or how to install it."""
-    requirements = extras().get(name)
-    if requirements is None:  # a target that needs nothing more: our own
+    row = FRAMEWORKS.get(name)
+    if row is None:  # our own, which need nothing more
         try:
             return load_target(name).version
         except TargetError as error:
             return f"not available: {error}"
     try:
-        versions = [metadata.version(distribution_of(one)) for one in requirements]  # all of them must be there
+        versions = [metadata.version(distribution_of(one)) for one in requirements(name)]  # all of them must be there
         version = versions[0].split("+")[0]
-        return version if version == ADAPTED[name] else f"{version}, adapter for {ADAPTED[name]}"
+        return version if version == row.version else f"{version}, adapter for {row.version}"
     except metadata.PackageNotFoundError:
         return f"not installed: {install_hint(name)}"
 
@@ -118,7 +121,7 @@ def _builtin(name: str) -> Any:
     try:
         module = importlib.import_module(f"{targets.__name__}.{name}.target")
     except ModuleNotFoundError as error:
-        hint = f": {install_hint(name)}" if name in extras() else ""
+        hint = f": {install_hint(name)}" if requirements(name) else ""
         raise TargetError(f"target {name}: {error.name} is not installed{hint}") from error
     except Exception as error:
         raise TargetError(f"target {name}: importing it raised {_text(error)}") from error

@@ -193,11 +193,8 @@ def test_rows(name: str, hyper: dict[str, Any], device: CudaDevice) -> None:
 def test_the_suite_judges_everything(name: str, dtype: str) -> None:
     masters = ("", "-master") if name in RULES else ("",)
 
-    class OnlyCuda(AcceleratedTarget):
-        def engines(self) -> list[AcceleratedTarget]:
-            return [AcceleratedTarget(f"cuda{fmad}{master}") for master in masters for fmad in ("", "-fmad")]
-
-    for verdict in judge(OnlyCuda("cuda"), name, dtype, effort=EFFORTS["quick"], seed=0):
+    engines = [AcceleratedTarget(f"cuda{fmad}{master}") for master in masters for fmad in ("", "-fmad")]
+    for verdict in judge(engines, name, dtype, effort=EFFORTS["quick"], seed=0):
         assert verdict.verdict == "conforms", verdict
 
 

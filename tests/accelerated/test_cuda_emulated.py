@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from optimetry.accelerated.source import cuda_text
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.accelerated.target import FMAD, MASTER, AcceleratedTarget
-from optimetry.conformance.targets.protocol import engines_of
 from optimetry.reference.rules import RULES
 from tests.accelerated.cases import (
     EACH_KIND,
@@ -32,15 +30,9 @@ from tests.accelerated.emulated import Emulated, compiled, needs_compiler, plant
 pytestmark = [needs_compiler, pytest.mark.usefixtures("emulated_cuda")]
 
 
-class OnlyCuda(AcceleratedTarget):
-    """The engines on CUDA that differ in a dtype."""
-
-    def __init__(self, *engines: str) -> None:
-        super().__init__("cuda")
-        self._listed = engines
-
-    def engines(self) -> Sequence[AcceleratedTarget]:
-        return [AcceleratedTarget(f"cuda{engine}") for engine in self._listed]
+def cuda(*ends: str) -> list[AcceleratedTarget]:
+    """The engines on CUDA with these ends of their names."""
+    return [AcceleratedTarget(f"cuda{end}") for end in ends]
 
 
 @pytest.mark.filterwarnings("ignore")  # as in the workers of `optimetry check`: cases overflow on purpose
@@ -48,8 +40,8 @@ class OnlyCuda(AcceleratedTarget):
 @pytest.mark.parametrize("rule", RULES)
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
     masters = ("", MASTER) if DTYPES[dtype].narrow else ("",)
-    target = OnlyCuda(*(fmad + master for fmad in ("", FMAD) for master in masters))
-    for verdict in judge(engines_of(target), rule, dtype, effort=EFFORTS["quick"], seed=0):
+    engines = cuda(*(fmad + master for fmad in ("", FMAD) for master in masters))
+    for verdict in judge(engines, rule, dtype, effort=EFFORTS["quick"], seed=0):
         assert verdict.verdict == "conforms", verdict
         assert verdict.cases == EFFORTS["quick"].cases
 
@@ -77,7 +69,7 @@ def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
 )
 def test_a_planted_fault_is_rejected(name: str, before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(before, after, monkeypatch)
-    (verdict,) = judge(OnlyCuda(""), name, "float32", effort=EFFORTS["quick"], seed=0)
+    (verdict,) = judge(cuda(""), name, "float32", effort=EFFORTS["quick"], seed=0)
     assert verdict.verdict in ("diverges", "dialect"), verdict
 
 
@@ -85,7 +77,7 @@ def test_a_planted_fault_is_rejected(name: str, before: str, after: str, monkeyp
 def test_a_joint_norm_that_is_of_each_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     scaling = clips.scaling
     monkeypatch.setattr(clips, "scaling", lambda limit, joint: scaling(limit, joint=False))
-    (verdict,) = judge(OnlyCuda(""), "clip_by_global_norm", "float32", effort=EFFORTS["quick"], seed=0)
+    (verdict,) = judge(cuda(""), "clip_by_global_norm", "float32", effort=EFFORTS["quick"], seed=0)
     assert verdict.verdict in ("diverges", "dialect"), verdict
 
 

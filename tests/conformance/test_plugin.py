@@ -8,6 +8,7 @@ import pytest
 
 from optimetry.conformance import parametrize_with_checks
 from optimetry.conformance.plugin.checks import Judging, Nonconformity
+from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError, UsageError
 
 pytest_plugins = ["pytester"]
@@ -15,7 +16,8 @@ pytest_plugins = ["pytester"]
 SUITE = ("--pyargs", "optimetry.conformance.suite")
 QUICK = ("--optimizer-rule", "sgd", "--optimizer-dtype", "float32")
 TEST = "test_engine_computes_the_documented_rule"
-HEAVY = {"numpy", "ml_dtypes", "hypothesis.strategies", "jsonschema", "tabulate", "tqdm", "torch", "paddle"}
+FRAMEWORK_MODULES = {row.module for row in FRAMEWORKS.values()}
+HEAVY = {"numpy", "ml_dtypes", "hypothesis.strategies", "jsonschema", "tabulate", "tqdm"} | FRAMEWORK_MODULES
 
 
 @pytest.fixture

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import metadata
+from importlib import metadata, util
+from typing import Any
 
 import numpy as np
 
+from optimetry.accelerated import kernels
 from optimetry.accelerated.devices.device import device_of
 from optimetry.accelerated.engines.engine import ENGINES
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.subjects.wrappers import WRAPPERS
-from optimetry.conformance.targets.accelerated import wrappers as wrapped
-from optimetry.conformance.targets.protocol import AverageRun, GradientRun, Hyper
+from optimetry.conformance.targets.accelerated.wrappers import OFFERS
+from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.errors import EngineUnavailableError
+from optimetry.reference.rules import RULES
 
 MASTER, FMAD = "-master", "-fmad"
 """What the engine is called with ``multi_precision`` (float32 copies of narrow parameters, none of wide ones) and, on
@@ -60,19 +62,27 @@ class AcceleratedTarget:
         return None
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
-        """Why this engine has none of this wrapper; it has every rule in every dtype."""
-        return wrapped.unsupported(optimizer, master=self._master) if optimizer in WRAPPERS else None
+        """Why this engine has none of this rule or wrapper; what it has, it has in every dtype."""
+        if optimizer in OFFERS:
+            return f"{optimizer} works without master copies" if self._master else None
+        if optimizer in RULES and util.find_spec(f"{kernels.__name__}.{optimizer}"):
+            return None
+        return f"{self.name} has no kernel for {optimizer}"
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> AcceleratedRun:
-        """Begin a run on copies of ``parameters``."""
+        """Begin a run on copies of ``parameters``; raises ValueError where this engine has no such rule."""
+        self._refuse(optimizer, hyper)
         return AcceleratedRun(self._started(optimizer, hyper, parameters))
 
-    def start_wrapper(self, wrapper: str, hyper: Hyper, parameters: list[Array]) -> GradientRun | AverageRun:
-        """Begin a run of a clip, a regularizer or an average; raises ValueError where this engine has none."""
-        reason = wrapped.unsupported(wrapper, master=self._master)
+    def start_wrapper(self, wrapper: str, hyper: Hyper, parameters: list[Array]) -> Any:
+        """Begin a run of a clip, a regularizer, an average or compression; raises ValueError where it has none."""
+        self._refuse(wrapper, hyper)
+        return OFFERS[wrapper](wrapper, hyper, parameters, self._engine, self._fmad)
+
+    def _refuse(self, optimizer: str, hyper: Hyper) -> None:
+        reason = self.unsupported(optimizer, hyper, "float32")
         if reason is not None:
             raise ValueError(reason)
-        return wrapped.start(wrapper, hyper, parameters, self._engine, fmad=self._fmad)
 
     def _started(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Accelerated:
         device = device_of(self._engine, ())

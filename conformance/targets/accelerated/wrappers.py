@@ -28,11 +28,6 @@ REGULARIZERS: Mapping[str, type[regularizers.L1Decay]] = {
 }
 
 
-def unsupported(wrapper: str, *, master: bool) -> str | None:
-    """Why an engine does not run a wrapper."""
-    return f"{wrapper} works without master copies" if master else None
-
-
 class Gradients:
     """A clip, a regularizer, or one behind the other, over arrays that gradients are copied to."""
 
@@ -58,7 +53,7 @@ class Gradients:
 class Compressed:
     """DGC's compression, its messages as arrays of zeros and what is sent."""
 
-    def __init__(self, hyper: Hyper, parameters: Sequence[Array], engine: str, fmad: bool) -> None:
+    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array], engine: str, fmad: bool) -> None:
         self._device, self._sparsity = device_of(engine, ()), hyper["sparsity"]
         like = [self._device.given(np.array(array, order="C")) for array in parameters]
         self._worker = Compression(like, hyper["momentum"], hyper["use_nesterov"], engine=engine, fmad=fmad)
@@ -74,7 +69,7 @@ class Compressed:
 class Average:
     """An average of arrays that parameters are copied to."""
 
-    def __init__(self, hyper: Hyper, parameters: Sequence[Array], engine: str, fmad: bool) -> None:
+    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array], engine: str, fmad: bool) -> None:
         self._device = device_of(engine, ())
         self._parameters = [self._device.given(np.array(array, order="C")) for array in parameters]
         self._scheduled = bool(hyper.get("scheduled"))
@@ -109,12 +104,10 @@ class Average:
         self._average.load_state_dict(state)
 
 
-def start(
-    wrapper: str, hyper: Hyper, parameters: Sequence[Array], engine: str, *, fmad: bool
-) -> Gradients | Compressed | Average:
-    """Begin a run of a wrapper."""
-    if wrapper == "dgc_compress":
-        return Compressed(hyper, parameters, engine, fmad)
-    if wrapper in ("exponential_moving_average", "model_average"):
-        return Average(hyper, parameters, engine, fmad)
-    return Gradients(wrapper, hyper, parameters, engine, fmad)
+OFFERS: Mapping[str, type[Gradients | Compressed | Average]] = {
+    **dict.fromkeys((*CLIPS, *REGULARIZERS), Gradients),
+    "dgc_compress": Compressed,
+    "exponential_moving_average": Average,
+    "model_average": Average,
+}
+"""Every wrapper that the backend has."""

@@ -1,7 +1,7 @@
 """The far end of the target ``keras``: what a backend's own process does, started by ``python -m``.
 
 Keras settles its backend when it is imported, so nothing else here imports it. Functions do, not this module: what an
-import prints or raises has to reach the near end, `targets.keras.target`, as an answer or not at all.
+import prints or raises has to reach the near end, `targets.keras.backend`, as an answer or not at all.
 """
 
 from __future__ import annotations

@@ -1,72 +1,59 @@
-"""Keras' clips and moving averages: arguments of every optimizer, so plain SGD carries them.
+"""Runs of Keras' clips and moving averages: arguments of every optimizer, so plain SGD carries them.
 
 Runs live in the backend's process, as `FarWrapper` of `optimetry.conformance.targets.keras.process`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.keras.backend import Near
+from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.protocol import Hyper
 
-ABSENT: Mapping[str, str] = {
-    "dgc_compress": "keras has no deep gradient compression",
-    "l1_decay": "keras.regularizers are terms of the loss: an optimizer's weight_decay is decoupled",
-    "l2_decay": "keras.regularizers are terms of the loss: an optimizer's weight_decay is decoupled",
-    "clip_then_decay": "keras.regularizers are terms of the loss, so clips come behind them",
-    "model_average": "keras.optimizers have no average over windows",
-}
 
-ARGUMENTS: Mapping[str, tuple[str, str]] = {
-    "clip_by_value": ("clipvalue", "max"),
-    "clip_by_norm": ("clipnorm", "clip_norm"),
-    "clip_by_global_norm": ("global_clipnorm", "clip_norm"),
-    "exponential_moving_average": ("ema_momentum", "decay"),
-}
-"""Keyword of the optimizer, and the documented hyperparameter."""
+@dataclass(frozen=True)
+class KerasArgument(Offer):
+    """How one documented wrapper is asked of any of ``keras.optimizers``."""
 
+    keyword: str
+    """The keyword of the optimizer."""
+    source: str
+    """The documented hyperparameter that it takes."""
+    constants: Mapping[str, object] = field(default_factory=dict)
+    """Other keywords."""
 
-def unsupported(wrapper: str, hyper: Hyper) -> str | None:
-    """Why Keras does not offer this wrapper or these hyperparameters."""
-    if wrapper in ABSENT:
-        return ABSENT[wrapper]
-    if wrapper == "clip_by_value" and hyper["min"] != -hyper["max"]:
-        return "clipvalue clips to [-c, c] only"
-    if hyper.get("scheduled"):
-        return "keras.optimizers have no schedule of the moving average's decay"
-    return None
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why not with these hyperparameters."""
+        if "min" in hyper and hyper["min"] != -hyper["max"]:
+            return f"{self.keyword} clips to [-c, c] only"
+        return "keras.optimizers have no schedule of the moving average's decay" if hyper.get("scheduled") else None
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> NearWrapper:
+        """Begin a run."""
+        return NearWrapper(engine, "start_wrapper", {self.keyword: hyper[self.source], **self.constants}, parameters)
 
 
-def keywords(wrapper: str, hyper: Hyper) -> dict[str, object]:
-    """The keyword arguments of the optimizer for ``hyper``."""
-    keyword, name = ARGUMENTS[wrapper]
-    average = {"use_ema": True} if wrapper == "exponential_moving_average" else {}
-    return {keyword: hyper[name], **average}
-
-
-class NearWrapper:
-    """The near end of one run of a wrapper: every call is one request to the backend's process."""
-
-    def __init__(self, backend: Any, number: int) -> None:
-        self._backend, self._number = backend, number
+class NearWrapper(Near):
+    """The near end of one run of a wrapper."""
 
     def transform(self, grads: list[Array]) -> list[Array]:
         """As `FarWrapper.transform`."""
-        given: list[Array] = self._backend.ask("transform", self._number, (grads,))
+        given: list[Array] = self._ask("transform", grads)
         return given
 
     def update(self, parameters: list[Array]) -> None:
         """As `FarWrapper.update`."""
-        self._backend.ask("update", self._number, (parameters,))
+        self._ask("update", parameters)
 
     def apply(self) -> list[Array]:
         """As `FarWrapper.apply`."""
-        given: list[Array] = self._backend.ask("apply", self._number, ())
+        given: list[Array] = self._ask("apply")
         return given
 
     def restore(self) -> list[Array]:
         """As `FarWrapper.restore`."""
-        given: list[Array] = self._backend.ask("restore", self._number, ())
+        given: list[Array] = self._ask("restore")
         return given

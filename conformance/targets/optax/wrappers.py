@@ -1,64 +1,60 @@
-"""Optax' clips, weight decay and average: gradient transformations, all of them.
+"""Runs of Optax' clips, weight decay and average: gradient transformations, all of them.
 
-An average of parameters is `optax.ema` fed parameters in place of updates; it corrects for the start at zero unless it
-is told not to. What it gives is kept by whoever trains, so applying and restoring is an assignment.
+An average of parameters is a transformation fed parameters in place of updates. What it gives is kept by whoever
+trains, so applying and restoring is an assignment.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import jax
 import numpy as np
-import optax
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.optax.target import configured
+from optimetry.conformance.targets.jax_caches import caches
+from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.optax.rules import configured, dtypes_of
 from optimetry.conformance.targets.protocol import Hyper
 
-ABSENT: Mapping[str, str] = {
-    "dgc_compress": "optax has no deep gradient compression",
-    "l1_decay": "optax has no L1 decay",
-    "model_average": "optax has no average over windows",
-}
 
-MAKE: Mapping[str, Callable[..., Any]] = {
-    "clip_by_value": lambda hyper: optax.clip(hyper["max"]),
-    "clip_by_norm": lambda hyper: optax.clip_by_global_norm(hyper["clip_norm"]),  # of one gradient at a time
-    "clip_by_global_norm": lambda hyper: optax.clip_by_global_norm(hyper["clip_norm"]),
-    "l2_decay": lambda hyper: optax.add_decayed_weights(hyper["regularization_coeff"]),
-    "clip_then_decay": lambda hyper: optax.chain(
-        optax.clip_by_global_norm(hyper["clip_norm"]), optax.add_decayed_weights(hyper["regularization_coeff"])
-    ),
-    "exponential_moving_average": lambda hyper: optax.ema(hyper["decay"], debias=True),
-}
-"""The transformation for the documented hyperparameters."""
+@dataclass(frozen=True)
+class OptaxWrapper(Offer):
+    """How one documented wrapper is asked of Optax."""
 
+    make: Callable[[Hyper], Any]
+    """The transformation for the documented hyperparameters."""
+    apart: bool = False
+    """Whether each array has a transformation of its own."""
+    averages: bool = False
+    """Whether it is fed parameters."""
 
-def unsupported(wrapper: str, hyper: Hyper) -> str | None:
-    """Why Optax does not offer this wrapper or these hyperparameters."""
-    if wrapper not in MAKE:
-        return ABSENT[wrapper]
-    if wrapper == "clip_by_value" and hyper["min"] != -hyper["max"]:
-        return "optax.clip clips to [-c, c] only"
-    if hyper.get("scheduled"):
-        return "optax.ema has no schedule of the decay"
-    return None
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why not with these hyperparameters."""
+        if "min" in hyper and hyper["min"] != -hyper["max"]:
+            return "optax.clip clips to [-c, c] only"
+        return "optax.ema has no schedule of the decay" if hyper.get("scheduled") else None
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Transformation:
+        """Begin a run."""
+        caches.used(subject, *dtypes_of(parameters))
+        return (Averaging if self.averages else Transformation)(self, hyper, parameters, compiled=engine == "jit")
 
 
 class Transformation:
     """One transformation with its state, of all arrays together or of each alone."""
 
-    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array], compiled: bool) -> None:
+    def __init__(self, wrapper: OptaxWrapper, hyper: Hyper, parameters: Sequence[Array], compiled: bool) -> None:
         self._wide = compiled or any(array.dtype == np.float64 for array in parameters)
         self._numbers = {name: value for name, value in hyper.items() if isinstance(value, float)}
-        self._update = compiled_update(wrapper) if compiled else functools.partial(update, wrapper)
+        self._update = compiled_update(wrapper.make) if compiled else functools.partial(update, wrapper.make)
         with configured(self._wide):
             held = [jax.numpy.array(array) for array in parameters]
-            self._parts = [[array] for array in held] if wrapper == "clip_by_norm" else [held]
-            self._states = [MAKE[wrapper](hyper).init(part) for part in self._parts]
+            self._parts = [[array] for array in held] if wrapper.apart else [held]
+            self._states = [wrapper.make(hyper).init(part) for part in self._parts]
 
     def transform(self, grads: list[Array]) -> list[Array]:
         """What the transformation gives for these updates."""
@@ -72,8 +68,8 @@ class Transformation:
         return given
 
 
-class Average(Transformation):
-    """``optax.ema`` of the parameters."""
+class Averaging(Transformation):
+    """A transformation of parameters."""
 
     def update(self, parameters: list[Array]) -> None:
         """Feed the parameters."""
@@ -99,21 +95,13 @@ class Average(Transformation):
             self._states = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(self._states), leaves)
 
 
-def update(wrapper: str, fed: Any, state: Any, parameters: Any, numbers: Mapping[str, Any]) -> Any:
-    """One update of a transformation made for these numbers."""
-    return MAKE[wrapper](numbers).update(fed, state, parameters)
+def update(make: Callable[[Hyper], Any], fed: Any, state: Any, parameters: Any, numbers: Mapping[str, Any]) -> Any:
+    """What one call of the transformation gives, and its state."""
+    return make(numbers).update(fed, state, parameters)
 
 
 @functools.cache
-def compiled_update(wrapper: str) -> Callable[..., Any]:
+def compiled_update(make: Callable[[Hyper], Any]) -> Callable[..., Any]:
     """`update`, compiled once for each list of shapes; numbers are arguments of what is compiled."""
-    compiled: Callable[..., Any] = jax.jit(functools.partial(update, wrapper))
+    compiled: Callable[..., Any] = jax.jit(functools.partial(update, make))
     return compiled
-
-
-def start(wrapper: str, hyper: Hyper, parameters: Sequence[Array], compiled: bool) -> Transformation:
-    """Begin a run of a wrapper."""
-    reason = unsupported(wrapper, hyper)
-    if reason is not None:
-        raise ValueError(f"{wrapper}: {reason}")
-    return (Average if "decay" in hyper else Transformation)(wrapper, hyper, parameters, compiled)

@@ -1,4 +1,4 @@
-"""Paddle's clips (``paddle.nn``), regularizers (``paddle.regularizer``) and ``paddle.incubate.ModelAverage``.
+"""Runs of Paddle's clips (``paddle.nn``), regularizers (``paddle.regularizer``) and averages of parameters.
 
 A clip is called as an optimizer calls it. What a regularizer makes of a gradient, behind a clip or not, shows in the
 velocity of `Momentum` after one step: there it stands before any learning rate.
@@ -6,51 +6,85 @@ velocity of `Momentum` after one step: there it stands before any learning rate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import paddle
-from paddle.incubate import ModelAverage
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.paddle.target import array_of, tensor
+from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.paddle.library import paddle
+from optimetry.conformance.targets.paddle.rules import FLOATS, array_of, no_kernel, tensor
 from optimetry.conformance.targets.protocol import Hyper
 
-ABSENT: Mapping[str, str] = {
-    "dgc_compress": "paddle has no CPU kernel for dgc_compress",
-    "exponential_moving_average": "paddle.static.ExponentialMovingAverage cannot be built: it raises TypeError in the "
-    "graphs of Paddle 3, and refuses to work outside graphs",
-}
 
-CLIPS: Mapping[str, Callable[[Hyper], Any]] = {
-    "clip_by_value": lambda hyper: paddle.nn.ClipGradByValue(hyper["max"], hyper["min"]),
-    "clip_by_norm": lambda hyper: paddle.nn.ClipGradByNorm(hyper["clip_norm"]),
-    "clip_by_global_norm": lambda hyper: paddle.nn.ClipGradByGlobalNorm(hyper["clip_norm"]),
-    "clip_then_decay": lambda hyper: paddle.nn.ClipGradByGlobalNorm(hyper["clip_norm"]),
-}
-REGULARIZERS: Mapping[str, Any] = {
-    "l1_decay": paddle.regularizer.L1Decay,
-    "l2_decay": paddle.regularizer.L2Decay,
-    "clip_then_decay": paddle.regularizer.L2Decay,
-}
-FLOATS = ("float32", "float64")
-
-
-def unsupported(wrapper: str, hyper: Hyper, dtype: str) -> str | None:
-    """Why Paddle does not offer this wrapper in this dtype."""
-    if wrapper in ABSENT:
-        return ABSENT[wrapper]
-    if dtype not in (("float32",) if wrapper == "clip_by_norm" else FLOATS):
-        return f"paddle has no {dtype} CPU kernel for {wrapper}"
-    return None
-
-
-class Clip:
+@dataclass(frozen=True)
+class Clip(Offer):
     """A clip on its own."""
 
-    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> None:
-        self._clip = CLIPS[wrapper](hyper)
+    cls: Any
+    arguments: tuple[str, ...]
+    """Documented hyperparameters, in the order of the class's arguments."""
+    dtypes: tuple[str, ...] = FLOATS
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why not in this dtype."""
+        return no_kernel(subject, dtype, self.dtypes)
+
+    def made(self, hyper: Hyper) -> Any:
+        """The clip."""
+        return self.cls(*(hyper[name] for name in self.arguments))
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Clipping:
+        """Begin a run."""
+        return Clipping(self.made(hyper), parameters)
+
+
+@dataclass(frozen=True)
+class Decay(Offer):
+    """A regularizer, behind a clip or not."""
+
+    cls: Any
+    strength: str
+    """The documented hyperparameter that it takes."""
+    behind: Clip | None = None
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why not in this dtype."""
+        return no_kernel(subject, dtype, FLOATS)
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Decaying:
+        """Begin a run."""
+        clip = self.behind.made(hyper) if self.behind else None
+        return Decaying(lambda: {"weight_decay": self.cls(hyper[self.strength]), "grad_clip": clip}, parameters)
+
+
+@dataclass(frozen=True)
+class Average(Offer):
+    """An average of parameters."""
+
+    cls: Any
+    arguments: tuple[str, ...]
+    """Documented hyperparameters, in the order of the class's first arguments."""
+    named: tuple[str, ...]
+    """Those passed under their own names."""
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why not in this dtype."""
+        return no_kernel(subject, dtype, FLOATS)
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Averaging:
+        """Begin a run."""
+        first, named = [hyper[name] for name in self.arguments], {name: hyper[name] for name in self.named}
+        return Averaging(lambda held: self.cls(*first, parameters=held, **named), parameters)
+
+
+class Clipping:
+    """A clip, called with pairs of parameters and gradients."""
+
+    def __init__(self, clip: Any, parameters: Sequence[Array]) -> None:
+        self._clip = clip
         self._parameters = [tensor(array, trainable=True) for array in parameters]
 
     def transform(self, grads: list[Array]) -> list[Array]:
@@ -59,22 +93,18 @@ class Clip:
         return [array_of(grad) for _, grad in pairs]
 
 
-class Regularizer:
+class Decaying:
     """A regularizer, behind a clip if there is one, inside an optimizer."""
 
-    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> None:
+    def __init__(self, keywords: Callable[[], dict[str, Any]], parameters: Sequence[Array]) -> None:
+        self._keywords = keywords
         self._parameters = [tensor(array, trainable=True) for array in parameters]
-        self._make: Callable[[], Any] = lambda: paddle.optimizer.Momentum(
-            learning_rate=0.0,
-            momentum=0.0,
-            parameters=self._parameters,
-            weight_decay=REGULARIZERS[wrapper](hyper["regularization_coeff"]),
-            grad_clip=CLIPS[wrapper](hyper) if wrapper in CLIPS else None,
-        )
 
     def transform(self, grads: list[Array]) -> list[Array]:
         """The velocity of the first step."""
-        optimizer = self._make()
+        optimizer = paddle.optimizer.Momentum(
+            learning_rate=0.0, momentum=0.0, parameters=self._parameters, **self._keywords()
+        )
         for parameter, grad in zip(self._parameters, grads, strict=True):
             parameter.grad = tensor(grad)
         optimizer.step()
@@ -83,17 +113,12 @@ class Regularizer:
         return [array_of(next(held[key] for key in held if key.startswith(name))) for name in names]
 
 
-class Average:
-    """``paddle.incubate.ModelAverage``."""
+class Averaging:
+    """An average of parameters, over parameters of its own."""
 
-    def __init__(self, hyper: Hyper, parameters: Sequence[Array]) -> None:
+    def __init__(self, make: Callable[[list[Any]], Any], parameters: Sequence[Array]) -> None:
         self._parameters = [paddle.create_parameter(list(array.shape), array.dtype.name) for array in parameters]
-        self._average = ModelAverage(
-            hyper["average_window_rate"],
-            parameters=self._parameters,
-            min_average_window=hyper["min_average_window"],
-            max_average_window=hyper["max_average_window"],
-        )
+        self._average = make(self._parameters)
         for parameter, array in zip(self._parameters, parameters, strict=True):
             parameter.grad = tensor(np.zeros_like(array))  # a step passes over parameters that have no gradient
 
@@ -112,14 +137,3 @@ class Average:
         """``restore``."""
         self._average.restore()
         return [array_of(parameter) for parameter in self._parameters]
-
-
-def start(wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> Clip | Regularizer | Average:
-    """Begin a run of a wrapper."""
-    for array in parameters:
-        reason = unsupported(wrapper, hyper, array.dtype.name)
-        if reason is not None:
-            raise ValueError(f"{wrapper}: {reason}")
-    if wrapper == "model_average":
-        return Average(hyper, parameters)
-    return (Regularizer if wrapper in REGULARIZERS else Clip)(wrapper, hyper, parameters)

@@ -1,4 +1,4 @@
-"""PyTorch's clips (``torch.nn.utils``), weight decay and averaged models (``torch.optim.swa_utils``).
+"""Runs of PyTorch's clips (``torch.nn.utils``), weight decay and averaged models (``torch.optim.swa_utils``).
 
 What torch adds to a gradient for its weight decay shows in the momentum buffer after one step: there it stands before
 any learning rate.
@@ -7,84 +7,122 @@ any learning rate.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.utils import clip_grad_norm_, clip_grad_value_
-from torch.optim.swa_utils import AveragedModel, get_ema_avg_fn, get_ema_multi_avg_fn
+from torch.optim.swa_utils import AveragedModel
 
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.protocol import Hyper
-from optimetry.conformance.targets.torch.target import array_of, tensor_over
-
-ABSENT: Mapping[str, str] = {
-    "dgc_compress": "torch.distributed has no deep gradient compression",
-    "l1_decay": "torch.optim has no L1 decay",
-    "model_average": "torch.optim.swa_utils averages all updates alike, without windows",
-}
+from optimetry.conformance.targets.torch.rules import array_of, tensor_over
 
 
-def unsupported(wrapper: str, hyper: Hyper, engine: str) -> str | None:
-    """Why torch does not offer this wrapper, these hyperparameters or this engine."""
-    if wrapper in ABSENT:
-        return ABSENT[wrapper]
-    if engine == "fused":
-        return f"torch has no fused implementation of {wrapper}"
-    if wrapper == "clip_by_value" and hyper["min"] != -hyper["max"]:
-        return "torch.nn.utils.clip_grad_value_ clips to [-c, c] only"
-    if hyper.get("scheduled"):
-        return "torch.optim.swa_utils has no schedule of the decay"
-    return None
+@dataclass(frozen=True)
+class Clip(Offer):
+    """A function that clips the gradients of parameters in place."""
+
+    function: Callable[..., Any]
+    limit: str
+    """The documented hyperparameter that it takes."""
+    apart: bool = False
+    """Whether it is called for one parameter at a time."""
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why torch refuses."""
+        if engine == "fused":
+            return f"torch has no fused implementation of {subject}"
+        if "min" in hyper and hyper["min"] != -hyper["max"]:
+            return f"torch.nn.utils.{self.function.__name__} clips to [-c, c] only"
+        return None
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Clipping:
+        """Begin a run."""
+        return Clipping(parameters, lambda held: self.call(held, hyper, engine))
+
+    def call(self, parameters: Sequence[torch.nn.Parameter], hyper: Hyper, engine: str) -> None:
+        """Clip the gradients of these parameters."""
+        for group in [[one] for one in parameters] if self.apart else [parameters]:
+            self.function(group, hyper[self.limit], foreach=engine == "foreach")
 
 
-class Gradients:
-    """A clip, or a weight decay, or one behind the other."""
+@dataclass(frozen=True)
+class Decay(Offer):
+    """The weight decay of an optimizer with momentum, behind a clip or not."""
 
-    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array], foreach: bool) -> None:
+    cls: Any
+    strength: str
+    """The documented hyperparameter that is its ``weight_decay``."""
+    behind: Clip | None = None
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why torch refuses."""
+        return f"torch has no fused implementation of {subject}" if engine == "fused" else None
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Clipping:
+        """Begin a run."""
+        keywords = {"momentum": 0.5, "weight_decay": hyper[self.strength], "foreach": engine == "foreach"}
+        clip = self.behind
+        return Clipping(
+            parameters,
+            (lambda held: clip.call(held, hyper, engine)) if clip else lambda held: None,
+            lambda held: self.cls(held, lr=0.0, **keywords),
+        )
+
+
+@dataclass(frozen=True)
+class Average(Offer):
+    """An `AveragedModel` with a moving average."""
+
+    decay: str
+    """The documented hyperparameter that its function takes."""
+    functions: Mapping[str, tuple[str, Callable[..., Any]]]
+    """Engine -> the keyword of the model, and what makes its function."""
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why torch refuses."""
+        if engine not in self.functions:
+            return f"torch has no {engine} implementation of {subject}"
+        return "torch.optim.swa_utils has no schedule of the decay" if hyper.get("scheduled") else None
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Averaging:
+        """Begin a run."""
+        keyword, function = self.functions[engine]
+        return Averaging(parameters, {keyword: function(hyper[self.decay])})
+
+
+class Clipping:
+    """Parameters, what clips their gradients in place, and the optimizer that decays them, if there is one."""
+
+    def __init__(
+        self,
+        parameters: Sequence[Array],
+        clip: Callable[[Sequence[torch.nn.Parameter]], None],
+        optimizer: Callable[[Sequence[torch.nn.Parameter]], Any] | None = None,
+    ) -> None:
         self._parameters = [torch.nn.Parameter(tensor(array)) for array in parameters]
-        self._foreach, self._hyper, self._wrapper = foreach, hyper, wrapper
+        self._clip, self._make = clip, optimizer
 
     def transform(self, grads: list[Array]) -> list[Array]:
-        """What stands in ``.grad``, or in the momentum buffer of the first step, after the wrapper."""
+        """What stands in ``.grad`` after the clip, or in the momentum buffer of a first step."""
         for parameter, grad in zip(self._parameters, grads, strict=True):
             parameter.grad = tensor(grad)
-        self._clip()
-        if "regularization_coeff" in self._hyper:
-            return self._decayed()
-        return [array_of(parameter.grad) for parameter in self._parameters if parameter.grad is not None]
-
-    def _clip(self) -> None:
-        if self._wrapper == "clip_by_value":
-            clip_grad_value_(self._parameters, self._hyper["max"], foreach=self._foreach)
-        elif self._wrapper == "clip_by_norm":
-            for parameter in self._parameters:
-                clip_grad_norm_([parameter], self._hyper["clip_norm"], foreach=self._foreach)
-        elif "clip_norm" in self._hyper:
-            clip_grad_norm_(self._parameters, self._hyper["clip_norm"], foreach=self._foreach)
-
-    def _decayed(self) -> list[Array]:
-        optimizer = torch.optim.SGD(
-            self._parameters,
-            lr=0.0,
-            momentum=0.5,
-            weight_decay=self._hyper["regularization_coeff"],
-            foreach=self._foreach,
-        )
+        self._clip(self._parameters)
+        if self._make is None:
+            return [array_of(parameter.grad) for parameter in self._parameters if parameter.grad is not None]
+        optimizer = self._make(self._parameters)
         optimizer.step()
         return [array_of(optimizer.state[parameter]["momentum_buffer"]) for parameter in self._parameters]
 
 
-class Average:
+class Averaging:
     """An `AveragedModel`, whose parameters are loaded into the model to apply them."""
 
-    def __init__(self, hyper: Hyper, parameters: Sequence[Array], foreach: bool) -> None:
+    def __init__(self, parameters: Sequence[Array], function: Mapping[str, Any]) -> None:
         self._model = _Model(parameters)
-        decay = hyper["decay"]
-        average: dict[str, Callable[..., Any]] = (
-            {"multi_avg_fn": get_ema_multi_avg_fn(decay)} if foreach else {"avg_fn": get_ema_avg_fn(decay)}
-        )
-        self._averaged = AveragedModel(self._model, **average)
+        self._averaged = AveragedModel(self._model, **function)
         self._training = self._model.state()
 
     def update(self, parameters: list[Array]) -> None:
@@ -126,15 +164,6 @@ class _Model(torch.nn.Module):  # type: ignore[misc, unused-ignore]
     def arrays(self) -> list[Array]:
         """Copies of the parameters."""
         return [array_of(parameter.detach()) for parameter in self.all]
-
-
-def start(wrapper: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Gradients | Average:
-    """Begin a run of a wrapper."""
-    reason = unsupported(wrapper, hyper, engine)
-    if reason is not None:
-        raise ValueError(f"{wrapper}: {reason}")
-    foreach = engine == "foreach"
-    return Average(hyper, parameters, foreach) if "decay" in hyper else Gradients(wrapper, hyper, parameters, foreach)
 
 
 def tensor(array: Array) -> torch.Tensor:
