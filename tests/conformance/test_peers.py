@@ -5,7 +5,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from optimetry.accelerated.benchmarks.matrix import HYPER
+from optimetry.accelerated.benchmarks.measuring import hyper_of
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.peers import names, peers, versions
 from optimetry.conformance.targets.protocol import engines_of
@@ -40,7 +40,7 @@ def test_every_rule_that_a_framework_offers_is_timed(name):
         pytest.skip(str(error))
     parameters, grads = ([np.ones(size, np.float32) for size in (3, 2)] for _ in range(2))
     for rule in RULES:
-        hyper = rule_named(rule).of(HYPER.get(rule, {})).hyper()
+        hyper = rule_named(rule).of(hyper_of(rule)).hyper()
         found = {peer: step for peer, step in peers(rule, hyper, parameters, grads, 0.1) if peer.startswith(name)}
         assert bool(found) == any(engine.unsupported(rule, hyper, "float32") is None for engine in engines), rule
         for step in found.values():
