@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +140,7 @@ def test_the_text_of_a_formula_computes_what_the_subject_does_bit_for_bit(optimi
             found = run_by_formula(case)
             must = [[np.array(array) for array in arrays] for arrays in subject.trajectory(case, Double())]
             assert len(found) == len(must) == len(case.grads)
-            for a, b in zip(sum(found, []), sum(must, []), strict=True):
+            for a, b in zip(chain(*found), chain(*must), strict=True):
                 assert (a.shape, a.dtype, a.tobytes()) == (b.shape, b.dtype, b.tobytes())
                 compared += a.size
     assert compared > 1000
