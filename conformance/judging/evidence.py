@@ -18,7 +18,7 @@ from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
-from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
 from optimetry.reference.errors import TargetFault, TargetHung
 
 TEMPLATE = '''"""{title}
@@ -182,7 +182,7 @@ def faulty(target: Target, fault: TargetFault, case: Case, guard: Guard) -> dict
 
     def fails(smaller: Case) -> bool:
         try:
-            trajectory(target, smaller, guard)
+            hold_contents(target, smaller, guard)
         except TargetFault as again:
             return not isinstance(again, TargetHung)
         return False

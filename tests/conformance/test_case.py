@@ -13,16 +13,15 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.cases.strategies import PATTERNS, SHAPES, cases, drawn_cases
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named, subject_of
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard, trajectory
-from optimetry.reference.rules import RULES
 
-COMBINATIONS = [(optimizer, dtype) for optimizer in RULES for dtype in FORMATS]
+COMBINATIONS = [(optimizer, dtype) for optimizer in SUBJECTS for dtype in FORMATS]
 
 
 @settings(max_examples=60, derandomize=True, deadline=None)
-@given(st.sampled_from(COMBINATIONS).flatmap(lambda pair: cases(*pair)))
+@given(st.sampled_from(COMBINATIONS).flatmap(lambda pair: cases(SUBJECTS[pair[0]], pair[1])))
 def test_a_case_survives_json_bit_for_bit(case: Case) -> None:
     again = Case.from_json(case.to_json())
     assert again.to_json() == case.to_json()
@@ -92,4 +91,4 @@ def test_every_pattern_stays_finite_with_room_for_squares(dtype: str) -> None:
 @pytest.mark.parametrize(("optimizer", "dtype"), COMBINATIONS)
 def test_every_drawn_hyperparameter_is_in_its_domain(optimizer: str, dtype: str) -> None:
     for case in drawn_cases(subject_named(optimizer), dtype, seed=2, count=25):
-        assert case.rule.hyper() == case.hyper  # `rule` raises outside a domain
+        assert subject_of(case).of(case.hyper).hyper() == case.hyper  # `of` raises outside a domain

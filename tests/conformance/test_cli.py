@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from optimetry.conformance.commands.cli import main
+from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_names
 from optimetry.reports.results import read
 
@@ -145,6 +146,20 @@ def test_engines_that_cannot_run_here_are_named_and_no_failure(optimetry):
     assert "1 verdict: 1 conforms\nengine cuda not run: no CUDA device\n" in out
     _, out, _ = optimetry("check", "miniatures:Correct", *QUICK)
     assert "not run" not in out
+
+
+def test_wrappers_are_judged_when_they_are_named(optimetry):
+    status, out, _ = optimetry("check", "numpy", "--optimizer", "l1_decay", *QUICK[:2], *QUICK[4:], "-n", "1")
+    assert status == 0
+    assert "l1_decay" in out
+    assert "1 verdict: 1 conforms" in out
+
+
+def test_the_flag_adds_all_wrappers(optimetry):
+    status, out, _ = optimetry("check", "numpy", "--wrappers", *QUICK, "-n", "1")
+    assert status == 0
+    assert all(name in out for name in ("sgd", *WRAPPERS))
+    assert f"{1 + len(WRAPPERS)} verdicts" in out
 
 
 def test_an_expected_verdict_is_status_0(optimetry, tmp_path):

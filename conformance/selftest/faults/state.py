@@ -307,7 +307,7 @@ enter(
         start=_VelocityIsTheGradient,
         rejected_by="protocol",
         outcome="error",
-        because="keeps the array of gradient 0 instead of its contents",
+        because="instead of its contents, where the next step's gradient is written",
     ),
     Fault(
         name="saved_state_ignored",

@@ -1,0 +1,44 @@
+"""What several tests ask of the judge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from optimetry.conformance.cases.effort import EFFORTS, Effort
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.naming.families.family import Dialect
+from optimetry.conformance.naming.points import PointClass, classes_of
+from optimetry.conformance.targets.protocol import engines_of
+from optimetry.conformance.targets.session import Guard
+from optimetry.reports.results import Verdict
+
+QUICK = EFFORTS["quick"]
+
+NAMED = [dialect for dialects in DIALECTS.values() for dialect in dialects]
+
+
+def verdict_of(
+    target: Any, optimizer: str, dtype: str = "float32", effort: Effort = QUICK, guard: Guard | None = None
+) -> Verdict:
+    """The verdict on a target of one engine."""
+    (verdict,) = judge(engines_of(target), optimizer, dtype, effort=effort, seed=0, guard=guard)
+    return verdict
+
+
+def dialect_named(optimizer: str, name: str) -> Dialect:
+    (found,) = (dialect for dialect in DIALECTS[optimizer] if dialect.name == name)
+    return found
+
+
+def class_named(optimizer: str, name: str) -> PointClass:
+    (found,) = (one for one in classes_of(optimizer) if one.name == name)
+    return found
+
+
+def label(value: Any) -> str | None:
+    """What a parameter is called in a test's id."""
+    if isinstance(value, Dialect | PointClass):
+        return f"{value.optimizer}-{value.name}"
+    name = value if isinstance(value, str) else getattr(value, "__name__", None)
+    return name if isinstance(name, str) else None
