@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from optimetry.conformance.cases.case import Case
@@ -10,7 +10,7 @@ from optimetry.conformance.naming.candidates import tiers
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.agreement import Agreement, compare, explains
+from optimetry.conformance.numerics.agreement import Agreement, compare, explained
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
@@ -42,12 +42,12 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
     search = _Search(target, cases, guard, Probed.of(target, optimizer, dtype, guard))
     longest = Identity(None)
     for tier in tiers(optimizer, dtype, search.probed):
-        alive, found = search.surviving(tier)
-        longest = max(longest, found, key=lambda identity: identity.tried)
+        alive, unexplained = search.surviving(tier)
+        longest = max(longest, unexplained, key=lambda identity: identity.tried)
         if len(alive) > 1:
             return longest
         if alive:
-            return search.identity(search.narrowed(alive[0]))
+            return search.narrowed(alive[0])
     return longest
 
 
@@ -60,50 +60,47 @@ class _Search:
     guard: Guard
     probed: Probed
 
-    def surviving(self, candidates: list[Explanation]) -> tuple[list[Explanation], Identity]:
-        """Those candidates that hold in every probe and on every case, and how far the document is in those tried."""
-        alive = [one for one in candidates if self.probed.explained_by(one.expected)]
-        agreement, tried = Agreement(), 0
+    def surviving(self, candidates: Sequence[Explanation]) -> tuple[list[Identity], Identity]:
+        """The candidates that hold in every probe and on every case, and how far the document is in those tried."""
+        alive = [(one, Agreement()) for one in candidates if self.probed.explained_by(one.expected)]
+        document, tried = Agreement(), 0
         for case in self.cases() if alive else ():
+            if reason_unsupported(self.target, case) is None:
+                after = trajectory(self.target, case, self.guard)
+                document, tried = document + compare(after, expected(case), case.form), tried + 1
+                found = [(one, before, explained(after, one.expected(case), case.form)) for one, before in alive]
+                alive = [(one, before + agreement) for one, before, agreement in found if agreement is not None]
             if not alive:
                 break
-            if reason_unsupported(self.target, case) is None:
-                after = trajectory(self.target, case, self.guard)
-                alive = [one for one in alive if explains(after, one.expected(case), case.form)]
-                agreement, tried = agreement + compare(after, expected(case), case.form), tried + 1
-        return alive, Identity(None, agreement, Agreement(), tried)
+        identities = [Identity(one, document, agreement, tried) for one, agreement in alive]
+        return identities, Identity(None, document, Agreement(), tried)
 
-    def holds(self, explanation: Explanation) -> bool:
-        """Whether an explanation holds in every probe and on every case."""
-        return bool(self.surviving([explanation])[0])
+    def holding(self, explanation: Explanation) -> Identity | None:
+        """What is known of an explanation that holds in every probe and on every case; None if it does not."""
+        identities, _ = self.surviving([explanation])
+        return identities[0] if identities else None
 
-    def identity(self, explanation: Explanation) -> Identity:
-        """An explanation that holds, with how far the target is from it and from the document."""
-        documented, explained, tried = Agreement(), Agreement(), 0
-        for case in self.cases():
-            if reason_unsupported(self.target, case) is None:
-                after = trajectory(self.target, case, self.guard)
-                documented += compare(after, expected(case), case.form)
-                explained += compare(after, explanation.expected(case), case.form)
-                tried += 1
-        return Identity(explanation, documented, explained, tried)
-
-    def narrowed(self, explanation: Explanation) -> Explanation:
+    def narrowed(self, identity: Identity) -> Identity:
         """The same with as few numbers held in float32 as the probes, or else the cases, show."""
+        explanation = identity.explanation
+        assert explanation is not None
         names = explanation.arithmetic.float32_in_some_uses
         if not names:
-            return explanation
+            return identity
         shown = numbers_in_float32(self.target, explanation.rule, self.guard)
-        probed = explanation.with_numbers(shown.float32)
-        if shown.float32 and not shown.float32_in_some_uses and self.holds(probed):
-            return probed
+        if shown.float32 and not shown.float32_in_some_uses:
+            found = self.holding(explanation.with_numbers(shown.float32))
+            if found is not None:
+                return found
         for name in names:
             fewer = tuple(other for other in names if other != name)
-            if fewer and self.holds(explanation.with_numbers((), fewer)):
-                names = fewer
+            found = self.holding(explanation.with_numbers((), fewer)) if fewer else None
+            if found is not None:
+                identity, names = found, fewer
         throughout: tuple[str, ...] = ()
         for name in names:
             others = tuple(other for other in names if other not in (*throughout, name))
-            if self.holds(explanation.with_numbers((*throughout, name), others)):
-                throughout = (*throughout, name)
-        return explanation.with_numbers(throughout, tuple(name for name in names if name not in throughout))
+            found = self.holding(explanation.with_numbers((*throughout, name), others))
+            if found is not None:
+                identity, throughout = found, (*throughout, name)
+        return identity

@@ -87,10 +87,19 @@ def compare(after: Array, oracle: Expected, form: Format) -> Agreement:
     )
 
 
-def explains(after: Array, oracle: Expected, form: Format) -> bool:
-    """Whether a trajectory may be one of a rule: within the slack, and NaN where the rule itself is."""
+def explained(after: Array, oracle: Expected, form: Format) -> Agreement | None:
+    """Compare a trajectory with a rule that may have given it: within the slack, and NaN where the rule itself is.
+
+    None where it cannot have.
+    """
+    agreement = compare(after, oracle, form)
     undefined = np.isnan(oracle.value)
-    return compare(after, oracle, form).conforms and bool(np.isnan(after)[undefined].all())
+    return agreement if agreement.conforms and bool(np.isnan(after)[undefined].all()) else None
+
+
+def explains(after: Array, oracle: Expected, form: Format) -> bool:
+    """Tell whether a trajectory may be one of a rule; see `explained`."""
+    return explained(after, oracle, form) is not None
 
 
 def shares_of(after: Array, oracle: Expected, known: Any) -> Any:
