@@ -183,6 +183,7 @@ class Rule:
     scaling: ClassVar[Scaling | None] = None
     special_case: ClassVar[SpecialCase | None] = None
     at_rest: ClassVar[Mapping[str, Any] | None] = {}
+    decay_powers: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         for declared in self.hyperparameters():

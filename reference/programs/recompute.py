@@ -53,7 +53,9 @@ class Recomputation:
         needed = self._missing(operator)
         for again in sorted(needed, key=self._forward.index):
             for variable in again.outputs:
-                self._copies[variable.name] = self._program.like(variable, f"{variable.name}@RECOMPUTED")
+                self._copies[variable.name] = self._program.like(
+                    variable, self._program.unique(f"{variable.name}@RECOMPUTED")
+                )
             self._program.append(replace(again.renamed(self._copies), role="backward"))
         return operator.renamed(self._copies)
 
