@@ -104,16 +104,13 @@ class Accumulators:
         return new.astype(np.asarray(value).dtype), Entry(state, t, None if entry.master is None else new)
 
     def parts(self, entry: Entry) -> dict[str, Array]:
-        """What an entry holds, by name: the slots, ``updates``, and ``master`` where there is one."""
-        held: dict[str, Array] = {slot: np.array(array) for slot, array in entry.state.items()}
-        held["updates"] = np.array(entry.updates, dtype=np.int64)
-        return held if entry.master is None else held | {"master": np.array(entry.master)}
+        """What an entry holds, by name: the slots, ``updates``, and ``master`` where there is one; not copied."""
+        held: dict[str, Array] = {**entry.state, "updates": np.array(entry.updates, dtype=np.int64)}
+        return held if entry.master is None else held | {"master": entry.master}
 
     def entry(self, parts: Mapping[str, Any]) -> Entry:
-        """The entry that holds these parts."""
-        master = parts.get("master")
-        slots = State(**{slot: np.array(parts[slot]) for slot in self.rule.slots})
-        return Entry(slots, int(parts["updates"]), None if master is None else np.array(master))
+        """The entry that holds these parts; they are not copied."""
+        return Entry(State(**{slot: parts[slot] for slot in self.rule.slots}), int(parts["updates"]), parts.get("master"))
 
     def saved(self, entries: Mapping[str, Entry]) -> dict[str, Array]:
         """Copies of all entries, of parameters by name, as a state dict has them.
@@ -125,7 +122,7 @@ class Accumulators:
             held = self.parts(entry)
             for beta in self.rule.decay_powers:
                 held[f"{beta}_pow_acc"] = np.array([getattr(self.rule, beta) ** (entry.updates + 1)])
-            saved |= {self.key(name, part): array for part, array in held.items()}
+            saved |= {self.key(name, part): np.array(array) for part, array in held.items()}
         return saved
 
     def loaded(self, saved: Mapping[str, Any], parameters: Iterable[ParameterLike]) -> dict[str, Entry]:
@@ -142,7 +139,7 @@ class Accumulators:
         expected = {p.name: self.first(np.zeros(p.shape, p.dtype)) for p in parameters}
         self._check(saved, self.saved(expected))
         entries = {
-            name: self.entry({part: saved[self.key(name, part)] for part in self.parts(entry)})
+            name: self.entry({part: np.array(saved[self.key(name, part)]) for part in self.parts(entry)})
             for name, entry in expected.items()
         }
         powers = self.saved(entries)

@@ -75,19 +75,24 @@ def execute(operators: Sequence[Operator], scope: Scope, keep: Collection[str] =
         ProgramError: an input has no value.
     """
     last_use = {v.name: i for i, operator in enumerate(operators) for v in (*operator.inputs, *operator.outputs)}
-    peak = scope.nbytes
-    for i, operator in enumerate(operators):
-        values = [scope.get(variable.name) for variable in operator.inputs]
-        with np.errstate(all="ignore"):  # infinities and NaN propagate; what they mean is for the caller to judge
-            results = operator.run(values, scope.home)
-        del values
-        for variable, value in zip(operator.outputs, results, strict=True):
-            scope.set(variable, value)
-        del results
-        peak = max(peak, scope.nbytes)
-        for variable in (*operator.inputs, *operator.outputs):
-            if last_use[variable.name] == i and variable.name not in keep:
-                scope.drop(variable.name)
+    home, alive, kept = scope.home, scope.values, set(keep)
+    total = peak = scope.nbytes
+    with np.errstate(all="ignore"):  # infinities and NaN propagate; what they mean is for the caller to judge
+        for i, operator in enumerate(operators):
+            values = [scope.get(variable.name) for variable in operator.inputs]
+            results = operator.run(values, home)
+            del values
+            for variable, value in zip(operator.outputs, results, strict=True):
+                if not variable.persistable or home is scope:
+                    total += value.nbytes - (alive[variable.name].nbytes if variable.name in alive else 0)
+                scope.set(variable, value)
+            del results
+            peak = max(peak, total)
+            for variable in (*operator.inputs, *operator.outputs):
+                name = variable.name
+                if last_use[name] == i and name not in kept and name in alive:
+                    total -= alive[name].nbytes
+                    del alive[name]
     return peak
 
 
