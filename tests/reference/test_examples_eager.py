@@ -259,9 +259,7 @@ def test_set_dict_of_pages_000_and_004():
         state_dict = emb.state_dict()
         paddle.save(state_dict, "paddle_dy.pdparams")
 
-        adam = fluid.optimizer.Adam(
-            learning_rate=fluid.layers.noam_decay(100, 10000), parameter_list=emb.parameters()
-        )
+        adam = fluid.optimizer.Adam(learning_rate=fluid.layers.noam_decay(100, 10000), parameter_list=emb.parameters())
         emb(np.array([1, 2, 2])).backward()
         adam.step()
         state_dict = adam.state_dict()
