@@ -110,7 +110,9 @@ class Accumulators:
 
     def entry(self, parts: Mapping[str, Any]) -> Entry:
         """The entry that holds these parts; they are not copied."""
-        return Entry(State(**{slot: parts[slot] for slot in self.rule.slots}), int(parts["updates"]), parts.get("master"))
+        return Entry(
+            State(**{slot: parts[slot] for slot in self.rule.slots}), int(parts["updates"]), parts.get("master")
+        )
 
     def saved(self, entries: Mapping[str, Entry]) -> dict[str, Array]:
         """Copies of all entries, of parameters by name, as a state dict has them.

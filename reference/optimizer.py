@@ -94,7 +94,7 @@ class Optimizer(OptimizerCore):
         """
         clip = self.grad_clip if grad_clip is None else checked_clip(self.label, grad_clip)
         chosen = one_of(self.label, parameter_list=parameter_list, parameters=parameters)
-        with all_or_nothing(*self._programs(loss, startup_program)):
+        with all_or_nothing(*self.programs_of(loss, startup_program)):
             params_grads = self.backward(loss, startup_program, chosen, no_grad_set)
             return self.apply_clipped(params_grads, startup_program, clip), params_grads
 
@@ -120,7 +120,7 @@ class Optimizer(OptimizerCore):
         """
         given = parameter_list is not None
         chosen = each_once(self.label, parameter_list, "parameter_list") if given else self.parameter_list
-        with all_or_nothing(*self._programs(loss, startup_program)):
+        with all_or_nothing(*self.programs_of(loss, startup_program)):
             return self._gradients(loss, chosen, names_of(self.label, "no_grad_set", no_grad_set), callbacks)
 
     def _gradients(self, loss: Any, chosen: list[Any] | None, excluded: set[str], callbacks: Any) -> Pairs:
@@ -137,14 +137,14 @@ class Optimizer(OptimizerCore):
             raise ArgumentError(f"{self.label}: {unknown[0]!r} in no_grad_set, must be among the parameters")
         return [(p, p.grad) for p in eager if p.trainable and p.grad is not None and p.name not in excluded]
 
-    def _programs(self, loss: Any, startup: Program | None) -> list[Program]:
+    def programs_of(self, loss: Any, startup: Program | None) -> list[Program]:
         """The programs that a call may change.
 
         Raises:
             ArgumentError: the loss is neither a variable nor an eager tensor, or the startup program is none.
         """
         program = getattr(loss, "program", None)
-        if not isinstance(loss, Variable) and not callable(getattr(loss, "backward", None)):
+        if not isinstance(loss, Variable) and not hasattr(loss, "backward"):
             raise ArgumentError(f"{self.label}: loss = {loss!r}, must be a variable of a program or an eager tensor")
         given = checked_startup(self.label, startup, default_startup_program())
         return [given] if program is None else [program, given]
