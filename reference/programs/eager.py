@@ -50,7 +50,7 @@ class Value(Arithmetic):
         """A tensor of another shape with the same elements."""
         return Tensor.computed(operators.reshaped(tuple(shape)), self)
 
-    def computed(self, function: Callable[..., Any], other: Any, swapped: bool) -> Any:
+    def arithmetic(self, function: Callable[..., Any], other: Any, swapped: bool) -> Any:
         """See `Arithmetic`."""
         if isinstance(other, float | int):
             other = np.asarray(other, self.dtype)

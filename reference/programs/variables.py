@@ -63,7 +63,7 @@ class Variable(Arithmetic):
             raise ProgramError(f"{self.name}: a value of shape {array.shape}, must be {self.shape}")
         return array
 
-    def computed(self, function: Callable[..., Any], other: Any, swapped: bool) -> Variable:
+    def arithmetic(self, function: Callable[..., Any], other: Any, swapped: bool) -> Variable:
         """See `Arithmetic`."""
         from optimetry.reference.programs.building import elementwise
 
