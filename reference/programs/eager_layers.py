@@ -48,6 +48,11 @@ class Layer:
 
     set_dict = set_state_dict
 
+    def clear_gradients(self) -> None:
+        """Forget the gradients of all parameters."""
+        for parameter in self.parameters():
+            parameter.clear_gradient()
+
     def __repr__(self) -> str:
         shapes = ", ".join(f"{parameter.name} {parameter.shape}" for parameter in self.parameters())
         return f"{type(self).__name__}({shapes})"
