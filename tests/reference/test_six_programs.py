@@ -41,6 +41,21 @@ def moved(values, rng):
     return np.where(np.isnan(way) | (values == 0), values, np.nextafter(values, way))
 
 
+class Number(float):
+    """A number of a rule that is held, raised to a power and subtracted in float32, each time perhaps a unit off."""
+
+    def __new__(cls, value, rng):
+        made = super().__new__(cls, moved(np.float32(value), rng))
+        made.rng = rng
+        return made
+
+    def __pow__(self, exponent):
+        return Number(float(self) ** exponent, self.rng)
+
+    def __rsub__(self, other):
+        return Number(other - float(self), self.rng)
+
+
 def spread(name, plain, monkeypatch):
     """How far the losses are from the plain ones, at most, where every operator's result may be a unit off."""
     rng = np.random.default_rng(0)
@@ -53,7 +68,7 @@ def spread(name, plain, monkeypatch):
         return tuple(moved(value, rng) if is_float32(value) else value for value in run(self, values, home))
 
     def stepped_moved(self, parameter, value, entry, grad, lr, rule=None):
-        held = (rule or self.rule).lifted(lambda name, number: float(moved(np.float32(number), rng)))
+        held = (rule or self.rule).lifted(lambda name, number: Number(number, rng))
         new, after = stepped(self, parameter, value, entry, grad, lr, held)
         return moved(new, rng), after
 
