@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from optimetry.reference.accumulators import Accumulators, ParameterLike, checked_gradient
 from optimetry.reference.arguments import (
@@ -17,6 +21,7 @@ from optimetry.reference.arguments import (
 from optimetry.reference.clips import GradientClipBase
 from optimetry.reference.eager_updates import EagerUpdates
 from optimetry.reference.errors import ArgumentError, StateError
+from optimetry.reference.explain import explained
 from optimetry.reference.learning_rate import LearningRate
 from optimetry.reference.programs.program import is_float
 from optimetry.reference.programs.updates import ProgramUpdates
@@ -36,7 +41,23 @@ class NoRule(Rule):
         raise ArgumentError("optimizer: the base class Optimizer has no update rule; give it `rule`, or use a subclass")
 
 
-class OptimizerCore:
+@dataclass(frozen=True)
+class Valued:
+    """A parameter with a value, be it of a program or eager."""
+
+    name: str
+    value: Any
+    trainable: bool
+    regularizer: Any
+    learning_rate: float
+
+    @classmethod
+    def of(cls, parameter: Any, value: Any) -> Valued:
+        """What stands for a parameter that has the value."""
+        return cls(parameter.name, value, parameter.trainable, parameter.regularizer, parameter.learning_rate)
+
+
+class OptimizerCore(ABC):
     """The arguments, the learning rate and the state of an `Optimizer`, which documents them."""
 
     lazy = False
@@ -129,11 +150,52 @@ class OptimizerCore:
 
     set_dict = set_state_dict
 
+    def explain(self, parameter: Any = None, index: Any = None, *, grad: Any = None) -> str:
+        """The next step of one element in numbers: the formula, every operation with its result, and what comes out.
+
+        Nothing changes. Clip and regularizer come before the rule, and so before what is shown: their result is "grad".
+
+        Args:
+            parameter: which one, or its name; by default the first one that is known.
+            index: the position of the element; by default the first.
+            grad: its gradient; by default that of an eager parameter. A clip sees this gradient alone.
+
+        Raises:
+            ArgumentError: no such parameter is known, it has no gradient or value, or no such element.
+        """
+        known: dict[str, Any] = {p.name: p for p in self._eager.parameters} | self._in_programs.parameters
+        name = next(iter(known), None) if parameter is None else getattr(parameter, "name", parameter)
+        if name not in known:
+            raise ArgumentError(f"{self.label}: parameter = {name!r}, must be one of {', '.join(known) or '(none)'}")
+        chosen = known[name]
+        value = chosen.value if hasattr(chosen, "value") else self._in_programs.value(name)
+        given = getattr(chosen, "grad", None) if grad is None else grad
+        if given is None or value is None:
+            what = "a value: run the startup program first" if value is None else "a gradient: give `grad`"
+            raise ArgumentError(f"{self.label}: {name} has not yet {what}")
+        seen = self._gradient(chosen, given)
+        seen = seen if self.grad_clip is None else self.grad_clip.clipped([seen])[0]
+        (_, seen), *_ = self._regularized([(Valued.of(chosen, value), seen)])
+        index = np.unravel_index(0, value.shape) if index is None and value.size else index
+        index = tuple(map(int, index if isinstance(index, tuple | list) else (() if index is None else (index,))))
+        if len(index) != value.ndim or not all(0 <= i < n for i, n in zip(index, value.shape, strict=True)):
+            raise ArgumentError(f"{self.label}: index = {index}, must be that of an element of {name}, {value.shape}")
+        entry = (self._eager.entries | self._in_programs.entries()).get(name) or self._accumulators.first(value)
+        dense = seen.dense() if isinstance(seen, SparseRows) else seen
+        rate = self._learning_rate.current() * chosen.learning_rate
+        wide = value if entry.master is None else entry.master
+        t = entry.updates + 1
+        return explained(self.rule_for(chosen), name, wide, dense.astype(wide.dtype), entry.state, rate, t, index)
+
     # What subclasses change.
 
     def rule_for(self, parameter: ParameterLike) -> Rule:
         """The rule of one parameter, with other hyperparameters perhaps."""
         return self.rule
+
+    @abstractmethod
+    def _regularized(self, params_grads: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        """The pairs with the regularized gradients."""
 
     def _check_regularizer(self, parameter: ParameterLike) -> WeightDecayRegularizer | None:
         return checked_regularizer(self.label, f"the regularizer of {parameter.name}", parameter.regularizer)

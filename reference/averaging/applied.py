@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import fields
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
@@ -156,6 +157,11 @@ class Applied(ABC):
     def _zeros(self) -> list[Array]:
         """Zeros in the shapes and dtypes in which parameters are averaged."""
         return [_held(np.zeros(parameter.shape, parameter.dtype)) for parameter in self._averaged]
+
+    def __repr__(self) -> str:
+        numbers = getattr(self, "_rule", None)
+        given = {} if numbers is None else {field.name: getattr(numbers, field.name) for field in fields(numbers)}
+        return f"{self._label}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     # State dicts: scalars by name, and lists of arrays by parameter and name.
 

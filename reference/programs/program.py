@@ -215,6 +215,12 @@ class Program:
         other._random = self._random
         return other
 
+    def svg(self) -> str:
+        """A picture of the program; see `optimetry.reference.programs.picture`."""
+        from optimetry.reference.programs.picture import svg
+
+        return svg(self)
+
     def __str__(self) -> str:
         return program_text(self)
 

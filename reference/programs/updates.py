@@ -122,6 +122,11 @@ class ProgramUpdates:
         }
         return found if any(entry.updates for entry in found.values()) else {}
 
+    def value(self, name: str) -> Any:
+        """The value of a parameter in the scope that was used last; None where there is none."""
+        scope = self._scope()
+        return None if scope is None else scope.values.get(name)
+
     def put(self, entries: Mapping[str, Entry]) -> None:
         """Put what is remembered into the scope that was used last.
 
