@@ -8,7 +8,7 @@ from typing import Any, Self
 
 
 class Arithmetic:
-    """``+ - * / ** @`` with a number, an array or another of its kind, and ``-x``; each makes a new one.
+    """``+ - * / **`` with a number, an array or another of its kind, and ``-x``; each makes a new one.
 
     Subclasses say how: ``arithmetic(function, other, swapped)`` is ``function(self, other)``, or of the two swapped.
     """

@@ -67,7 +67,7 @@ def append_backward(
     if not any(loss in operator.outputs for operator in forward):
         raise ProgramError(f"{loss.name}: no forward operator of the program writes it")
     parameters = _parameters(program, parameter_list)
-    stopped = {program.named(variable).name for variable in listed("no_grad_set", no_grad_set)}
+    stopped = {program.named(each, "no_grad_set").name for each in listed("no_grad_set", no_grad_set)}
     watching = listed("callbacks", callbacks)
     for callback in watching:
         if not callable(callback):
@@ -118,7 +118,7 @@ def _parameters(program: Program, parameter_list: Iterable[Parameter | str] | No
         return program.all_parameters()
     parameters = []
     for given in listed("parameter_list", parameter_list):
-        parameter = program.named(given)
+        parameter = program.named(given, "parameter_list")
         if not isinstance(parameter, Parameter):
             raise ProgramError(f"{parameter.name} in parameter_list is not a parameter")
         if parameter in parameters:

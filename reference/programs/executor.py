@@ -173,7 +173,7 @@ class Executor:
             raise ProgramError(f"Executor.run: feed = {feed!r}, must be a dict of arrays by name of variable")
         scope = Scope(self.scope)
         for name, value in feed.items():
-            variable = program.named(name)
+            variable = program.named(name, "feed")
             scope.values[variable.name] = variable.checked(value)
         scope.set(program.run_number, np.array(self.runs.get(program, 0)))
         return scope
@@ -214,7 +214,7 @@ def _split(program: Program, fetch_list: Any) -> tuple[list[str], set[Operator] 
                 raise ProgramError("Executor.run: fetch_list holds what minimize returned for another program")
             targets = (targets or set()) | operators
         elif isinstance(entry, str | Variable):
-            names.append(program.named(entry).name)
+            names.append(program.named(entry, "fetch_list").name)
         else:
             raise ProgramError(
                 f"Executor.run: fetch_list holds {entry!r}, must be variables, names or what minimize returned"

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
@@ -142,7 +143,7 @@ class Program:
             return parameter
         for what in ("shape", "dtype", "trainable", "regularizer", "learning_rate"):
             want, have = getattr(there, what), getattr(parameter, what)
-            if want is not have and want != have:
+            if repr(want) != repr(have):  # two regularizers of equal strength are alike
                 raise ProgramError(f"parameter {name}: {what} = {have!r}, must be {want!r}, as where it was made")
         return there
 
@@ -189,17 +190,19 @@ class Program:
         """Every parameter, in the order of creation."""
         return [variable for variable in self.variables.values() if isinstance(variable, Parameter)]
 
-    def named(self, variable: Variable | str) -> Variable:
-        """The variable of that name.
+    def named(self, variable: Variable | str, argument: str = "") -> Variable:
+        """The variable of that name; ``argument`` is where it was given, for error texts.
 
         Raises:
             ProgramError: there is none.
         """
         name = variable.name if isinstance(variable, Variable) else variable
         if not isinstance(name, str):
-            raise ProgramError(f"{name!r} is no variable and no name of one")
+            raise ProgramError(f"{argument or 'variable'}: {name!r}, must be a variable or its name")
         if name not in self.variables:
-            raise ProgramError(f"no variable {name!r} in the program")
+            close = get_close_matches(name, self.variables) or sorted(self.variables)[:5]
+            where = f" ({argument})" if argument else ""
+            raise ProgramError(f"no variable {name!r} in the program{where}, must be one such as {', '.join(close)}")
         return self.variables[name]
 
     def clone(self, for_test: bool = False) -> Program:

@@ -56,3 +56,21 @@ def housing(batches: int = 3, batch_size: int = 2) -> Iterator[list[tuple[Any, A
     rng = np.random.default_rng(7)
     for _ in range(batches):
         yield [(rng.standard_normal(13), rng.standard_normal(1)) for _ in range(batch_size)]
+
+
+ONES = np.ones((1, 3), np.float32)
+
+
+def moved(executor: Executor, name: str, feed: Any = FEED, program: Program | None = None) -> Any:
+    """By how much a run moves the first bias, a float32 number each."""
+    before = np.array(executor.scope.get(name))
+    executor.run(program, feed=feed)
+    return executor.scope.get(name) - before
+
+
+def small_program() -> tuple[Program, Program, Variable]:
+    """A program of one layer, its startup program and its loss."""
+    main, startup = Program(), Program()
+    with program_guard(main, startup):
+        loss = layers.mean(layers.fc(layers.data("x", [None, 3]), 2))
+        return main, startup, loss

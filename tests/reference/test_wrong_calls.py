@@ -139,7 +139,10 @@ CALLS = {
     "loss that is fed": (lambda c: sgd().minimize(c.main.run_number), "run_number: no forward operator"),
     "parameter_list int": (lambda c: sgd().minimize(c.loss, parameter_list=3), "sgd: parameter_list = 3"),
     "parameter_list text": (lambda c: sgd().minimize(c.loss, parameter_list="a.w_0"), "sgd: parameter_list = 'a.w_0'"),
-    "unknown parameter": (lambda c: sgd().minimize(c.loss, parameter_list=["f"]), "no variable 'f'"),
+    "unknown parameter": (
+        lambda c: sgd().minimize(c.loss, parameter_list=["a.w"]),
+        "no variable 'a.w' in the program (parameter_list), must be one such as a.w_0",
+    ),
     "no parameter": (lambda c: sgd().minimize(c.loss, parameter_list=["x"]), "x in parameter_list is not a parameter"),
     "no_grad_set text": (lambda c: sgd().minimize(c.loss, no_grad_set="weight"), "sgd: no_grad_set = 'weight'"),
     "no_grad_set int": (lambda c: sgd().minimize(c.loss, no_grad_set=3), "sgd: no_grad_set = 3"),
@@ -180,7 +183,10 @@ CALLS = {
     "place": (lambda c: Executor("cpu"), "Executor: place = 'cpu'"),
     "program": (lambda c: c.exe.run(3), "Executor.run: program = 3"),
     "feed": (lambda c: c.exe.run(feed=[1]), "Executor.run: feed = [1]"),
-    "feed of another name": (lambda c: c.exe.run(feed={"f": 1}), "no variable 'f'"),
+    "feed of another name": (
+        lambda c: c.exe.run(feed={"f": 1}),
+        "no variable 'f' in the program (feed), must be one such as",
+    ),
     "feed dtype": (lambda c: c.exe.run(feed=c.feed | {"x": np.ones((2, 3))}), "x: a value of dtype float64"),
     "feed shape": (lambda c: c.exe.run(feed=c.feed | {"x": np.ones((2, 4), np.float32)}), "x: a value of shape (2, 4)"),
     "nothing fed": (lambda c: c.exe.run(), "x has no value"),
