@@ -1,4 +1,4 @@
-"""What users ran into in states, eager calls and small print: each of these failed, silently or with a raw error, before it was fixed."""
+"""What users ran into in states, eager calls and small print: each failed, silently or with a raw error."""
 
 import numpy as np
 import pytest
