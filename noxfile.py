@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import runpy
 import shutil
 import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -31,15 +32,26 @@ DATA: dict[str, list[str]] = PYPROJECT["tool"]["setuptools"]["package-data"]
 DEFAULT_TARGET = "accelerated"
 EXPECTED = Path("reports", "expected")
 PUBLISHED = Path("reports", "published")
-FRAMEWORKS = ("torch", "paddle", "optax", "keras")
-HALVES = {"torch": ("float16", "bfloat16")}  # the framework that has them in every class
+TABLE = Path("conformance", "targets", "table.py")
+FRAMEWORKS: dict[str, Any] = runpy.run_path(str(ROOT / TABLE))["FRAMEWORKS"]
 
 
 def install(session: nox.Session, *groups: str, extras: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> None:
-    """Install the checkout, editable, with extras and dependency groups, in the versions of constraints.txt."""
+    """Install the checkout, editable, with extras and dependency groups.
+
+    Versions are those of constraints.txt, and for frameworks those of their table, in a file of the same form.
+    """
     project = f".[{','.join(extras)}]" if extras else "."
     dependencies = nox.project.dependency_groups(PYPROJECT, *groups)
-    session.install("--constraint", "constraints.txt", *options, "--editable", project, *dependencies)
+    frameworks = Path(session.virtualenv.location, "frameworks.txt").resolve()
+    frameworks.write_text("".join(f"{row.distribution}=={row.version}\n" for row in FRAMEWORKS.values()))
+    constraints = ("--constraint", "constraints.txt", "--constraint", str(frameworks))
+    session.install(*constraints, *options, "--editable", project, *dependencies)
+
+
+def extras_of(targets: Iterable[str]) -> tuple[str, ...]:
+    """The extras of those targets that have one."""
+    return tuple(target for target in targets if target in EXTRAS)
 
 
 @nox.session
@@ -54,7 +66,7 @@ def conformance(session: nox.Session) -> None:
     that neither conforms nor is expected (status 1).
     """
     targets, options, out = split_arguments(session.posargs)
-    install(session, extras=tuple(target for target in targets if target in EXTRAS))
+    install(session, extras=extras_of(targets))
     statuses = {target: check(session, target, options, out / folder_name(target)) for target in targets}
 
     unexpected = [target for target, status in statuses.items() if status == 1]
@@ -62,7 +74,7 @@ def conformance(session: nox.Session) -> None:
     if unexpected:
         session.warn(
             f"{', '.join(unexpected)}: some verdicts neither conform nor are expected. This is what was measured; to "
-            f"accept it, list it in {EXPECTED}/TARGET.txt as `optimizer dtype verdict reason`."
+            f"accept it, list it in {EXPECTED}/TARGET.txt as `optimizer dtype verdict[:name] reason`."
         )
     if broken:
         session.error(f"not judged: {', '.join(broken)}")
@@ -71,7 +83,7 @@ def conformance(session: nox.Session) -> None:
 
 
 def split_arguments(
-    posargs: list[str], targets: Sequence[str] = (DEFAULT_TARGET,), out: Path = Path("results")
+    posargs: list[str], targets: Iterable[str] = (DEFAULT_TARGET,), out: Path = Path("results")
 ) -> tuple[list[str], list[str], Path]:
     """Split what follows ``--`` into targets, the options of ``optimetry check``, and the folder for results."""
     first_option = next((i for i, word in enumerate(posargs) if word.startswith("-")), len(posargs))
@@ -115,7 +127,7 @@ def run_all(session: nox.Session, *commands: list[str]) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run our own tests, the frameworks installed: ``nox -s tests -- [option of pytest]...``."""
-    install(session, "test", extras=FRAMEWORKS)
+    install(session, "test", extras=extras_of(FRAMEWORKS))
     # One thread for each of the two workers: more would only wait for each other.
     session.run("pytest", "-n", "2", *session.posargs, env={"OMP_NUM_THREADS": "1"})
 
@@ -126,7 +138,7 @@ def bench(session: nox.Session) -> None:
 
     Writes ``results/speed/speed.json`` and ``speed.md``. Takes an hour; ``OPTIMETRY_BENCH_SECONDS=0.2`` shortens it.
     """
-    install(session, "test", extras=FRAMEWORKS)
+    install(session, "test", extras=extras_of(FRAMEWORKS))
     run, benchmarks = Path(session.create_tmp(), "speed.json").resolve(), "accelerated/benchmarks"
     options = ("-o", "python_files=bench_*.py", "-p", "no:xdist", "--benchmark-only", f"--benchmark-json={run}")
     session.run("pytest", benchmarks, *options, *session.posargs)
@@ -143,10 +155,12 @@ def publish(session: nox.Session) -> None:
     which tests tell. Of the counterexamples, which results hold all, files are kept of those that findings link to.
     """
     frameworks, options, out = split_arguments(session.posargs, FRAMEWORKS, PUBLISHED)
-    install(session, extras=tuple(framework for framework in frameworks if framework in EXTRAS))
+    if not set(frameworks) <= set(FRAMEWORKS):
+        session.error(f"{' '.join(frameworks)}: must be of {', '.join(FRAMEWORKS)}, the frameworks of {TABLE}")
+    install(session, extras=extras_of(frameworks))
     for framework in frameworks:
         scratch = Path(session.create_tmp(), framework).resolve()
-        dtypes = [f"--dtype={dtype}" for dtype in (*HALVES.get(framework, ()), "float32", "float64")]
+        dtypes = [f"--dtype={dtype}" for dtype in FRAMEWORKS[framework].dtypes]
         if check(session, framework, ["--effort", "quick", "--wrappers", *dtypes, *options], scratch) == 2:
             session.error(f"{framework} could not be judged")
         header = json.loads((scratch / "results.jsonl").read_text(encoding="utf-8").split("\n", 1)[0])
@@ -159,7 +173,7 @@ def publish(session: nox.Session) -> None:
     session.run("optimetry", "report", *folders, "--out", str(out), silent=True)
     for copy in ("table.md", "table.csv"):  # every framework has them in its folder
         (out / copy).unlink()
-    session.run("python", "-m", "optimetry.conformance.effects", *folders, "--out", str(out / "effects.md"))
+    session.run("python", "-m", "optimetry.conformance.commands.effects", *folders, "--out", str(out / "effects.md"))
 
 
 def keep_linked(folder: Path) -> None:

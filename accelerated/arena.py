@@ -1,18 +1,19 @@
-"""Parameters of one format where the user keeps them, and their state in one array for each slot."""
+"""The memory of parameters of one dtype: themselves where the user keeps them, and one array for each slot."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.arrays import address_of
-from optimetry.accelerated.devices.device import Device
-from optimetry.accelerated.formats import Array, Format
-from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel
-from optimetry.reference.rule import Rule
+from optimetry.accelerated.devices.interface import Device, address_of
+from optimetry.accelerated.dtypes import Array, DtypePair
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM
+
+InitialState = Callable[[Array], Mapping[str, Array]]
+"""Returns the initial value of each slot for an array like a parameter."""
 
 PAGE = 4096
 """Processors compare addresses of loads and earlier stores within a page only, as if all pages were one."""
@@ -60,12 +61,12 @@ class Column:
 
 
 class Arena:
-    """The parameters of one format and all that a step changes.
+    """The parameters of one dtype and all that a step changes.
 
     Args:
-        rule: says which slots there are, their shape and initial value.
-        kernel: the kernel of that rule.
-        form: the format of the parameters.
+        initial_state: returns the initial value of each slot for an array like a parameter.
+        ring: the slot that holds several arrays for each parameter, see `Kernel`.
+        dtypes: the dtypes of the parameters.
         parameters: contiguous and writeable; updated in place.
         master: whether to keep copies of the parameters in the compute dtype, which are then the real ones.
         device: where the parameters lie, and all the rest.
@@ -80,43 +81,43 @@ class Arena:
 
     def __init__(
         self,
-        rule: Rule,
-        kernel: Kernel,
-        form: Format,
+        initial_state: InitialState,
+        ring: str | None,
+        dtypes: DtypePair,
         parameters: Sequence[Array],
         master: bool,
         device: Device,
     ) -> None:
-        self.form, self.device = form, device
+        self.dtypes, self.device = dtypes, device
         self.flat = [parameter.reshape(-1) for parameter in parameters]
         self.shapes = [parameter.shape for parameter in parameters]
         self.sizes = np.array([parameter.size for parameter in parameters], np.int64)
         self.updates = np.zeros(len(parameters), np.int64)
-        self.ring = kernel.ring
+        self.ring = ring
         self.slots: dict[str, Column] = {}
-        for slot, initial in rule.initial_state(np.zeros(1, form.compute)).items():
-            self.slots[slot] = Column(self.flat, form.compute, device, initial.size, initial.ndim > 1)
+        for slot, initial in initial_state(np.zeros(1, dtypes.compute)).items():
+            self.slots[slot] = Column(self.flat, dtypes.compute, device, initial.size, initial.ndim > 1)
             if initial.any():
                 block = self.slots[slot].block
                 device.assign(block, np.broadcast_to(initial.flat[0], block.shape))
         self.master: Column | None = None
-        if master and form.narrow:
-            self.master = Column(self.flat, form.compute, device)
+        if master and dtypes.narrow:
+            self.master = Column(self.flat, dtypes.compute, device)
             for tensor, parameter in enumerate(self.flat):
                 device.assign(self.real(tensor), device.copied(parameter))
         self._bases = np.array([address_of(parameter) for parameter in self.flat], np.int64)
 
     def row_size(self, tensor: int) -> int:
-        """The number of elements of one row of a parameter."""
+        """Return the number of elements of one row of a parameter."""
         return math.prod(self.shapes[tensor][1:])
 
     def itemsize(self, name: str) -> int:
-        """The bytes of one element of an array that a pass reads or writes."""
+        """Return the bytes of one element of an array that a pass reads or writes."""
         narrow = name == GRAD or (name == PARAM and self.master is None) or name not in (PARAM, *self.slots)
-        return (self.form.dtype if narrow else self.form.compute).itemsize
+        return (self.dtypes.dtype if narrow else self.dtypes.compute).itemsize
 
     def address(self, name: str, tensor: Array) -> Array:
-        """The address of an array of each of these parameters.
+        """Return the address of an array of each of these parameters.
 
         `PARAM` is the master copy, if any, a slot's name that slot, and any other name the parameter itself. In the
         ring slot it is the address of the array for the next update.
@@ -128,19 +129,19 @@ class Arena:
         first = column.first[tensor]
         if name == self.ring:
             first = first + self.updates[tensor] % column.copies * self.sizes[tensor]
-        return first * self.form.compute.itemsize + column.address
+        return first * self.dtypes.compute.itemsize + column.address
 
     def real(self, tensor: int) -> Array:
-        """The 1-d array that a pass reads and writes as `PARAM`: the master copy, or the parameter."""
+        """Return the 1-d array that a pass reads and writes as `PARAM`: the master copy, or the parameter."""
         return self.flat[tensor] if self.master is None else self._segment(self.master, tensor)
 
     def current(self, slot: str, tensor: int) -> Array:
-        """The 1-d array of a slot that the next update of a parameter reads and writes."""
+        """Return the 1-d array of a slot that the next update of a parameter reads and writes."""
         column = self.slots[slot]
         return self._segment(column, tensor, int(self.updates[tensor]) % column.copies if slot == self.ring else 0)
 
     def view(self, slot: str, tensor: int) -> Array:
-        """The whole of a slot of one parameter in its documented shape, a view."""
+        """Return a slot of one parameter in its documented shape, a view."""
         column, shape = self.slots[slot], self.shapes[tensor]
         first, size = int(column.first[tensor]), int(self.sizes[tensor]) * column.copies
         return column.block[first : first + size].reshape((column.copies, *shape) if column.shaped else shape)
@@ -151,5 +152,5 @@ class Arena:
         return column.block[first : first + size]
 
     def master_view(self, tensor: int) -> Array:
-        """The master copy of one parameter, a view; there must be one."""
+        """Return the master copy of one parameter, a view; there must be one."""
         return self.real(tensor).reshape(self.shapes[tensor])

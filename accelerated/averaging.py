@@ -6,46 +6,49 @@ The averages of float16 and bfloat16 parameters are kept in float32.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Unpack
 
 import numpy as np
 
-from optimetry.accelerated.formats import Array
-from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Number, Pass
-from optimetry.accelerated.sweeps import Options, Sweep
+from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.inplace import InPlace, Options, zeros
+from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Pass, Real
 from optimetry.reference.averaging.exponential import ExponentialAverage
 from optimetry.reference.averaging.window import FOLD, WindowAverage
 from optimetry.reference.domains import real, whole
-from optimetry.reference.errors import HyperparameterError, UsageError
+from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
+
+NUMBERS = "numbers"
+"""What a state holds beside the slots: how many updates there were, and what else is one number for all arrays."""
 
 
-def decayed(e: Number, w: Number, decay: Number, rest: Number) -> tuple[Number]:
+def decayed(e: Real, w: Real, decay: Real, rest: Real) -> tuple[Real]:
     """``d e + (1 - d) w``."""
     return (decay * e + rest * w,)
 
 
-def corrected(e: Number, w: Number, weight: Number) -> tuple[Number]:
+def corrected(e: Real, w: Real, weight: Real) -> tuple[Real]:
     """``e / (1 - prod d)``, in place of what is in the parameter."""
     return (e / weight,)
 
 
-def summed(total: Number, w: Number) -> tuple[Number]:
+def summed(total: Real, w: Real) -> tuple[Real]:
     """``s + w``."""
     return (total + w,)
 
 
-def folded(recent: Number, total: Number) -> tuple[Number, Number]:
+def folded(recent: Real, total: Real) -> tuple[Real, Real]:
     """``s2 + s1``, and nothing left of s1."""
     return recent - recent, total + recent
 
 
-def closed(recent: Number, total: Number, previous: Number) -> tuple[Number, Number, Number]:
+def closed(recent: Real, total: Real, previous: Real) -> tuple[Real, Real, Real]:
     """A new window: ``s3 = s1 + s2``, and nothing left of both."""
     return recent - recent, total - total, recent + total
 
 
-def mean(recent: Number, total: Number, previous: Number, w: Number, number: Number) -> tuple[Number]:
+def mean(recent: Real, total: Real, previous: Real, w: Real, number: Real) -> tuple[Real]:
     """``(s1 + s2 + s3) / n``, in place of what is in the parameter."""
     return ((recent + total + previous) / number,)
 
@@ -65,36 +68,33 @@ CLOSED_CUDA = """
 MEAN_CUDA = "w = (recent + total + previous) / number;"
 
 
-def _kernel(
-    function: Callable[..., Any],
-    reads: tuple[str, ...],
-    writes: tuple[str, ...],
-    scalars: Callable[..., tuple[Number, ...]],
-    cuda: str,
-) -> Kernel:
-    return Kernel((Pass(function, reads, writes, scalars, cuda=cuda),))
-
-
-class Averaged(ABC):
+class Averaged(InPlace, ABC):
     """Parameters that are replaced by their averages for a while, and brought back.
 
     What is brought back waits in NumPy's memory, so on a device ``apply`` and ``restore`` take a copy there and back.
 
     Attributes:
-        updates: how often they were taken in.
+        updates: how often the averages were updated.
+
+    Class attributes:
+        name: what error texts name first.
+        kernels: the kernels by name.
+        slots: the arrays beside each parameter.
+        numbers: the attributes that belong to the state.
     """
 
-    label: str
+    name: str
     kernels: Mapping[str, Kernel]
     slots: tuple[str, ...]
+    numbers: tuple[str, ...]
 
     def __init__(self, parameters: Sequence[Array], **options: Unpack[Options]) -> None:
         self.updates = 0
-        self._sweep = Sweep(self.label, parameters, self.kernels, slots=self.slots, **options)
+        super().__init__(self.name, parameters, self.kernels, zeros(*self.slots), **options)
         self._training: list[Array] | None = None
 
     def apply(self) -> None:
-        """Put the averages into the parameters; a second time puts in the same.
+        """Replace the parameters by their averages; a second time changes nothing.
 
         Raises:
             UsageError: there was no update yet.
@@ -102,120 +102,114 @@ class Averaged(ABC):
         if not self.updates:
             raise UsageError(f"{self.label}: apply() before any update()")
         if self._training is None:
-            self._training = [self._sweep.device.copied(array) for array in self._sweep.arrays]
-        self._put_in()
+            self._training = [self.device.copied(array) for array in self.arrays]
+        self._write_averages()
 
     def restore(self) -> None:
-        """Bring back the parameters that `apply` has replaced, bit for bit.
+        """Restore the parameters that `apply` has replaced, bit for bit.
 
         Raises:
             UsageError: nothing is applied.
         """
         if self._training is None:
             raise UsageError(f"{self.label}: restore() without apply()")
-        for array, before in zip(self._sweep.arrays, self._training, strict=True):
-            self._sweep.device.assign(array, before)
+        for array, before in zip(self.arrays, self._training, strict=True):
+            self.device.assign(array, before)
         self._training = None
 
     def state_dict(self) -> dict[str, list[Array]]:
-        """Copies of all that a later run needs to go on bit for bit, with any engine, as NumPy arrays."""
-        slots = {name: [self._sweep.device.copied(array) for array in self._sweep.slots(name)] for name in self.slots}
-        return slots | {"numbers": [np.array(number) for number in self._numbers()]}
+        """Return copies of all that a later run needs to go on bit for bit, with any engine, as NumPy arrays."""
+        return self._slot_copies(self.slots) | {NUMBERS: [np.array(getattr(self, name)) for name in self.numbers]}
 
     def load_state_dict(self, state: Mapping[str, Sequence[Array]]) -> None:
-        """Go on from what `state_dict` returned."""
-        for name in self.slots:
-            for own, array in zip(self._sweep.slots(name), state[name], strict=True):
-                self._sweep.device.assign(own, np.asarray(array))
-        self._set_numbers([number.item() for number in state["numbers"]])
+        """Go on from what `state_dict` returned.
+
+        Raises:
+            ArrayError: a slot is missing or unknown, or an array does not fit. Nothing has been changed.
+        """
+        self._check_state(state, self.slots, NUMBERS)
+        given = [np.asarray(number) for number in state[NUMBERS]]
+        if len(given) != len(self.numbers) or any(number.shape for number in given):
+            raise ArrayError(f"{self.label}: {NUMBERS} = {given}, must be {len(self.numbers)} numbers")
+        self._assign_slots(state, self.slots)
+        for name, number in zip(self.numbers, given, strict=True):
+            setattr(self, name, number.item())
 
     @abstractmethod
-    def _put_in(self) -> None:
+    def _write_averages(self) -> None:
         """Write the averages into the parameters."""
-
-    @abstractmethod
-    def _numbers(self) -> list[float]:
-        """What the state has beside its arrays."""
-
-    @abstractmethod
-    def _set_numbers(self, numbers: Sequence[float]) -> None:
-        """Go on from what `_numbers` returned."""
 
     def _check_training(self) -> None:
         if self._training is not None:
-            raise UsageError(f"{self.label}: update() of applied averages: restore() first")
+            raise UsageError(f"{self.label}: update() of applied averages, must be after restore()")
 
 
 class ExponentialMovingAverage(Averaged):
     """``e = d e + (1 - d) w`` from 0, applied as ``e / (1 - prod d)``.
 
     Args:
-        parameters: arrays that training updates in place, as `Sweep` takes them.
+        parameters: arrays that training updates in place, as `InPlace` takes them.
         decay: the largest decay, in [0, 1).
-        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `InPlace`.
 
     Raises:
         HyperparameterError: the decay is not in [0, 1).
         ArrayError: an array that cannot be updated in place.
     """
 
-    label = "exponential_moving_average"
+    name = "exponential_moving_average"
     slots = ("average",)
+    numbers = ("updates", "_product")
     kernels = {  # noqa: RUF012 - never changed
-        "update": _kernel(decayed, ("average", PARAM), ("average",), lambda decay, t: (decay, 1 - decay), DECAYED_CUDA),
-        "apply": _kernel(corrected, ("average", PARAM), (PARAM,), lambda weight, t: (weight,), CORRECTED_CUDA),
+        "update": Kernel((Pass(decayed, ("average", PARAM), ("average",), lambda d, t: (d, 1 - d), DECAYED_CUDA),)),
+        "apply": Kernel((Pass(corrected, ("average", PARAM), (PARAM,), lambda weight, t: (weight,), CORRECTED_CUDA),)),
     }
 
     def __init__(self, parameters: Sequence[Array], decay: float = 0.999, **options: Unpack[Options]) -> None:
-        self._rule = ExponentialAverage(real(self.label, "decay", decay, "[0, 1)"))
+        self._rule = ExponentialAverage(real(self.name, "decay", decay, "[0, 1)"))
         self._product = 1.0
         super().__init__(parameters, **options)
 
     def update(self, thres_steps: int | None = None) -> None:
-        """Take the parameters in; ``thres_steps``, where given, schedules the decay.
+        """Update the averages; ``thres_steps``, where given, schedules the decay.
 
         Raises:
             UsageError: the averages are applied.
         """
         self._check_training()
         decay = self._rule.decay_at(thres_steps)
-        self._sweep.run("update", decay)
+        self._run("update", decay)
         self._product *= decay
         self.updates += 1
 
-    def _put_in(self) -> None:
-        self._sweep.run("apply", 1 - self._product)
-
-    def _numbers(self) -> list[float]:
-        return [self.updates, self._product]
-
-    def _set_numbers(self, numbers: Sequence[float]) -> None:
-        self.updates, self._product = int(numbers[0]), numbers[1]
+    def _write_averages(self) -> None:
+        self._run("apply", 1 - self._product)
 
 
 class ModelAverage(Averaged):
     """The mean of the parameters over the current and the previous window of updates.
 
     Args:
-        parameters: arrays that training updates in place, as `Sweep` takes them.
+        parameters: arrays that training updates in place, as `InPlace` takes them.
         average_window_rate: the window's length as a share of all updates, in [0, inf).
         min_average_window: the least number of updates in a window.
         max_average_window: no window need be longer than this many updates.
         fold: after so many updates the running sum is folded into a second one.
-        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `InPlace`.
 
     Raises:
         HyperparameterError: an argument is outside its interval, or the minimum is above the maximum.
         ArrayError: an array that cannot be updated in place.
     """
 
-    label = "model_average"
+    name = "model_average"
     slots = ("recent", "folded", "previous")
+    numbers = ("updates", "_in_window", "_in_previous")
     kernels = {  # noqa: RUF012 - never changed
-        "update": _kernel(summed, ("recent", PARAM), ("recent",), lambda lr, t: (), SUMMED_CUDA),
-        "fold": _kernel(folded, slots[:2], slots[:2], lambda lr, t: (), FOLDED_CUDA),
-        "close": _kernel(closed, slots, slots, lambda lr, t: (), CLOSED_CUDA),
-        "apply": _kernel(mean, (*slots, PARAM), (PARAM,), lambda number, t: (number,), MEAN_CUDA),
+        "update": Kernel((Pass(summed, ("recent", PARAM), ("recent",), lambda lr, t: (), SUMMED_CUDA),)),
+        "fold": Kernel((Pass(folded, slots[:2], slots[:2], lambda lr, t: (), FOLDED_CUDA),)),
+        "close": Kernel((Pass(closed, slots, slots, lambda lr, t: (), CLOSED_CUDA),)),
+        "apply": Kernel((Pass(mean, (*slots, PARAM), (PARAM,), lambda number, t: (number,), MEAN_CUDA),)),
     }
 
     def __init__(
@@ -228,37 +222,31 @@ class ModelAverage(Averaged):
         fold: int = FOLD,
         **options: Unpack[Options],
     ) -> None:
-        rate = real(self.label, "average_window_rate", average_window_rate, "[0, inf)")
-        low = whole(self.label, "min_average_window", min_average_window, "[1, inf)")
-        high = whole(self.label, "max_average_window", max_average_window, "[1, inf)")
+        rate = real(self.name, "average_window_rate", average_window_rate, "[0, inf)")
+        low = whole(self.name, "min_average_window", min_average_window, "[1, inf)")
+        high = whole(self.name, "max_average_window", max_average_window, "[1, inf)")
         if low > high:
             raise HyperparameterError(
-                f"{self.label}: min_average_window = {low}, must be at most max_average_window = {high}"
+                f"{self.name}: min_average_window = {low}, must be at most max_average_window = {high}"
             )
         self._rule, self._fold = WindowAverage(rate, low, high), fold
         self._in_window = self._in_previous = 0
         super().__init__(parameters, **options)
 
     def update(self) -> None:
-        """Take the parameters in.
+        """Update the averages.
 
         Raises:
             UsageError: the averages are applied.
         """
         self._check_training()
-        self._sweep.run("update")
+        self._run("update")
         self.updates, self._in_window = self.updates + 1, self._in_window + 1
         if self.updates % self._fold == 0:
-            self._sweep.run("fold")
+            self._run("fold")
         if self._rule.is_full(self.updates, self._in_window):
-            self._sweep.run("close")
+            self._run("close")
             self._in_previous, self._in_window = self._in_window, 0
 
-    def _put_in(self) -> None:
-        self._sweep.run("apply", float(self._in_window + self._in_previous))
-
-    def _numbers(self) -> list[float]:
-        return [self.updates, self._in_window, self._in_previous]
-
-    def _set_numbers(self, numbers: Sequence[float]) -> None:
-        self.updates, self._in_window, self._in_previous = (int(number) for number in numbers)
+    def _write_averages(self) -> None:
+        self._run("apply", float(self._in_window + self._in_previous))

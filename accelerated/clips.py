@@ -10,24 +10,24 @@ from typing import Unpack
 
 import numpy as np
 
-from optimetry.accelerated.formats import Array
-from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Number, Pass, Rate
-from optimetry.accelerated.sweeps import Options, Sweep
+from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.inplace import InPlace, Options, zeros
+from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Pass, Rate, Real
 from optimetry.reference.clips import GradientClipByGlobalNorm, GradientClipByNorm, GradientClipByValue
 from optimetry.reference.errors import ArrayError
 
 
-def between(g: Number, low: Number, high: Number) -> tuple[Number]:
+def between(g: Real, low: Real, high: Real) -> tuple[Real]:
     """``min(max(g, low), high)``."""
     return (np.minimum(np.maximum(g, low), high),)
 
 
-def measured(g: Number) -> tuple[Number]:
-    """What the norm is of."""
+def measured(g: Real) -> tuple[Real]:
+    """``g``, which the norm is of."""
     return (g,)
 
 
-def scaled(g: Number, factor: Number) -> tuple[Number]:
+def scaled(g: Real, factor: Real) -> tuple[Real]:
     """``g factor``."""
     return (g * factor,)
 
@@ -44,10 +44,10 @@ FACTOR = "limit / (norm <= limit ? limit : norm)"
 """A norm that is NaN is not at most the limit."""
 
 
-def _scaling(limit: float, joint: bool) -> Kernel:
-    """Measure, then scale by ``c / max(c, norm)``."""
+def scaling(limit: float, joint: bool) -> Kernel:
+    """Return the kernel that measures, then scales by ``c / max(c, norm)``."""
 
-    def scalars(lr: float, t: Number, norm: Number) -> tuple[Number]:
+    def scalars(lr: float, t: Real, norm: Real) -> tuple[Real]:
         size = np.sqrt(np.sum(np.square(norm))) if joint else norm
         return (limit / np.maximum(limit, size),)
 
@@ -56,14 +56,25 @@ def _scaling(limit: float, joint: bool) -> Kernel:
     return Kernel((measure, Pass(scaled, (PARAM,), (PARAM,), scalars, cuda=SCALED_CUDA, rate=rate)))
 
 
-class ClipByValue:
-    """Every element moved to the nearest number of an interval.
+class _Clip(InPlace):
+    """Gradients, and the kernel that clips them."""
+
+    def __init__(self, label: str, grads: Sequence[Array], kernel: Kernel, **options: Unpack[Options]) -> None:
+        super().__init__(label, grads, {"clip": kernel}, zeros(), noun="gradient", **options)
+
+    def clip(self) -> None:
+        """Clip what is in the arrays."""
+        self._run("clip")
+
+
+class ClipByValue(_Clip):
+    """Gradients with every element moved to the nearest number of an interval.
 
     Args:
-        grads: the arrays that are clipped, as `Sweep` takes them.
+        grads: the arrays that are clipped, as `InPlace` takes them.
         max: the upper end.
         min: the lower end; None means ``-max``.
-        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `InPlace`.
 
     Raises:
         HyperparameterError: as the reference does.
@@ -78,22 +89,17 @@ class ClipByValue:
         **options: Unpack[Options],
     ) -> None:
         ends = GradientClipByValue(max, min)
-        one = Pass(between, (PARAM,), (PARAM,), lambda lr, t: (ends.min, ends.max), cuda=BETWEEN_CUDA)
-        kernels = {"clip": Kernel((one,))}
-        self._sweep = Sweep("clip_by_value", grads, kernels, **options)
-
-    def clip(self) -> None:
-        """Clip what is in the arrays."""
-        self._sweep.run("clip")
+        one = Pass(between, (PARAM,), (PARAM,), lambda lr, t: (ends.min, ends.max), BETWEEN_CUDA)
+        super().__init__("clip_by_value", grads, Kernel((one,)), **options)
 
 
-class ClipByNorm:
-    """Each gradient whose norm is above a limit scaled to that norm.
+class ClipByNorm(_Clip):
+    """Gradients, each scaled to a limit where its norm is above.
 
     Args:
-        grads: the arrays that are clipped, as `Sweep` takes them.
+        grads: the arrays that are clipped, as `InPlace` takes them.
         clip_norm: the limit.
-        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `InPlace`.
 
     Raises:
         HyperparameterError: as the reference does.
@@ -101,21 +107,17 @@ class ClipByNorm:
     """
 
     def __init__(self, grads: Sequence[Array], clip_norm: float, **options: Unpack[Options]) -> None:
-        kernels = {"clip": _scaling(GradientClipByNorm(clip_norm).clip_norm, joint=False)}
-        self._sweep = Sweep("clip_by_norm", grads, kernels, **options)
-
-    def clip(self) -> None:
-        """Clip what is in the arrays."""
-        self._sweep.run("clip")
+        kernel = scaling(GradientClipByNorm(clip_norm).clip_norm, joint=False)
+        super().__init__("clip_by_norm", grads, kernel, **options)
 
 
-class ClipByGlobalNorm:
-    """All gradients scaled alike, so that the norm of all together is at most a limit.
+class ClipByGlobalNorm(_Clip):
+    """Gradients that are all scaled alike, so that the norm of all together is at most a limit.
 
     Args:
-        grads: the arrays that are clipped, all of one dtype, as `Sweep` takes them.
+        grads: the arrays that are clipped, all of one dtype, as `InPlace` takes them.
         clip_norm: the limit.
-        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `InPlace`.
 
     Raises:
         HyperparameterError: as the reference does.
@@ -123,12 +125,8 @@ class ClipByGlobalNorm:
     """
 
     def __init__(self, grads: Sequence[Array], clip_norm: float, **options: Unpack[Options]) -> None:
-        kernels = {"clip": _scaling(GradientClipByGlobalNorm(clip_norm).clip_norm, joint=True)}
-        self._sweep = Sweep("clip_by_global_norm", grads, kernels, **options)
-        dtypes = sorted({grad.dtype.name for grad in grads})
-        if len(dtypes) > 1:
-            raise ArrayError(f"clip_by_global_norm: gradients of {', '.join(dtypes)}, must be of one dtype")
-
-    def clip(self) -> None:
-        """Clip what is in the arrays."""
-        self._sweep.run("clip")
+        kernel = scaling(GradientClipByGlobalNorm(clip_norm).clip_norm, joint=True)
+        super().__init__("clip_by_global_norm", grads, kernel, **options)
+        if len(self._groups) > 1:
+            names = sorted(group.arena.dtypes.name for group in self._groups)
+            raise ArrayError(f"clip_by_global_norm: gradients of {', '.join(names)}, must be of one dtype")

@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
-from optimetry.accelerated.formats import Array
-from optimetry.accelerated.kernels.kernel import GRAD, Kernel, Number, Pass
-from optimetry.accelerated.selection.selector import selector
-from optimetry.accelerated.sweeps import Options, Sweep
+from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.engines.engine import Engine
+from optimetry.accelerated.inplace import InPlace, Options, zeros
+from optimetry.accelerated.kernels.kernel import GRAD, Kernel, Pass, Real
 from optimetry.reference.distributed.dgc_momentum import Message, count_sent
 from optimetry.reference.domains import real
 from optimetry.reference.errors import ArrayError
 
 
-def accumulated(g: Number, u: Number, v: Number, mu: Number) -> tuple[Number, Number]:
+def accumulated(g: Real, u: Real, v: Real, mu: Real) -> tuple[Real, Real]:
     """``u = mu u + g; v += u``."""
     u = mu * u + g
     return u, v + u
 
 
-def accumulated_ahead(g: Number, u: Number, v: Number, mu: Number) -> tuple[Number, Number]:
+def accumulated_ahead(g: Real, u: Real, v: Real, mu: Real) -> tuple[Real, Real]:
     """``u = mu (u + g); v += u + g``."""
     u = mu * (u + g)
     return u, v + (u + g)
@@ -43,14 +43,14 @@ LARGEST = 2**31 - 1
 """Positions are sent as int32."""
 
 
-class Compression:
+class Compression(InPlace):
     """The residuals of one worker, for all parameters.
 
     Args:
-        like: arrays of the parameters' dtypes and shapes, as `Sweep` takes them; they are not changed.
+        like: arrays of the parameters' dtypes and shapes, as `InPlace` takes them; they are not changed.
         momentum: the share of ``u`` that is kept, in [0, 1).
         use_nesterov: whether to look ahead along the velocity.
-        **options: ``engine``, ``threads`` and ``fmad``; see `Sweep`.
+        **options: ``engine``, ``threads`` and ``fmad``; see `InPlace`.
 
     Raises:
         HyperparameterError: the momentum is not in [0, 1).
@@ -71,18 +71,15 @@ class Compression:
                 raise ArrayError(f"dgc_momentum: parameter {i} has {array.size} elements, must have at most {LARGEST}")
         function, cuda = (accumulated_ahead, AHEAD_CUDA) if use_nesterov else (accumulated, ACCUMULATED_CUDA)
         one = Pass(function, (GRAD, "u", "v"), ("u", "v"), lambda lr, t: (mu,), cuda=cuda)
-        self._sweep = Sweep("dgc_momentum", like, {"accumulate": Kernel((one,))}, slots=("u", "v"), **options)
-        threads = options.get("threads")
-        self._selectors = [
-            (
-                group,
-                selector(self._sweep.engine, arena.slots["u"], arena.slots["v"], arena.sizes, arena.device, threads),
-            )
-            for group, arena in self._sweep.groups()
-        ]
+        super().__init__("dgc_momentum", like, {"accumulate": Kernel((one,))}, zeros("u", "v"), **options)
+
+    def _compile(self, engine: Engine) -> None:
+        super()._compile(engine)
+        arenas = [group.arena for group in self._groups]
+        self._selectors = [engine.selector(arena.slots["u"], arena.slots["v"], arena.sizes) for arena in arenas]
 
     def compress(self, grads: Sequence[Array], sparsity: float) -> list[Message]:
-        """Take in one gradient for each parameter, and take out what is sent of each.
+        """Add one gradient for each parameter to the residuals, and take out what is sent of each.
 
         Args:
             grads: arrays of the parameters' dtypes and shapes, as ``DGCMomentum.local`` returns them.
@@ -98,16 +95,16 @@ class Compression:
             MemoryError: there is no memory for the messages. Nothing has been changed.
         """
         sparsity = real("dgc_momentum", "sparsity", sparsity, "[0, 1)")
-        runs = self._sweep.ready("accumulate", read=grads)
+        runs = self._ready("accumulate", read=grads, noun="gradient")
         messages: dict[int, Message] = {}
-        for group, one in self._selectors:
-            selection = one.ready([count_sent(self._sweep.arrays[i].size, sparsity) for i in group])
-            messages |= zip(group, selection.messages, strict=True)
+        for group, selector in zip(self._groups, self._selectors, strict=True):
+            selection = selector.ready([count_sent(self.arrays[i].size, sparsity) for i in group.members])
+            messages |= zip(group.members, selection.messages, strict=True)
             runs.append(selection.run)
         for run in runs:
             run()
         return [messages[i] for i in range(len(grads))]
 
     def residuals(self) -> tuple[list[Array], list[Array]]:
-        """``u`` and ``v`` of every parameter, views."""
-        return self._sweep.slots("u"), self._sweep.slots("v")
+        """Return ``u`` and ``v`` of every parameter, views."""
+        return self._slot_views("u"), self._slot_views("v")

@@ -16,17 +16,16 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import reduce
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from optimetry.reference.distributed.dgc_momentum import DGCMomentum, count_sent
-
-Array = np.ndarray[Any, Any]
-Tensor = Any
-"""A torch.Tensor; torch is not imported with this module."""
+from optimetry.accelerated.compression import Compression
+from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.optimizer import Accelerated
+from optimetry.reference.distributed.dgc_momentum import DGCMomentum, Message, mean
 
 TIMEOUT = timedelta(seconds=60)
 """How long a worker waits for the others before it gives up."""
@@ -34,7 +33,7 @@ TIMEOUT = timedelta(seconds=60)
 
 @dataclass(frozen=True)
 class Report:
-    """What one worker has at the end.
+    """The results of one worker.
 
     Attributes:
         parameters: after the last step, the same in every worker.
@@ -51,105 +50,54 @@ class DGCWorker:
     """One worker of a process group that is already initialized: its parameters, residuals and exchange.
 
     Args:
-        rule: the declaration; only its hyperparameters and its schedule are used.
+        rule: the declaration.
         parameters: the same in every worker, float32 or float64, any shapes; copied.
     """
 
     def __init__(self, rule: DGCMomentum, parameters: Sequence[Array]) -> None:
-        import torch
-
-        self.torch = torch
         self.rule = rule
-        self.parameters = [torch.from_numpy(param.copy()) for param in parameters]
-        self.velocity, self.u, self.v = ([torch.zeros_like(param) for param in self.parameters] for _ in range(3))
+        self.parameters = [np.array(param, order="C") for param in parameters]
         self.steps = 0
         self.sent: list[int] = []
+        self._dense = Accelerated(rule.dense(), self.parameters, threads=1)
+        self._compression = Compression(self.parameters, rule.momentum, rule.use_nesterov, threads=1)
 
     def step(self, grads: Sequence[Array], lr: float) -> None:
         """Exchange this worker's gradients, shaped like the parameters, with the others and update the parameters."""
         sparsity = self.rule.sparsity_at(self.steps)
         self.steps += 1
-        own = [self.torch.from_numpy(np.ascontiguousarray(grad)) for grad in grads]
+        local = [self.rule.local(*pair, sparsity) for pair in zip(self.parameters, grads, strict=True)]
         if sparsity is None:
-            self._dense_step([self._regularized(i, grad) for i, grad in enumerate(own)], lr)
-        else:
-            self._sparse_step(own, lr, sparsity)
-
-    def _dense_step(self, grads: list[Tensor], lr: float) -> None:
-        of_workers = self._exchange([grad.reshape(-1) for grad in grads])
-        mu = self.rule.momentum
-        for i, grad in enumerate(grads):
-            mean = self._sum([of_worker[i] for of_worker in of_workers]).div(len(of_workers)).reshape(grad.shape)
-            self.velocity[i] = self.velocity[i].mul(mu).add(mean)
-            direction = mean.add(self.velocity[i].mul(mu)) if self.rule.use_nesterov else self.velocity[i]
-            self.parameters[i] = self.parameters[i].sub(direction.mul(lr))
-
-    def _sparse_step(self, grads: list[Tensor], lr: float, sparsity: float) -> None:
-        parts: list[Tensor] = []
-        for i, grad in enumerate(grads):
-            parts += self._compress(i, self._regularized(i, self._clipped(grad)), sparsity)
-        of_workers = self._exchange(parts)
+            of_workers = self._exchange(local)
+            self._dense.step([reduce(np.add, parts) / float(len(parts)) for parts in zip(*of_workers, strict=True)], lr)
+            return
+        messages = self._compression.compress(local, sparsity)
+        of_workers = self._exchange([part for message in messages for part in (message.indices, message.values)])
         for i, param in enumerate(self.parameters):
-            total = self.torch.zeros_like(param).reshape(-1)
-            for of_worker in of_workers:
-                indices, values = of_worker[2 * i : 2 * i + 2]
-                total[indices.long()] += values
-            self.parameters[i] = param.sub(total.div(len(of_workers)).reshape(param.shape).mul(lr))
+            np.subtract(param, lr * mean([Message(*parts[2 * i : 2 * i + 2]) for parts in of_workers], param), param)
 
-    def _compress(self, i: int, grad: Tensor, sparsity: float) -> tuple[Tensor, Tensor]:
-        """Indices and values to send of one parameter; what is sent leaves both residuals."""
-        mu = self.rule.momentum
-        if self.rule.use_nesterov:
-            self.u[i] = self.u[i].add(grad).mul(mu)
-            self.v[i] = self.v[i].add(self.u[i].add(grad))
-        else:
-            self.u[i] = self.u[i].mul(mu).add(grad)
-            self.v[i] = self.v[i].add(self.u[i])
-        flat = self.v[i].reshape(-1)
-        order = self.torch.sort(flat.abs(), descending=True, stable=True).indices  # NaN comes first
-        chosen = order[: count_sent(flat.numel(), sparsity)].sort().values
-        values = flat[chosen]
-        for residual in (self.u[i], self.v[i]):
-            residual.view(-1)[chosen] = 0
-        return chosen.int(), values
+    def _exchange(self, parts: Sequence[Array]) -> list[list[Array]]:
+        """Return every worker's parts, in the order of the ranks; all send parts of the same shapes and dtypes."""
+        import torch
 
-    def _regularized(self, i: int, grad: Tensor) -> Tensor:
-        regularizer = self.rule.regularizer
-        return grad if regularizer is None else grad.add(regularizer.term(self.parameters[i]))
-
-    def _clipped(self, grad: Tensor) -> Tensor:
-        clip, workers = self.rule.local_grad_clip_norm, self.rule.num_trainers
-        if clip is None or workers is None:
-            return grad
-        limit = clip / workers**0.5
-        size = float(np.sqrt(np.sum(np.square(grad.numpy()))))  # NumPy's order of summation is the simulation's
-        return grad.mul(limit).div(size) if size > limit else grad
-
-    def _exchange(self, parts: Sequence[Tensor]) -> list[list[Tensor]]:
-        """Every worker's parts, in the order of the ranks; all workers send parts of the same sizes and dtypes."""
-        buffer = self.torch.cat([part.contiguous().view(self.torch.uint8) for part in parts])
-        received = [self.torch.empty_like(buffer) for _ in range(self.torch.distributed.get_world_size())]
-        self.torch.distributed.all_gather(received, buffer)
+        buffer = torch.from_numpy(np.concatenate([part.reshape(-1).view(np.uint8) for part in parts]))
+        received = [torch.empty_like(buffer) for _ in range(torch.distributed.get_world_size())]
+        torch.distributed.all_gather(received, buffer)
         self.sent.append(buffer.nbytes)
-        sizes = [part.nbytes for part in parts]
-        dtypes = [part.dtype for part in parts]
+        ends = np.cumsum([part.nbytes for part in parts])[:-1]
         return [
-            [piece.clone().view(dtype) for piece, dtype in zip(other.split(sizes), dtypes, strict=True)]
+            [
+                piece.copy().view(part.dtype).reshape(part.shape)
+                for piece, part in zip(np.split(other.numpy(), ends), parts, strict=True)
+            ]
             for other in received
         ]
-
-    @staticmethod
-    def _sum(tensors: Sequence[Tensor]) -> Tensor:
-        total = tensors[0]
-        for tensor in tensors[1:]:
-            total = total.add(tensor)
-        return total
 
 
 def run_workers(
     rule: DGCMomentum, parameters: Sequence[Array], gradients: Sequence[Sequence[Sequence[Array]]], lr: float
 ) -> list[Report]:
-    """Train with one new process for each worker, and report what each of them has.
+    """Train with one new process for each worker, and return the results of each.
 
     Args:
         rule: the declaration.
@@ -169,11 +117,11 @@ def run_workers(
 
 
 def _new_processes() -> BaseContext:
-    """How processes start: from one that has imported torch once, where the system can fork, else from nothing."""
+    """Choose how processes start: from one that has imported torch, where the system can fork, else from nothing."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__, "torch.distributed"])
+    context.set_forkserver_preload([__name__, "optimetry.accelerated.engines.numba", "torch.distributed"])
     return context
 
 
@@ -186,7 +134,7 @@ def _work(
     workers: int,
     meeting: str,
 ) -> Report:
-    """One process: join the others, take every step, report."""
+    """Run one worker in its process: join the others, take every step, report."""
     import torch
 
     torch.set_num_threads(1)
@@ -197,7 +145,6 @@ def _work(
         worker = DGCWorker(rule, parameters)
         for grads in gradients:
             worker.step(grads, lr)
-        after = [param.numpy() for param in worker.parameters]
-        return Report(after, worker.sent, sum(param.nbytes for param in parameters))
+        return Report(worker.parameters, worker.sent, sum(param.nbytes for param in parameters))
     finally:
         torch.distributed.destroy_process_group()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optimetry.accelerated.devices.device import Device
-from optimetry.accelerated.formats import Array, Format
+from optimetry.accelerated.devices.interface import Device
+from optimetry.accelerated.dtypes import Array, DtypePair
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,19 +28,19 @@ class Rows:
     ids: Array
     values: Array
 
-    def summed(self, form: Format, device: Device) -> Rows:
-        """The same gradient with every row once, in ascending order; narrow rows are summed wide and rounded once."""
+    def summed(self, dtypes: DtypePair, device: Device) -> Rows:
+        """Return the gradient with every row once, in ascending order; narrow rows are summed wide, rounded once."""
         ids, inverse = np.unique(self.ids, return_inverse=True)
         if len(ids) == len(self.ids):
             return self
-        values = np.zeros((len(ids), *self.values.shape[1:]), form.compute)
+        values = np.zeros((len(ids), *self.values.shape[1:]), dtypes.compute)
         with np.errstate(all="ignore"):  # in the order given, which no sum on a CUDA device would keep
-            np.add.at(values, inverse, device.copied(self.values).astype(form.compute))
-            return Rows(ids, device.given(values.astype(form.dtype)))
+            np.add.at(values, inverse, device.copied(self.values).astype(dtypes.compute))
+            return Rows(ids, device.given(values.astype(dtypes.dtype)))
 
-    def dense(self, shape: tuple[int, ...], form: Format, device: Device) -> Array:
-        """The gradient of the whole parameter, zero in the rows that are not given."""
-        once = self.summed(form, device)
-        whole = device.zeros(math.prod(shape), form.dtype).reshape(shape)
+    def dense(self, shape: tuple[int, ...], dtypes: DtypePair, device: Device) -> Array:
+        """Return the gradient of the whole parameter, zero in the rows that are not given."""
+        once = self.summed(dtypes, device)
+        whole = device.zeros(math.prod(shape), dtypes.dtype).reshape(shape)
         whole[device.given(once.ids)] = once.values
         return whole

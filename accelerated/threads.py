@@ -16,13 +16,21 @@ from threading import Thread
 PAUSE = 5e-5
 """Seconds between two looks at what other threads are doing."""
 
+ALONE = 1 << 18
+"""For so many elements another thread is worth waking, and no sooner."""
+
 
 def processors() -> int:
-    """How many threads may work: ``OMP_NUM_THREADS`` where it is set, else the processors this process may use."""
+    """Return how many threads may work: ``OMP_NUM_THREADS`` if set, else the processors this process may use."""
     asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
     if asked.isdecimal() and int(asked) > 0:
         return int(asked)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def worthwhile(threads: int, elements: int) -> int:
+    """Return how many of so many threads are worth their waking."""
+    return min(threads, 1 + elements // ALONE)
 
 
 class Share:
@@ -46,7 +54,7 @@ class Share:
         self.ended = True
 
     def take_back(self) -> bool:
-        """Whether no thread has begun it, and now none will."""
+        """Return whether no thread has begun it, and now none will."""
         try:
             self._task.pop()
         except IndexError:
@@ -92,7 +100,7 @@ class Helpers:
         self.forget()
 
     def forget(self) -> None:
-        """Have none, as a forked child has none of its parent's."""
+        """Drop them, as a forked child has none of its parent's."""
         self._queue: SimpleQueue[Share] = SimpleQueue()
         self._started = 0
 

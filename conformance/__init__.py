@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pytest
 
-    from optimetry.conformance.targets.target import Target
+    from optimetry.conformance.targets.protocol import Target
 
 __all__ = ["parametrize_with_checks"]
 
@@ -41,6 +41,6 @@ def parametrize_with_checks(
         UsageError: a name is unknown.
         TargetError: the target cannot be loaded, or is no target.
     """
-    from optimetry.conformance.checks import Judging, parametrization
+    from optimetry.conformance.plugin.checks import Judging, parametrization
 
     return parametrization(Judging.of(target, optimizers, dtypes, effort, seed))

@@ -19,6 +19,20 @@ from optimetry.reference.rule import Array
 from optimetry.reference.sparse import SparseRows
 
 
+def clip_by_value(grads: Sequence[Array], low: Any, high: Any) -> list[Array]:
+    """Move each element to the nearest number of ``[low, high]``."""
+    return [np.minimum(np.maximum(grad, low), high) for grad in grads]
+
+
+def clip_by_global_norm(grads: Sequence[Array], limit: Any) -> list[Array]:
+    """Scale all gradients by one factor, so that the norm of all together is at most ``limit``."""
+    if not grads:
+        return []
+    squares = [np.sum(np.square(grad), initial=0.0) for grad in grads]
+    divisor = np.maximum(np.sqrt(sum(squares[1:], start=squares[0])), limit)
+    return [grad * limit / divisor for grad in grads]
+
+
 class GradientClipBase(ABC):
     """The base of every clip.
 
@@ -66,7 +80,7 @@ class GradientClipByValue(GradientClipBase):
 
     def clipped_arrays(self, grads: Sequence[Array]) -> list[Array]:
         """Each element moved to the nearest number of the interval."""
-        return [np.minimum(np.maximum(grad, self.min), self.max) for grad in grads]
+        return clip_by_value(grads, self.min, self.max)
 
 
 class GradientClipByNorm(GradientClipBase):
@@ -100,11 +114,7 @@ class GradientClipByGlobalNorm(GradientClipBase):
 
     def clipped_arrays(self, grads: Sequence[Array]) -> list[Array]:
         """All gradients scaled by one factor."""
-        if not grads:
-            return []
-        squares = [np.sum(np.square(grad), initial=0.0) for grad in grads]
-        divisor = np.maximum(np.sqrt(sum(squares[1:], start=squares[0])), self.clip_norm)
-        return [grad * self.clip_norm / divisor for grad in grads]
+        return clip_by_global_norm(grads, self.clip_norm)
 
 
 ClipGradByValue = GradientClipByValue

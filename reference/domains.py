@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from optimetry.reference.rule import Hyperparameter, Interval
+from optimetry.reference.declaration import Hyperparameter, Interval
 
 
 def real(owner: str, name: str, value: Any, domain: str) -> float:

@@ -16,6 +16,16 @@ from optimetry.reference.rule import Array
 from optimetry.reference.sparse import SparseRows
 
 
+def l1_term(strength: Any, param: Array) -> Array:
+    """The gradient of ``strength * sum(|param|)``; the sign of 0 is 0."""
+    return strength * np.sign(param)
+
+
+def l2_term(strength: Any, param: Array) -> Array:
+    """The gradient of ``strength * sum(param**2) / 2``."""
+    return strength * param
+
+
 class WeightDecayRegularizer(ABC):
     """The base of every regularizer.
 
@@ -52,7 +62,7 @@ class L1DecayRegularizer(WeightDecayRegularizer):
 
     def term(self, param: Array) -> Array:
         """The coefficient times the sign of the parameter."""
-        return self.coefficient * np.sign(param)
+        return l1_term(self.coefficient, param)
 
 
 class L2DecayRegularizer(WeightDecayRegularizer):
@@ -60,7 +70,7 @@ class L2DecayRegularizer(WeightDecayRegularizer):
 
     def term(self, param: Array) -> Array:
         """The coefficient times the parameter."""
-        return self.coefficient * param
+        return l2_term(self.coefficient, param)
 
 
 L1Decay = L1DecayRegularizer

@@ -6,16 +6,23 @@ from collections.abc import Iterable, Sequence
 
 from tabulate import tabulate
 
-from optimetry.reports.results import Results, Verdict
+from optimetry.reports.results import Results, Verdict, described
 from optimetry.reports.tables import about, number
 
-WORDS = {"conforms": "conforms", "diverges": "**diverges**", "error": "**error**", "unsupported": "unsupported"}
+WORDS = {
+    "conforms": "conforms",
+    "imprecise": "imprecise",
+    "diverges": "**diverges**",
+    "error": "**error**",
+    "unsupported": "unsupported",
+}
 
 OTHERWISE = "otherwise: "
 
 LEGEND = """\
 A cell says what the framework computes under the rule's name: *conforms*, the documented rule to the last rounding
-error; a `name`, exactly one other rule that explains every case; **diverges**, none known; a dash, nothing offered.
+error; *imprecise*, the documented rule with less precision than the dtype promises, and what causes that; a `name`,
+exactly one other rule that explains every case; **diverges**, none known; a dash, nothing offered.
 In brackets the largest difference from the documented rule, as a share of the rounding-error bound (up to 1, or 2 where
 arithmetic is regrouped, is rounding) and in units in the last place. Dtypes and engines stand before what not all of
 them compute."""
@@ -60,7 +67,8 @@ def _cell(verdicts: Iterable[Verdict]) -> str:
 
 
 def _statement(verdict: Verdict) -> str:
-    return f"`{verdict.dialect}`" if verdict.dialect else WORDS[verdict.verdict]
+    computed = f"`{verdict.dialect}`" if verdict.dialect else WORDS[verdict.verdict]
+    return "; ".join([computed, *map(described, verdict.computes.arithmetic)])
 
 
 def _line(text: str, group: Sequence[Verdict], everything: Sequence[Verdict]) -> str:

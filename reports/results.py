@@ -17,9 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self, get_args
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
-Outcome = Literal["conforms", "dialect", "diverges", "unsupported", "error"]
+READABLE = (1, SCHEMA_VERSION)
+"""The versions that `read` takes; what schema 1 does not tell apart comes as it was written."""
+
+Outcome = Literal["conforms", "imprecise", "dialect", "diverges", "unsupported", "error"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 """What a verdict can be, from good to bad."""
 
@@ -56,15 +59,56 @@ class Header:
     effort: str
 
 
+@dataclass(frozen=True)
+class Computes:
+    """A typed identity: which rule, and how it is computed.
+
+    Attributes:
+        rule: ``documented``, the name of a dialect, or None where nothing known explains every case.
+        formula: the line of the formula that differs from the document, None where none does.
+        found: whether the formula was found by a search and is declared nowhere.
+        arithmetic: ways of computing that are not operation by operation in the arrays' own precision:
+            ``flushes_subnormals``, ``incremental_moments``, or an object such as ``{"float32": ["beta1"]}``.
+    """
+
+    rule: str | None = None
+    formula: str | None = None
+    found: bool = False
+    arithmetic: list[Any] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return "; ".join([*([self.rule] if self.rule else []), *map(described, self.arithmetic)])
+
+
+WAYS = {
+    "flushes_subnormals": "flushes subnormals",
+    "incremental_moments": "moments formed as increments",
+    "float32": "{} in float32",
+    "float32_in_some_uses": "{} in float32 in some uses",
+}
+"""The entries of `Computes.arithmetic` in words; braces stand for the numbers that one is about."""
+
+
+def described(way: Any) -> str:
+    """One entry of `Computes.arithmetic` in words."""
+    if not isinstance(way, dict):
+        return WAYS.get(way, str(way))
+    return "; ".join(WAYS.get(name, name + ": {}").format(", ".join(numbers)) for name, numbers in way.items())
+
+
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
     """What one engine of the target is found to compute for one optimizer in one dtype.
 
     Attributes:
+        book: the collection of documents that the rule belongs to.
         verdict: the outcome, one of `OUTCOMES`.
-        dialect: the named variant that explains every case, for the outcome ``dialect`` alone.
+        computes: which rule it computes, and how.
+        dialect: the name of that rule, for the outcome ``dialect`` alone.
+        law: the name of the law that is broken, where that is the reason.
         share: the largest difference from the documented rule, as a share of the rounding-error bound; at most 1 where
-            the target computes the rule, finite, None where nothing was compared.
+            the target computes the rule, finite, None where nothing was compared. Where subnormals are flushed, the
+            bound allows for that.
         ulp: the largest difference in representable numbers, None where nothing was compared.
         vacuous: the share of elements, 0 to 1, whose bound is not finite, so that nothing can be said of them.
         cases: how many cases were compared.
@@ -75,10 +119,13 @@ class Verdict:
     """
 
     kind: Literal["verdict"] = "verdict"
+    book: str = "fluid"
     optimizer: str
     dtype: str
     verdict: Outcome
+    computes: Computes = field(default_factory=Computes)
     dialect: str | None = None
+    law: str | None = None
     share: float | None = None
     ulp: int | None = None
     vacuous: float = 0.0
@@ -160,7 +207,8 @@ def read(path: Path) -> Results:
         ResultsError: with the path, the line where there is one, and what is wrong with it.
     """
     lines = _lines(path)
-    header = _header(path, lines[0])
+    header_fields = _header(path, lines[0])
+    header = Header(**{**header_fields, "schema": SCHEMA_VERSION})
     verdicts: list[Verdict] = []
     for number, text in enumerate(lines[1:], start=2):
         fields = _object(text)
@@ -169,13 +217,16 @@ def read(path: Path) -> Results:
                 break  # cut off in the middle of a line
             raise ResultsError(f"{path}, line {number}: not a JSON object")
         if fields.get("kind") == "footer":
+            if header_fields["schema"] != SCHEMA_VERSION:
+                fields["counts"] = {"imprecise": 0, **fields.get("counts", {})}
             _check(path, number, fields, "footer")
             _check_footer(path, number, Footer(**fields), verdicts)
             if number < len(lines):
                 raise ResultsError(f"{path}, line {number + 1}: text after the footer")
             return Results(header, verdicts)
+        fields = fields if header_fields["schema"] == SCHEMA_VERSION else _of_schema_1(fields)
         _check(path, number, fields, "verdict")
-        verdicts.append(Verdict(**fields))
+        verdicts.append(Verdict(**{**fields, "computes": Computes(**fields["computes"])}))
     raise ResultsError(f"{path}: unfinished: its run did not end, no footer after {len(verdicts)} verdicts")
 
 
@@ -191,17 +242,24 @@ def _lines(path: Path) -> list[str]:
     return lines
 
 
-def _header(path: Path, text: str) -> Header:
+def _header(path: Path, text: str) -> dict[str, Any]:
     fields = _object(text)
     if fields is None or fields.get("kind") != "header" or "optimetry" not in fields:
         raise ResultsError(f"{path}: not a results file of optimetry: line 1 is no header")
-    if fields.get("schema") != SCHEMA_VERSION:
+    if fields.get("schema") not in READABLE:
         raise ResultsError(
             f"{path}: written by optimetry {fields['optimetry']} in schema version {fields.get('schema')!r}, "
-            f"must be {SCHEMA_VERSION} for this optimetry"
+            f"must be {' or '.join(map(str, READABLE))} for this optimetry"
         )
     _check(path, 1, fields, "header")
-    return Header(**fields)
+    return fields
+
+
+def _of_schema_1(fields: dict[str, Any]) -> dict[str, Any]:
+    """A verdict line of schema 1 as schema 2 has it: what was called a dialect there stays one, suffixes and all."""
+    rule = "documented" if fields.get("verdict") == "conforms" else fields.get("dialect")
+    computes = dataclasses.asdict(Computes(rule))
+    return {**fields, "book": "fluid", "computes": computes, "law": None}
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -13,18 +13,18 @@ from itertools import groupby
 
 from tabulate import tabulate
 
-from optimetry.reports.results import OUTCOMES, Header, Results, Verdict
+from optimetry.reports.results import OUTCOMES, Header, Results, Verdict, line
 
-COLUMNS = ("optimizer", "dtype", "engine", "verdict", "dialect", "share", "ULP", "vacuous", "cases", "reason")
+COLUMNS = ("optimizer", "dtype", "engine", "verdict", "computes", "share", "ULP", "vacuous", "cases", "reason")
 _ALIGNMENT = ("left",) * 5 + ("right",) * 4 + ("left",)
-_DIALECT = COLUMNS.index("dialect")
+_COMPUTES = COLUMNS.index("computes")
 _NONE = "\N{EN DASH}"
 
 
 def terminal(verdicts: Iterable[Verdict], width: int = 120) -> str:
     """A table of at most ``width`` columns, as far as the names allow, with the reasons in full below it.
 
-    Engines that say the same of one optimizer and dtype share a row. The columns ``engine`` and ``dialect`` are left
+    Engines that say the same of one optimizer and dtype share a row. The columns ``engine`` and ``computes`` are left
     out where they say nothing.
     """
     notes: dict[str, str] = {}
@@ -33,14 +33,14 @@ def terminal(verdicts: Iterable[Verdict], width: int = 120) -> str:
         row = _row(dataclasses.replace(verdict, engine=engine))
         row[-1] = notes.setdefault(row[-1], f"[{len(notes) + 1}]") if row[-1] else ""
         rows.append(row)
-    silent = {"engine": {"default"}, "dialect": {_NONE}, "reason": {""}}
+    silent = {"engine": {"default"}, "computes": {_NONE}, "reason": {""}}
     kept = [i for i, name in enumerate(COLUMNS) if {row[i] for row in rows} != silent.get(name)]
     widths = {i: max(len(row[i]) for row in (COLUMNS, *rows)) for i in kept}
     excess = sum(widths.values()) + 2 * (len(widths) - 1) - width
-    if _DIALECT in widths and excess > 0:
-        widths[_DIALECT] = max(widths[_DIALECT] - excess, len("dialect") * 2)
-        rows = [[_broken(cell, widths[i]) if i == _DIALECT else cell for i, cell in enumerate(row)] for row in rows]
-        widths[_DIALECT] = max(len(text) for row in rows for text in row[_DIALECT].split("\n"))
+    if _COMPUTES in widths and excess > 0:
+        widths[_COMPUTES] = max(widths[_COMPUTES] - excess, len("computes") * 2)
+        rows = [[_broken(cell, widths[i]) if i == _COMPUTES else cell for i, cell in enumerate(row)] for row in rows]
+        widths[_COMPUTES] = max(len(text) for row in rows for text in row[_COMPUTES].split("\n"))
     lines = [[row[i] for i in kept] for row in (COLUMNS, ["-" * widths.get(i, 0) for i in range(len(COLUMNS))], *rows)]
     # Headers of tabulate's own would be padded, which a terminal has no room for.
     table = tabulate(lines, tablefmt="plain", colalign=[_ALIGNMENT[i] for i in kept], disable_numparse=True)
@@ -53,21 +53,22 @@ def terminal(verdicts: Iterable[Verdict], width: int = 120) -> str:
 def _merged(verdicts: Iterable[Verdict]) -> Iterator[tuple[Verdict, str]]:
     """One verdict for all engines that agree in everything a row shows, and what names them."""
     for _, group in groupby(verdicts, key=lambda verdict: (verdict.optimizer, verdict.dtype)):
-        engines: dict[Verdict, list[str]] = {}
+        engines: dict[str, tuple[Verdict, list[str]]] = {}
         for verdict in group:
-            engines.setdefault(dataclasses.replace(verdict, engine="", counterexample=None), []).append(verdict.engine)
-        for verdict, names in engines.items():
+            shown = dataclasses.replace(verdict, engine="", counterexample=None)
+            engines.setdefault(line(shown), (shown, []))[1].append(verdict.engine)
+        for verdict, names in engines.values():
             yield verdict, "all" if len(engines) == 1 and len(names) > 1 else ", ".join(names)
 
 
 def _broken(name: str, room: int) -> str:
     """A long name over several lines, broken after its joints."""
     lines = [""]
-    for word in re.findall(r"[^_+]*[_+]?", name):
+    for word in re.findall(r"[^_, ]*[_, ]*", name):
         if len(lines[-1] + word) > room and lines[-1]:
             lines.append("")
         lines[-1] += word
-    return "\n".join(lines)
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _note(label: str, reason: str, width: int) -> str:
@@ -107,7 +108,7 @@ def csv_text(results: Iterable[Results]) -> str:
     for each in results:
         for v in each.verdicts:
             numbers = [v.share, v.ulp, v.vacuous, v.cases]
-            names = [v.optimizer, v.dtype, v.engine, v.verdict, v.dialect]
+            names = [v.optimizer, v.dtype, v.engine, v.verdict, str(v.computes)]
             writer.writerow([each.header.target, each.header.target_version, *names, *numbers, v.reason])
     return out.getvalue()
 
@@ -118,13 +119,21 @@ def _row(verdict: Verdict) -> list[str]:
         verdict.dtype,
         verdict.engine,
         verdict.verdict,
-        verdict.dialect or _NONE,
+        _computes(verdict),
         number(verdict.share),
         number(verdict.ulp),
         percent(verdict.vacuous) if verdict.cases else _NONE,
         str(verdict.cases) if verdict.cases else _NONE,
         " ".join(verdict.reason.split()),
     ]
+
+
+def _computes(verdict: Verdict) -> str:
+    """What is computed beside the plain documented rule; nothing where that is all."""
+    computes = verdict.computes
+    if computes.rule == "documented":
+        computes = dataclasses.replace(computes, rule=None)
+    return str(computes) or _NONE
 
 
 def number(value: float | None) -> str:

@@ -1,8 +1,12 @@
-"""The figures of README.md are those of the pages that measure them."""
+"""What README.md shows is so: its figures are those of the pages that measure them, and its example runs."""
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
+from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reports.results import read
 from optimetry.reports.tables import number
 
@@ -58,7 +62,9 @@ ROW = re.compile(
 
 
 def test_the_output_shown_is_what_was_measured() -> None:
-    verdicts = read(ROOT / "reports" / "published" / "torch-2.13.0" / "results.jsonl").verdicts
+    version = FRAMEWORKS["torch"].version
+    assert f"torch {version}. Judged by optimetry" in README
+    verdicts = read(ROOT / "reports" / "published" / f"torch-{version}" / "results.jsonl").verdicts
     shown = ROW.findall((ROOT / "README.md").read_text(encoding="utf-8"))
     assert len(shown) >= 5
     for optimizer, dtype, engine, *rest in shown:
@@ -69,3 +75,18 @@ def test_the_output_shown_is_what_was_measured() -> None:
         ]
         assert rows
         assert all(row == rest for row in rows), (optimizer, rows)
+
+
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_the_target_of_ten_lines_conforms_by_the_command_shown(tmp_path: Path) -> None:
+    section = (ROOT / "README.md").read_text(encoding="utf-8").split("## Judge your own framework")[1].split("\n## ")[0]
+    blocks = BLOCK.findall(section)
+    (tmp_path / "adapter.py").write_text(next(code for kind, code in blocks if kind == "python"), encoding="utf-8")
+    program, *arguments = shlex.split(next(code for kind, code in blocks if kind == "sh"))
+    assert program == "optimetry"
+    command = [Path(sys.executable).with_name(program), *arguments]
+    run = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "2 verdicts: 2 conforms" in run.stdout

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.benchmarks.peers import HYPER, LR
+from optimetry.accelerated.benchmarks.measuring import LR, hyper_of
 from optimetry.accelerated.benchmarks.touch import bytes_moved
 from optimetry.accelerated.devices.cuda import CudaDevice
-from optimetry.accelerated.formats import FORMATS
+from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.errors import EngineUnavailableError
@@ -35,7 +35,7 @@ def device() -> CudaDevice:
 
 
 def seconds(step: Callable[[], Any], event: Callable[[], Any], elapsed: Callable[[Any, Any], float]) -> float:
-    """The median seconds of one step.
+    """Return the median seconds of one step.
 
     Args:
         step: what is timed; it is queued on the current stream.
@@ -56,21 +56,21 @@ def seconds(step: Callable[[], Any], event: Callable[[], Any], elapsed: Callable
 
 
 def on_cupy(step: Callable[[], Any]) -> float:
-    """The median seconds of one step on CuPy's current stream."""
+    """Return the median seconds of one step on CuPy's current stream."""
     import cupy
 
     return seconds(step, cupy.cuda.Event, cupy.cuda.get_elapsed_time)
 
 
 def copying(device: CudaDevice, count: int) -> float:
-    """Bytes per second, read and written, of a copy from device to device."""
+    """Measure the bytes per second, read and written, of a copy from device to device."""
     source, target = (device.zeros(count, np.uint8) for _ in range(2))
     data: Any = target.data
     return 2 * count / on_cupy(lambda: data.copy_from_device_async(source.data, count))
 
 
 def torch_adam(values: Any, dtype: str) -> float | None:
-    """The seconds of one step of torch's fused Adam; None where torch has no CUDA device."""
+    """Return the seconds of one step of torch's fused Adam; None where torch has no CUDA device."""
     try:
         import torch
     except ImportError:
@@ -92,11 +92,11 @@ def test_cuda(
 ) -> None:
     """One rule; the row has everything that was measured beside it."""
     values = np.resize(np.random.default_rng(0).standard_normal(10**6).astype(np.float32), elements)
-    narrow = values.astype(FORMATS[dtype].dtype)
+    narrow = values.astype(DTYPES[dtype].dtype)
     parameters, grads = ([device.given(narrow) for _ in range(tensors)] for _ in range(2))
-    optimizer = Accelerated(rule, parameters, HYPER.get(rule), engine="cuda", fmad=fmad)
+    optimizer = Accelerated(rule, parameters, hyper_of(rule), engine="cuda", fmad=fmad)
     spent = on_cupy(lambda: optimizer.step(grads, LR))
-    moved = bytes_moved(kernel_of(rule_named(rule).of(HYPER.get(rule, {}))), FORMATS[dtype]) * tensors * elements
+    moved = bytes_moved(kernel_of(rule_named(rule).of(hyper_of(rule))), DTYPES[dtype]) * tensors * elements
     copied = copying(device, max(moved // 2, 1))
     peer = torch_adam(values, dtype) if rule == "adam" and tensors == 1 else None
     import cupy

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from optimetry.accelerated.benchmarks.matrix import inputs, measure, optimizer_of, stepping
+from optimetry.accelerated.benchmarks.measuring import inputs, measure, optimizer_of, stepping
 from optimetry.reference.rules import RULES
 
 SIZES = [10**3, 10**4, 10**5, 10**6, 10**7, *([10**8] if os.environ.get("OPTIMETRY_BENCH_LARGE") else [])]

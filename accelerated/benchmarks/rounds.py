@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-Step = Callable[[], None]
+Step = Callable[[], object]
 
 PAUSE = 0.02
 """Seconds before each sample: threads of the last contender that still spin go to sleep, and time slices begin anew."""
@@ -17,7 +17,7 @@ SAMPLE = 1e-3
 
 
 def medians(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) -> dict[str, float]:
-    """The median seconds of one step of each contender.
+    """Return the median seconds of one step of each contender.
 
     Args:
         contenders: functions that do one step.

@@ -10,8 +10,8 @@ from typing import Any
 
 from tabulate import tabulate
 
-from optimetry.accelerated.benchmarks.peers import versions
 from optimetry.accelerated.benchmarks.plot import draw
+from optimetry.conformance.targets.peers import versions
 
 Row = Mapping[str, Any]
 

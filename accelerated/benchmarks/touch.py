@@ -1,4 +1,4 @@
-"""What memory allows: the loops of a kernel with one addition in place of its formula."""
+"""The touch limit, which memory allows: the loops of a kernel with one addition in place of its formula."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from optimetry.accelerated.formats import Format
+from optimetry.accelerated.dtypes import DtypePair
 from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass
 
 
 def touch(kernel: Kernel) -> Kernel:
-    """The kernel that reads and writes the same arrays in as many passes, and computes one sum for each array."""
+    """Return the kernel that reads and writes the same arrays in as many passes, with one sum for each array."""
     return dataclasses.replace(kernel, passes=tuple(_touch(one) for one in kernel.passes))
 
 
@@ -44,13 +44,13 @@ def _function(one: Pass) -> Callable[..., Any]:
     return _function_of(one.reads, (*sums, *results))
 
 
-def bytes_moved(kernel: Kernel, form: Format, *, master: bool = False) -> int:
-    """The bytes that one step moves between memory and processor for each element, all passes together."""
-    held, wide = form.dtype.itemsize, form.compute.itemsize
+def bytes_moved(kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> int:
+    """Return the bytes that one step moves between memory and processor for each element, all passes together."""
+    held, wide = dtypes.dtype.itemsize, dtypes.compute.itemsize
 
     def size(name: str) -> int:
         return held if name == GRAD or (name == PARAM and not master) else wide
 
     total = sum(sum(map(size, (*one.reads, *one.writes))) for one in kernel.passes)
-    written_out = sum(PARAM in one.writes for one in kernel.passes) if master and form.narrow else 0
+    written_out = sum(PARAM in one.writes for one in kernel.passes) if master and dtypes.narrow else 0
     return total + written_out * held

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from optimetry.accelerated.devices import driver, nvrtc
-from optimetry.accelerated.devices.device import Launch
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.devices.interface import Launch
+from optimetry.accelerated.dtypes import Array
 from optimetry.reference.errors import EngineUnavailableError
 
 
 class CudaDevice:
     """The CUDA device that is current when this is made; see `Computer` for what it offers.
 
-    Work goes to the current stream, and nothing waits but what hands numbers to NumPy.
+    Plan goes to the current stream, and nothing waits but what hands numbers to NumPy.
 
     Raises:
         EngineUnavailableError: there is no device, or CuPy cannot be imported, with the reason.
@@ -46,47 +46,47 @@ class CudaDevice:
         self.kind: type[Any] = cupy.ndarray
 
     def obstacle(self, parameter: Any) -> str | None:
-        """Whether a parameter lies on another device."""
+        """Return why a parameter cannot be used: it lies on another device."""
         number = int(parameter.device.id)
         if number == self._number:
             return None
         return f"lies on CUDA device {number}, must be on {self._number}, the current one"
 
     def contiguous(self, array: Any) -> Array:
-        """Itself, or a copy; CuPy moves bits without computing."""
+        """Return the array, or a copy; CuPy moves bits without computing."""
         with self._current():
             whole: Array = self._cupy.ascontiguousarray(array)
         return whole
 
     def zeros(self, size: int, dtype: Any) -> Array:
-        """Zeros, of all bits."""
+        """Make zeros, of all bits."""
         with self._current():
             made: Array = self._cupy.zeros(size, dtype)
         return made
 
     def given(self, array: Array) -> Array:
-        """A copy on the device, through pinned memory: the stream is not waited for."""
+        """Copy to the device, through pinned memory: the stream is not waited for."""
         with self._current():
             made: Array = self._cupy.array(array.reshape(-1)).reshape(array.shape)
         return made
 
     def copied(self, array: Any) -> Array:
-        """A copy in NumPy's memory, once it is computed."""
+        """Copy to NumPy's memory, once it is computed."""
         made: Array = array.get()
         return made
 
     def assign(self, target: Any, values: Array) -> None:
-        """A copy of what NumPy rounds."""
+        """Copy what NumPy rounds."""
         with np.errstate(all="ignore"):
             target.set(np.asarray(values).astype(target.dtype))
 
     def stream(self) -> int:
-        """The current stream."""
+        """Return the current stream."""
         with self._current():
             return int(self._cupy.cuda.get_current_stream().ptr)
 
     def compiled(self, text: str, name: str, *, fmad: bool) -> Launch:
-        """A kernel in machine code for this device; compiled once in a process."""
+        """Compile a kernel for this device, once in a process."""
         key = (text, name, fmad, self._number)
         if key not in _COMPILED:
             _COMPILED[key] = self._compiled(text, name, fmad)

@@ -1,4 +1,4 @@
-"""Whether this machine has a CUDA device, asked of NVIDIA's driver itself: no library of CUDA needs to be installed."""
+"""The check for a CUDA device, made with NVIDIA's driver itself: no library of CUDA needs to be installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NONE_THERE = 100
 
 @cache
 def obstacle() -> str | None:
-    """Why no CUDA device can be used; None if one can."""
+    """Return why no CUDA device can be used; None if one can."""
     try:
         driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:
@@ -23,7 +23,7 @@ def obstacle() -> str | None:
 
 
 def asked(driver: ctypes.CDLL) -> str | None:
-    """What a driver says, as in `obstacle`."""
+    """Return what a driver says, as in `obstacle`."""
     count = ctypes.c_int(0)
     for status in (driver.cuInit(0), driver.cuDeviceGetCount(ctypes.byref(count))):
         if status == _NONE_THERE:

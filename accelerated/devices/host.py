@@ -1,4 +1,4 @@
-"""NumPy arrays."""
+"""NumPy arrays in the memory of the processor."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
 
 
 class Host:
@@ -17,27 +17,27 @@ class Host:
     engines: tuple[str, ...] = ("numba", "numpy")
 
     def obstacle(self, parameter: Any) -> str | None:
-        """Why a parameter cannot be written."""
+        """Return why a parameter cannot be written."""
         return None if parameter.flags.writeable else "is read-only, must be writeable: it is updated in place"
 
     def contiguous(self, array: Any) -> Array:
-        """Itself, or a copy."""
+        """Return the array, or a copy."""
         return np.require(array, requirements=["C", "A"])
 
     def zeros(self, size: int, dtype: Any) -> Array:
-        """Zeros, which take memory once they are written."""
+        """Make zeros, which take memory once they are written."""
         return np.zeros(size, dtype)
 
     def given(self, array: Array) -> Array:
-        """The array itself."""
+        """Return the array itself."""
         return array
 
     def copied(self, array: Array) -> Array:
-        """A copy."""
+        """Copy the array."""
         return np.array(array)
 
     def assign(self, target: Array, values: Array) -> None:
-        """NumPy's assignment."""
+        """Assign as NumPy does."""
         target[...] = values
 
 

@@ -15,7 +15,7 @@ OPTIONS = ("--std=c++17", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
 
 
 def compiled(text: str, architecture: str, *, fmad: bool) -> bytes:
-    """A program, as PTX for a virtual architecture (``compute_90``) or as machine code for a real one (``sm_90``).
+    """Compile to PTX for a virtual architecture (``compute_90``) or to machine code for a real one (``sm_90``).
 
     Args:
         text: in CUDA C++.
@@ -59,7 +59,7 @@ def _call(function: str, *arguments: object) -> None:
 
 
 def _result(kind: str, program: ctypes.c_void_p) -> bytes:
-    """What ``nvrtcGet<kind>`` has to give."""
+    """Return what ``nvrtcGet<kind>`` gives."""
     size = ctypes.c_size_t()
     _call(f"nvrtcGet{kind}Size", program, ctypes.byref(size))
     buffer = ctypes.create_string_buffer(size.value)

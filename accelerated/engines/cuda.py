@@ -1,4 +1,4 @@
-"""The CUDA engine: every pass one launch over all parameters, on the current stream, and no wait for the device."""
+"""The engine on CUDA: every pass one launch over all parameters, on the current stream, and no wait for the device."""
 
 from __future__ import annotations
 
@@ -6,69 +6,76 @@ from collections.abc import Callable
 
 import numpy as np
 
-from optimetry.accelerated.arrays import address_of
-from optimetry.accelerated.devices.device import Computer, Launch
-from optimetry.accelerated.engines.frame import norms_text, sweep_text
-from optimetry.accelerated.formats import Array, Format
+from optimetry.accelerated.arena import Column
+from optimetry.accelerated.devices.interface import Computer, Launch, address_of
+from optimetry.accelerated.dtypes import Array, DtypePair
 from optimetry.accelerated.kernels.kernel import Kernel, Pass
-from optimetry.accelerated.work import Work, per_item, scalar_rows
+from optimetry.accelerated.plan import Plan, per_item, scalar_rows
+from optimetry.accelerated.selection.cuda import CudaSelector
+from optimetry.accelerated.source.cuda_text import norms_text, pass_text
 
 
 class CudaEngine:
-    """One kernel compiled for one format and device.
+    """The engine ``cuda``; see `Engine`.
 
     Args:
-        kernel: what is computed.
-        form: the format of the parameters.
         device: what it runs on.
-        master: whether the parameters have master copies.
         fmad: whether the compiler may fuse a product and a sum, which rounds once; without, every operation of the
             body is rounded as on the processor.
-
-    Raises:
-        EngineUnavailableError: it does not compile here.
     """
 
     name = "cuda"
 
-    def __init__(
-        self, kernel: Kernel, form: Format, device: Computer, *, master: bool = False, fmad: bool = False
-    ) -> None:
-        self.kernel, self.form, self.device = kernel, form, device
-        self.master = master and form.narrow
+    def __init__(self, device: Computer, *, fmad: bool = False) -> None:
+        self.device, self.fmad = device, fmad
+
+    def executable(self, kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> CudaExecutable:
+        """Compile every pass of a kernel, and the norms between them."""
+        return CudaExecutable(kernel, dtypes, self.device, master=master, fmad=self.fmad)
+
+    def selector(self, u: Column, v: Column, sizes: Array) -> CudaSelector:
+        """Compile the selection by radix."""
+        return CudaSelector(u, v, sizes, self.device)
+
+
+class CudaExecutable:
+    """One kernel compiled for one dtype and device; see `Executable`."""
+
+    def __init__(self, kernel: Kernel, dtypes: DtypePair, device: Computer, *, master: bool, fmad: bool) -> None:
+        self.kernel, self.dtypes, self.device, self.master = kernel, dtypes, device, master
         passes = kernel.passes
-        self._sweeps = [
-            device.compiled(sweep_text(one, form, device.threads, master=self.master), "sweep", fmad=fmad)
+        self._passes = [
+            device.compiled(pass_text(one, dtypes, device.threads, master=master), "one_pass", fmad=fmad)
             for one in passes
         ]
         self._norms = {
-            j: device.compiled(norms_text(passes[j - 1], one, form, device.threads), "norms", fmad=fmad)
+            j: device.compiled(norms_text(passes[j - 1], one, dtypes, device.threads), "norms", fmad=fmad)
             for j, one in enumerate(passes)
             if one.rate is not None
         }
         self._kept: dict[tuple[int, str], tuple[Array, Array]] = {}
 
-    def ready(self, work: Work, lr: float) -> Callable[[], None]:
-        """What launches one step. All memory is taken here: where there is too little, nothing has been changed."""
-        item, items = work.units.item, len(work.count)
+    def ready(self, plan: Plan, lr: float) -> Callable[[], None]:
+        """Prepare one step. All memory is taken here: where there is too little, nothing has been changed."""
+        item, items = plan.units.item, len(plan.count)
         if not len(item):
             return lambda: None
         passes = self.kernel.passes
         sums = [self.device.zeros(len(item) * one.sums, np.float64) for one in passes]
-        units = [self._table(name, getattr(work.units, name)) for name in ("item", "start", "count")]
+        units = [self._table(name, getattr(plan.units, name)) for name in ("item", "start", "count")]
         launches: list[tuple[Launch, int, list[Array | int]]] = []
         for j, one in enumerate(passes):
-            values, row = self._scalars(one, work, lr, passes[j - 1].sums if j else 0)
+            values, row = self._scalars(one, plan, lr, passes[j - 1].sums if j else 0)
             scalars = self._new(values)
             if one.rate is not None:
                 ends = np.arange(2) * len(item) if one.rate.joint else np.searchsorted(item, np.arange(items + 1))
                 numbers = self._new(np.array([lr, *one.rate.numbers.values()]))
                 first = self._table(f"first {j}", ends)
                 launches.append((self._norms[j], len(ends) - 1, [first, sums[j - 1], numbers, scalars]))
-            addresses = np.stack([work.addresses(name) for name in one.arrays(master=self.master)])
+            addresses = np.stack([plan.addresses(name) for name in one.arrays(master=self.master)])
             table = self._table(f"addresses {j}", addresses)
             rest = [*units, self._table(f"row {j}", row), scalars, sums[j]]
-            launches.append((self._sweeps[j], len(item), [table, items, *rest]))
+            launches.append((self._passes[j], len(item), [table, items, *rest]))
 
         def run() -> None:
             for launch, blocks, arguments in launches:
@@ -77,22 +84,22 @@ class CudaEngine:
         return run
 
     def _new(self, array: Array) -> Array:
-        """A table on the device that lives as long as the step that was prepared with it."""
+        """Copy a table to the device that lives as long as the step that was prepared with it."""
         return self.device.given(np.ascontiguousarray(array))
 
     def _table(self, name: str, array: Array) -> Array:
-        """A table on the device that is made anew only if it has changed: most never do."""
+        """Return a table on the device, copied anew only if it has changed: most never do."""
         key = self.device.stream(), name  # what is copied for one stream may not be there yet for another
         if key not in self._kept or not np.array_equal(self._kept[key][0], array):
             self._kept[key] = array, self._new(array)
         return self._kept[key][1]
 
-    def _scalars(self, one: Pass, work: Work, lr: float, norms: int) -> tuple[Array, Array]:
-        """The scalars of a pass and the row of each item; where the first needs norms, anything stands for it."""
+    def _scalars(self, one: Pass, plan: Plan, lr: float, norms: int) -> tuple[Array, Array]:
+        """Return the scalars of a pass and the row of each item; a first one that needs norms may be anything."""
         if not norms:
-            return scalar_rows(one.scalars, lr, work.updates(), self.form.compute)
-        items = np.arange(len(work.count))
+            return scalar_rows(one.scalars, lr, plan.updates(), self.dtypes.compute)
+        items = np.arange(len(plan.count))
         row = np.zeros_like(items) if one.rate is not None and one.rate.joint else items
         with np.errstate(all="ignore"):
-            values = one.scalars(lr, work.updates(), *(np.ones(len(items)) for _ in range(norms)))
-        return per_item(values, len(items), self.form.compute), row
+            values = one.scalars(lr, plan.updates(), *(np.ones(len(items)) for _ in range(norms)))
+        return per_item(values, len(items), self.dtypes.compute), row

@@ -1,66 +1,108 @@
-"""What every engine offers, and the names under which they are found."""
+"""The protocol of an engine, and the one way to find an engine that works here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Protocol, cast
 
-from optimetry.accelerated.devices.device import Computer, Device
+from optimetry.accelerated.arena import Column
 from optimetry.accelerated.devices.host import HOST
-from optimetry.accelerated.formats import Format
+from optimetry.accelerated.devices.interface import Computer, Device
+from optimetry.accelerated.dtypes import Array, DtypePair
 from optimetry.accelerated.kernels.kernel import Kernel
-from optimetry.accelerated.work import Work
+from optimetry.accelerated.plan import Plan
+from optimetry.accelerated.selection.selector import Selector
 from optimetry.reference.errors import EngineUnavailableError, UsageError
 
 ENGINES = (*HOST.engines, "cuda")
 """Every engine; of those of one device the one to prefer first."""
 
 
-class Engine(Protocol):
-    """One kernel made ready for one format."""
+class Executable(Protocol):
+    """One kernel compiled for one dtype."""
 
-    def ready(self, work: Work, lr: float) -> Callable[[], None]:
-        """What does one step in place when it is called, once. What can fail is done before."""
+    def ready(self, plan: Plan, lr: float) -> Callable[[], None]:
+        """Prepare one step, which is done in place when the result is called, once. What can fail is done before."""
         ...
 
 
-def build(
-    name: str,
-    kernel: Kernel,
-    form: Format,
-    *,
-    device: Device = HOST,
-    master: bool = False,
-    threads: int | None = None,
-    fmad: bool = False,
-) -> Engine:
-    """The engine of that name for a kernel and a format.
+class Engine(Protocol):
+    """A way to run kernels.
+
+    Attributes:
+        name: one of `ENGINES`.
+    """
+
+    name: str
+
+    def executable(self, kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> Executable:
+        """Compile a kernel for parameters of these dtypes that have master copies or not.
+
+        Raises:
+            EngineUnavailableError: it does not compile here, with the reason.
+        """
+        ...
+
+    def selector(self, u: Column, v: Column, sizes: Array) -> Selector:
+        """Compile what takes out the largest entries of ``v``, and leaves zeros there in ``v`` and ``u``.
+
+        Args:
+            u: of the same layout as ``v``.
+            v: what is taken.
+            sizes: the elements of each parameter, int64.
+
+        Raises:
+            EngineUnavailableError: it does not compile here, with the reason.
+        """
+        ...
+
+
+def find_engine(
+    asked: str, device: Device, use: Callable[[Engine], object], *, threads: int | None = None, fmad: bool = False
+) -> tuple[Engine, str | None]:
+    """Find an engine that works on a device, by using it.
 
     Args:
-        name: one of `ENGINES`.
-        kernel: what is computed.
-        form: the format of the parameters.
-        device: where the parameters lie.
-        master: whether the parameters have master copies.
+        asked: one of `ENGINES`, or ``auto``: the first of the device's that works.
+        device: where the arrays lie.
+        use: compiles with an engine what is needed of it.
         threads: how many threads may work; None for as many as there are processors to use.
         fmad: whether ``cuda`` may fuse a product and a sum.
 
+    Returns:
+        The engine, and why it is not the preferred one; None when it is.
+
     Raises:
-        EngineUnavailableError: it cannot work here, with the reason.
+        EngineUnavailableError: none of them works here, with the reason.
         UsageError: no such engine.
     """
+    reason, names = None, device.engines if asked == "auto" else (asked,)
+    for name in names:
+        try:
+            engine = _engine(name, device, threads, fmad)
+            use(engine)
+        except EngineUnavailableError as error:
+            if name == names[-1]:
+                raise
+            reason = str(error)
+        else:
+            return engine, reason
+    raise AssertionError("the last engine either works or raises")
+
+
+def _engine(name: str, device: Device, threads: int | None, fmad: bool) -> Engine:
     if name == "numba":
         try:
             from optimetry.accelerated.engines.numba import NumbaEngine
         except Exception as error:  # a broken installation may raise anything
             raise EngineUnavailableError(f"Numba cannot be imported: {type(error).__name__}: {error}") from error
-        return NumbaEngine(kernel, form, master=master, threads=threads)
+        return NumbaEngine(threads)
     if name == "numpy":
         from optimetry.accelerated.engines.numpy import NumpyEngine
 
-        return NumpyEngine(kernel, form)
+        return NumpyEngine()
     if name == "cuda":
         from optimetry.accelerated.engines.cuda import CudaEngine
 
-        return CudaEngine(kernel, form, cast(Computer, device), master=master, fmad=fmad)
+        return CudaEngine(cast(Computer, device), fmad=fmad)
     raise UsageError(f"engine {name!r}: must be auto or one of {', '.join(ENGINES)}")

@@ -1,4 +1,4 @@
-"""The plain NumPy engine: the same scalar functions, given blocks that stay in the cache."""
+"""The engine in plain NumPy: the same scalar functions, given blocks that stay in the cache."""
 
 from __future__ import annotations
 
@@ -7,57 +7,71 @@ from functools import partial
 
 import numpy as np
 
-from optimetry.accelerated.formats import Array, Format
+from optimetry.accelerated.arena import Column
+from optimetry.accelerated.dtypes import Array, DtypePair
 from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass
-from optimetry.accelerated.work import Work, per_item, scalar_rows
+from optimetry.accelerated.plan import Plan, per_item, scalar_rows
+from optimetry.accelerated.selection.numpy import NumpySelector
 
 BLOCK = 8192
 """The elements of one block: its temporaries fit the cache, and are all that a step allocates.
 
-Narrow formats need more of them, and take half.
+Narrow dtypes need more of them, and take half.
 """
 
 
 class NumpyEngine:
-    """One kernel in one format, one block after the other."""
+    """The engine ``numpy``; see `Engine`."""
 
     name = "numpy"
 
-    def __init__(self, kernel: Kernel, form: Format) -> None:
-        self.kernel, self.form = kernel, form
-        self.block = BLOCK // 2 if form.narrow else BLOCK
+    def executable(self, kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> NumpyExecutable:
+        """Prepare a kernel; arenas say by themselves whether there are master copies."""
+        return NumpyExecutable(kernel, dtypes)
 
-    def ready(self, work: Work, lr: float) -> Callable[[], None]:
-        """What does one step in place."""
-        return partial(self._run, work, lr)
+    def selector(self, u: Column, v: Column, sizes: Array) -> NumpySelector:
+        """Prepare the selection by partition."""
+        return NumpySelector(u, v, sizes)
 
-    def _run(self, work: Work, lr: float) -> None:
+
+class NumpyExecutable:
+    """One kernel for one dtype, one block after the other; see `Executable`."""
+
+    def __init__(self, kernel: Kernel, dtypes: DtypePair) -> None:
+        self.kernel, self.dtypes = kernel, dtypes
+        self.block = BLOCK // 2 if dtypes.narrow else BLOCK
+
+    def ready(self, plan: Plan, lr: float) -> Callable[[], None]:
+        """Prepare one step in place."""
+        return partial(self._run, plan, lr)
+
+    def _run(self, plan: Plan, lr: float) -> None:
         norms: list[Array] = []
         with np.errstate(all="ignore"):
             for one in self.kernel.passes:
                 if norms:
-                    row = np.arange(len(work.count))
-                    scalars = per_item(one.scalars(lr, work.updates(), *norms), len(work.count), self.form.compute)
+                    row = np.arange(len(plan.count))
+                    scalars = per_item(one.scalars(lr, plan.updates(), *norms), len(plan.count), self.dtypes.compute)
                 else:
-                    scalars, row = scalar_rows(one.scalars, lr, work.updates(), self.form.compute)
-                squares = np.zeros((len(work.count), one.sums))
-                for item in range(len(work.count)):
-                    squares[item] = self._sweep(one, work, item, list(scalars[row[item]]))
+                    scalars, row = scalar_rows(one.scalars, lr, plan.updates(), self.dtypes.compute)
+                squares = np.zeros((len(plan.count), one.sums))
+                for item in range(len(plan.count)):
+                    squares[item] = self._pass_over(one, plan, item, list(scalars[row[item]]))
                 norms = list(np.sqrt(squares.T))
 
-    def _sweep(self, one: Pass, work: Work, item: int, scalars: list[np.floating]) -> Array:
-        """Run one pass over an item, block by block; returns the sums of squares."""
-        arena, tensor = work.arena, int(work.tensor[item])
-        start, count = int(work.start[item]), int(work.count[item])
+    def _pass_over(self, one: Pass, plan: Plan, item: int, scalars: list[np.floating]) -> Array:
+        """Run one pass over an item, block by block, and return the sums of squares."""
+        arena, tensor = plan.arena, int(plan.tensor[item])
+        start, count = int(plan.start[item]), int(plan.count[item])
         arrays = {name: arena.current(name, tensor)[start : start + count] for name in arena.slots if name in one.reads}
         arrays[PARAM] = arena.real(tensor)[start : start + count]
-        grad, first = work.grads[tensor], int(work.grad_start[item])
+        grad, first = plan.grads[tensor], int(plan.grad_start[item])
         assert grad is not None
         arrays[GRAD] = grad.reshape(-1)[first : first + count]
         sums = np.zeros(one.sums)
         for low in range(0, count, self.block):
             block = slice(low, low + self.block)
-            given = [arrays[name][block].astype(self.form.compute, copy=False) for name in one.reads]
+            given = [arrays[name][block].astype(self.dtypes.compute, copy=False) for name in one.reads]
             results = one.function(*given, *scalars)
             for j, values in enumerate(results[: one.sums]):
                 sums[j] += np.sum(np.square(values, dtype=np.float64))

@@ -10,7 +10,7 @@ from optimetry.reference.rule import Rule
 
 
 def kernel_of(rule: Rule) -> Kernel:
-    """The kernel of a rule: ``kernel(rule)`` of the file that has the rule's name."""
+    """Return the kernel of a rule: ``kernel(rule)`` of the file that has the rule's name."""
     module: Any = import_module(f"{__name__}.{rule.name}")
     made: Kernel = module.kernel(rule)
     return made

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise
+from optimetry.accelerated.kernels.kernel import Kernel, Real, elementwise
 from optimetry.reference.rules.adagrad import Adagrad
 
 
-def adagrad(w: Number, g: Number, m: Number, lr: Number, epsilon: Number) -> tuple[Number, Number]:
+def adagrad(w: Real, g: Real, m: Real, lr: Real, epsilon: Real) -> tuple[Real, Real]:
     """``m += g²; w -= lr g / (√m + ε)``."""
     m = m + g * g
     return w - lr * g / (np.sqrt(m) + epsilon), m
@@ -21,5 +21,5 @@ CUDA = """
 
 
 def kernel(rule: Adagrad) -> Kernel:
-    """The kernel of Adagrad."""
+    """Return the kernel of Adagrad."""
     return elementwise(adagrad, ("moment",), lambda lr, t: (lr, rule.epsilon), CUDA, by_rows=True)

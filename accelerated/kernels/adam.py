@@ -6,22 +6,13 @@ import math
 
 import numpy as np
 
-from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise
+from optimetry.accelerated.kernels.kernel import Kernel, Real, elementwise
 from optimetry.reference.rules.adam import Adam
 
 
 def adam(
-    w: Number,
-    g: Number,
-    m: Number,
-    v: Number,
-    lr_t: Number,
-    beta1: Number,
-    rest1: Number,
-    beta2: Number,
-    rest2: Number,
-    epsilon: Number,
-) -> tuple[Number, Number, Number]:
+    w: Real, g: Real, m: Real, v: Real, lr_t: Real, beta1: Real, rest1: Real, beta2: Real, rest2: Real, epsilon: Real
+) -> tuple[Real, Real, Real]:
     """``m = β₁ m + (1 - β₁) g; v = β₂ v + (1 - β₂) g²; w -= lr_t m / (√v + ε)``."""
     m = beta1 * m + rest1 * g
     v = beta2 * v + rest2 * (g * g)
@@ -36,10 +27,10 @@ CUDA = """
 
 
 def kernel(rule: Adam) -> Kernel:
-    """The kernel of Adam; a gradient given by rows is lazy: the other rows keep parameter and moments."""
+    """Return the kernel of Adam; a gradient by rows is lazy: the other rows keep parameter and moments."""
 
     def scalars(lr: float, t: int) -> tuple[float, ...]:
         lr_t = lr * math.sqrt(1 - rule.beta2**t) / (1 - rule.beta1**t)
         return lr_t, rule.beta1, 1 - rule.beta1, rule.beta2, 1 - rule.beta2, rule.epsilon
 
-    return elementwise(adam, ("moment1", "moment2"), scalars, CUDA, by_rows=getattr(rule, "lazy_mode", True))
+    return elementwise(adam, ("moment1", "moment2"), scalars, CUDA, by_rows=True)

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise
+from optimetry.accelerated.kernels.kernel import Kernel, Real, elementwise
 from optimetry.reference.rules.adamax import Adamax
 
 
 def adamax(
-    w: Number,
-    g: Number,
-    m: Number,
-    u: Number,
-    lr_t: Number,
-    beta1: Number,
-    rest1: Number,
-    beta2: Number,
-    epsilon: Number,
-) -> tuple[Number, Number, Number]:
+    w: Real, g: Real, m: Real, u: Real, lr_t: Real, beta1: Real, rest1: Real, beta2: Real, epsilon: Real
+) -> tuple[Real, Real, Real]:
     """``m = β₁ m + (1 - β₁) g; u = max(β₂ u + ε, |g|); w -= lr_t (m / u)``."""
     m = beta1 * m + rest1 * g
     u = np.maximum(beta2 * u + epsilon, np.abs(g))
@@ -34,7 +26,7 @@ CUDA = """
 
 
 def kernel(rule: Adamax) -> Kernel:
-    """The kernel of Adamax."""
+    """Return the kernel of Adamax."""
 
     def scalars(lr: float, t: int) -> tuple[float, ...]:
         return lr / (1 - rule.beta1**t), rule.beta1, 1 - rule.beta1, rule.beta2, rule.epsilon

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise
+from optimetry.accelerated.kernels.kernel import Kernel, Real, elementwise
 from optimetry.reference.rules.asgd import ASGD
 
 
-def asgd(
-    w: Number, g: Number, d: Number, y: Number, lr: Number, batches: Number, decay: Number
-) -> tuple[Number, Number, Number]:
+def asgd(w: Real, g: Real, d: Real, y: Real, lr: Real, batches: Real, decay: Real) -> tuple[Real, Real, Real]:
     """``d += g - y; y = g; w -= lr (d / min(m + 1, n) + λ w)``, where ``y`` is this batch's history."""
     d = d + (g - y)
     return w - lr * (d / batches + decay * w), d, g
@@ -22,6 +20,6 @@ CUDA = """
 
 
 def kernel(rule: ASGD) -> Kernel:
-    """The kernel of ASGD; of its history only this batch's gradient is read and written."""
+    """Return the kernel of ASGD; of its history only this batch's gradient is read and written."""
     scalars = lambda lr, t: (lr, min(t, rule.batch_num), rule.weight_decay)  # noqa: E731
     return elementwise(asgd, ("d", "history"), scalars, CUDA, ring="history")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise, select
+from optimetry.accelerated.kernels.kernel import Kernel, Real, elementwise, select
 from optimetry.reference.rules.ftrl import Ftrl
 
 # One function for each way to raise to the power: a general power costs far more than memory does. For the same reason
@@ -12,8 +12,8 @@ from optimetry.reference.rules.ftrl import Ftrl
 
 
 def ftrl(
-    w: Number, g: Number, s: Number, z: Number, per_lr: Number, l1: Number, twice_l2: Number, power: Number
-) -> tuple[Number, Number, Number]:
+    w: Real, g: Real, s: Real, z: Real, per_lr: Real, l1: Real, twice_l2: Real, power: Real
+) -> tuple[Real, Real, Real]:
     """``n = s + g²; z += g - (n^-p - s^-p) / lr w; w = (l1 sign(z) - z) / (n^-p / lr + 2 l2) if |z| > l1, else 0``."""
     n = s + g * g
     rate = n**power
@@ -23,8 +23,8 @@ def ftrl(
 
 
 def ftrl_root(
-    w: Number, g: Number, s: Number, z: Number, per_lr: Number, l1: Number, twice_l2: Number, power: Number
-) -> tuple[Number, Number, Number]:
+    w: Real, g: Real, s: Real, z: Real, per_lr: Real, l1: Real, twice_l2: Real, power: Real
+) -> tuple[Real, Real, Real]:
     """The same with ``lr_power = -0.5``."""
     n = s + g * g
     rate = np.sqrt(n)
@@ -50,8 +50,8 @@ ROOT_CUDA = """
 
 
 def kernel(rule: Ftrl) -> Kernel:
-    """The kernel of FTRL."""
+    """Return the kernel of FTRL."""
     function, cuda = (ftrl_root, ROOT_CUDA) if rule.lr_power == -0.5 else (ftrl, CUDA)
     slots = ("squared_accum", "linear_accum")
     scalars = lambda lr, t: (1 / lr, rule.l1, 2 * rule.l2, -rule.lr_power)  # noqa: E731
-    return elementwise(function, slots, scalars, cuda)
+    return elementwise(function, slots, scalars, cuda, regrouped=True)  # which multiplies by 1 / lr

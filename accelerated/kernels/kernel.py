@@ -1,4 +1,4 @@
-"""What one optimizer's kernel is: scalar functions written by hand, and the scalars each step prepares for them.
+"""The kernel of an optimizer: scalar functions written by hand, and the scalars each step prepares for them.
 
 A scalar function takes one element of every array and the step's scalars, and returns the new elements. Compiled, it is
 the body of one fused loop; given arrays instead, the same NumPy expressions work on whole blocks. Its twin in CUDA C++
@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.formats import Format
+from optimetry.accelerated.dtypes import DtypePair
 
 PARAM, GRAD = "param", "grad"
 
 OUT = "out"
 """Where a narrow parameter is written when the one that is read is its master copy."""
 
-Number = Any
+Real = Any
 """One element, or a block of them; in ``scalars`` one number, or one for each tensor."""
 
 
@@ -42,7 +42,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Pass:
-    """One sweep over memory.
+    """One pass over memory.
 
     Attributes:
         function: the scalar function. Its arguments are one element of each array in ``reads``, then the scalars.
@@ -50,59 +50,63 @@ class Pass:
         writes: the arrays its last results go to.
         scalars: ``scalars(lr, t)`` are its other arguments, as doubles, for learning rate ``lr`` and update number
             ``t``. After a pass with ``sums`` it is ``scalars(lr, t, *norms)``, with one norm for each tensor.
-        sums: how many results come before those of ``writes``: the root of the sum of their squares is a norm.
         cuda: ``function`` in CUDA C++: statements that leave the new elements in the variables of the old ones, and
             what norms are of in ``measured0``, ``measured1``, .... All are of type ``real``.
+        sums: how many results come before those of ``writes``: the root of the sum of their squares is a norm.
         rate: the first of ``scalars`` in CUDA C++, where they need norms.
     """
 
     function: Callable[..., Any]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    scalars: Callable[..., tuple[Number, ...]]
+    scalars: Callable[..., tuple[Real, ...]]
+    cuda: str
     sums: int = 0
-    cuda: str = ""
     rate: Rate | None = None
 
     def arrays(self, *, master: bool) -> tuple[str, ...]:
-        """The arrays of this pass in the order of the rows of its table of addresses."""
+        """Return the arrays of this pass in the order of the rows of its table of addresses."""
         return (*self.reads, OUT) if master and PARAM in self.writes else self.reads
 
-    def held(self, form: Format, *, master: bool) -> set[str]:
-        """Those of its arrays that are in the dtype of parameters and must be widened and narrowed."""
-        names = self.arrays(master=master) if form.narrow else ()
+    def held(self, dtypes: DtypePair, *, master: bool) -> set[str]:
+        """Return those of its arrays that are in the dtype of parameters and must be widened and narrowed."""
+        names = self.arrays(master=master) if dtypes.narrow else ()
         return {name for name in names if name in (GRAD, OUT) or (name == PARAM and not master)}
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """How one rule with its hyperparameters is computed.
+    """The computation of one rule with its hyperparameters.
 
     Attributes:
         passes: one for an elementwise rule; for a rule with norms, one that measures and one that updates.
         by_rows: whether a gradient given by rows updates these rows alone; else the other rows have gradient zero.
+        regrouped: whether a formula is evaluated otherwise than the reference does it, so that bits differ. Norms,
+            which are summed in another order, need not be declared.
         ring: a slot that holds several arrays for each parameter, of which update ``t`` sees number ``(t - 1) % n``.
     """
 
     passes: tuple[Pass, ...]
     by_rows: bool = False
     ring: str | None = None
+    regrouped: bool = False
 
 
 def elementwise(
     function: Callable[..., Any],
     slots: tuple[str, ...],
-    scalars: Callable[..., tuple[Number, ...]],
+    scalars: Callable[..., tuple[Real, ...]],
     cuda: str,
     *,
     by_rows: bool = False,
     ring: str | None = None,
+    regrouped: bool = False,
 ) -> Kernel:
-    """A kernel of one pass: ``function(param, grad, *slots, *scalars)`` returns ``(param, *slots)``."""
-    one = Pass(function, reads=(PARAM, GRAD, *slots), writes=(PARAM, *slots), scalars=scalars, cuda=cuda)
-    return Kernel((one,), by_rows=by_rows, ring=ring)
+    """Make a kernel of one pass: ``function(param, grad, *slots, *scalars)`` returns ``(param, *slots)``."""
+    one = Pass(function, (PARAM, GRAD, *slots), (PARAM, *slots), scalars, cuda)
+    return Kernel((one,), by_rows=by_rows, ring=ring, regrouped=regrouped)
 
 
-def select(condition: Any, chosen: Number, otherwise: Number) -> Number:
-    """``chosen`` where ``condition`` holds, else ``otherwise``; compiled, a scalar of the type of ``chosen``."""
+def select(condition: Any, chosen: Real, otherwise: Real) -> Real:
+    """Return ``chosen`` where ``condition`` holds, else ``otherwise``; compiled, a scalar of the type of ``chosen``."""
     return np.where(condition, chosen, otherwise)

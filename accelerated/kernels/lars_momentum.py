@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Number, Pass, Rate
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass, Rate, Real
 from optimetry.reference.rules.lars_momentum import LarsMomentum
 
 
-def lars_terms(w: Number, g: Number) -> tuple[Number, Number]:
+def lars_terms(w: Real, g: Real) -> tuple[Real, Real]:
     """What the norms are of."""
     return w, g
 
 
-def lars_momentum(
-    w: Number, g: Number, v: Number, local_lr: Number, mu: Number, decay: Number
-) -> tuple[Number, Number]:
+def lars_momentum(w: Real, g: Real, v: Real, local_lr: Real, mu: Real, decay: Real) -> tuple[Real, Real]:
     """``v = μ v + local_lr (g + λ w); w -= v``."""
     v = mu * v + local_lr * (g + decay * w)
     return w - v, v
@@ -33,9 +31,9 @@ RATE = "param_norm > 0 && grad_norm > 0 ? lr * coeff * param_norm / (grad_norm +
 
 
 def kernel(rule: LarsMomentum) -> Kernel:
-    """The kernel of LARS: both norms, then the update."""
+    """Return the kernel of LARS: both norms, then the update."""
 
-    def scalars(lr: float, t: Number, param_norm: Number, grad_norm: Number) -> tuple[Number, ...]:
+    def scalars(lr: float, t: Real, param_norm: Real, grad_norm: Real) -> tuple[Real, ...]:
         scaled = lr * rule.lars_coeff * param_norm / (grad_norm + rule.lars_weight_decay * param_norm)
         local_lr = np.where((param_norm > 0) & (grad_norm > 0), scaled, lr)
         return local_lr, rule.momentum, rule.lars_weight_decay

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise
+from optimetry.accelerated.kernels.kernel import Kernel, Real, elementwise
 from optimetry.reference.rules.momentum import Momentum
 
 
-def momentum(w: Number, g: Number, v: Number, lr: Number, mu: Number) -> tuple[Number, Number]:
+def momentum(w: Real, g: Real, v: Real, lr: Real, mu: Real) -> tuple[Real, Real]:
     """``v = mu v + g; w -= lr v``."""
     v = mu * v + g
     return w - lr * v, v
 
 
-def nesterov(w: Number, g: Number, v: Number, lr: Number, mu: Number) -> tuple[Number, Number]:
+def nesterov(w: Real, g: Real, v: Real, lr: Real, mu: Real) -> tuple[Real, Real]:
     """``v = mu v + g; w -= lr (g + mu v)``."""
     v = mu * v + g
     return w - lr * (g + mu * v), v
@@ -29,6 +29,6 @@ NESTEROV_CUDA = """
 
 
 def kernel(rule: Momentum) -> Kernel:
-    """The kernel of momentum, plain or Nesterov."""
+    """Return the kernel of momentum, plain or Nesterov."""
     function, cuda = (nesterov, NESTEROV_CUDA) if rule.use_nesterov else (momentum, CUDA)
     return elementwise(function, ("velocity",), lambda lr, t: (lr, rule.momentum), cuda, by_rows=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise
+from optimetry.accelerated.kernels.kernel import Kernel, Real, elementwise
 from optimetry.reference.rules.rmsprop import RMSProp
 
 
 def rmsprop(
-    w: Number, g: Number, r: Number, v: Number, lr: Number, rho: Number, rest: Number, mu: Number, epsilon: Number
-) -> tuple[Number, Number, Number]:
+    w: Real, g: Real, r: Real, v: Real, lr: Real, rho: Real, rest: Real, mu: Real, epsilon: Real
+) -> tuple[Real, Real, Real]:
     """``r = ρ r + (1 - ρ) g²; v = μ v + lr g / √(r + ε); w -= v``."""
     r = rho * r + rest * (g * g)
     v = mu * v + lr * g / np.sqrt(r + epsilon)
@@ -18,17 +18,8 @@ def rmsprop(
 
 
 def centered(
-    w: Number,
-    g: Number,
-    r: Number,
-    a: Number,
-    v: Number,
-    lr: Number,
-    rho: Number,
-    rest: Number,
-    mu: Number,
-    epsilon: Number,
-) -> tuple[Number, Number, Number, Number]:
+    w: Real, g: Real, r: Real, a: Real, v: Real, lr: Real, rho: Real, rest: Real, mu: Real, epsilon: Real
+) -> tuple[Real, Real, Real, Real]:
     """``r`` as above; ``a = ρ a + (1 - ρ) g; v = μ v + lr g / √(r - a² + ε); w -= v``."""
     r = rho * r + rest * (g * g)
     a = rho * a + rest * g
@@ -50,7 +41,7 @@ CENTERED_CUDA = """
 
 
 def kernel(rule: RMSProp) -> Kernel:
-    """The kernel of RMSProp; where it is not centered, the mean gradient is not even read."""
+    """Return the kernel of RMSProp; where it is not centered, the mean gradient is not even read."""
 
     def scalars(lr: float, t: int) -> tuple[float, ...]:
         return lr, rule.rho, 1 - rule.rho, rule.momentum, rule.epsilon

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from optimetry.accelerated.kernels.kernel import Kernel, Number, elementwise
+from optimetry.accelerated.kernels.kernel import Kernel, Real, elementwise
 from optimetry.reference.rules.sgd import SGD
 
 
-def sgd(w: Number, g: Number, lr: Number) -> tuple[Number]:
+def sgd(w: Real, g: Real, lr: Real) -> tuple[Real]:
     """``w -= lr g``."""
     return (w - lr * g,)
 
@@ -17,5 +17,5 @@ CUDA = """
 
 
 def kernel(rule: SGD) -> Kernel:
-    """The kernel of SGD."""
+    """Return the kernel of SGD."""
     return elementwise(sgd, (), lambda lr, t: (lr,), CUDA, by_rows=True)

@@ -1,4 +1,4 @@
-"""Taking out the entries of largest magnitude, in place: the second half of DGC's compression.
+"""Selection of the entries of largest magnitude, in place: the second half of DGC's compression.
 
 NumPy's engine partitions. The compiled ones select by radix, in passes over memory and with no copy of it. The bits of
 a magnitude are a whole number of the same order, its *key*. Entries are counted by the first eight bits of their keys,

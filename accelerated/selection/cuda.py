@@ -11,11 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from optimetry.accelerated.arena import Column
-from optimetry.accelerated.arrays import address_of
-from optimetry.accelerated.devices.device import Computer
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.devices.interface import Computer, address_of
+from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.plan import Units
 from optimetry.accelerated.selection.selector import DIGIT, Keys, new_messages
-from optimetry.accelerated.work import Units
 
 COMMON = """
 typedef long long i64;
@@ -151,7 +150,7 @@ RAW = {"uint32": "unsigned", "uint64": "u64"}
 
 
 def text(kernel: str, keys: Keys, threads: int) -> str:
-    """The program of one of `KERNELS`."""
+    """Write the program of one of `KERNELS`."""
     raw = RAW[keys.raw.name]
     return (
         COMMON.format(raw=raw, threads=threads, digit=DIGIT, left=keys.left, infinite=keys.infinite) + KERNELS[kernel]
@@ -159,7 +158,7 @@ def text(kernel: str, keys: Keys, threads: int) -> str:
 
 
 class CudaSelector:
-    """See `optimetry.accelerated.selection.selector.selector`."""
+    """See `Engine.selector`."""
 
     def __init__(self, u: Column, v: Column, sizes: Array, device: Computer) -> None:
         self.device, self.u, self.v, self.dtype = device, u, v, v.block.dtype

@@ -10,12 +10,11 @@ import numpy as np
 from numba import njit, types
 
 from optimetry.accelerated.arena import Column
-from optimetry.accelerated.engines.loops import DONE, TAKEN, counted, fetch_and_add, in_machine_code, look_on
-from optimetry.accelerated.engines.numba import worthwhile
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.plan import Units
 from optimetry.accelerated.selection.selector import DIGIT, Keys, new_messages
-from optimetry.accelerated.threads import processors, together
-from optimetry.accelerated.work import Units
+from optimetry.accelerated.source.machine_code import DONE, TAKEN, counted, fetch_and_add, in_machine_code, look_on
+from optimetry.accelerated.threads import together, worthwhile
 
 BINS = 1 << DIGIT
 
@@ -31,13 +30,13 @@ SHARE = 4
 
 @njit
 def key_of(bits: Any, left: Any, infinite: Any) -> Any:
-    """The key of a number; `Keys` says what the arguments are."""
+    """Return the key of a number; `Keys` says what the arguments are."""
     return min(np.uint64(bits) << left, infinite)
 
 
 @njit
 def reaches(run: Any, left: Any, least: Any) -> Any:
-    """Whether any entry has this key or a larger one; a vectorised loop, since it counts and never stops."""
+    """Return whether any entry has this key or a larger one; a vectorised loop, since it counts and never stops."""
     low, found = run.dtype.type(least >> left), 0
     magnitude = run.dtype.type(np.uint64(0xFFFFFFFFFFFFFFFF) >> left)
     for bits in run:
@@ -75,7 +74,7 @@ def count(v: Any, units: Any, keys: Any, prefix: Any, shift: Any, counts: Any, c
 
 
 def choose(prefix: Any, wanted: Any, counts: Any) -> None:
-    """The digit of the smallest key that is taken, and how many are wanted of those that have it; counts become 0."""
+    """Find the digit of the smallest key that is taken, and how many of those that have it; counts become 0."""
     for k in range(len(prefix)):
         digit = BINS - 1
         while digit > 0 and wanted[k] > counts[k, digit]:
@@ -86,7 +85,7 @@ def choose(prefix: Any, wanted: Any, counts: Any) -> None:
 
 
 def mark(v: Any, units: Any, keys: Any, threshold: Any, found: Any, counters: Any) -> None:
-    """How many entries of each unit are above the threshold, and how many at it."""
+    """Count the entries of each unit that are above the threshold, and those at it."""
     left, infinite, size = keys[0], keys[1], units.shape[1]
     first = counted(counters, TAKEN, SHARE)
     while first < size:
@@ -107,7 +106,7 @@ def mark(v: Any, units: Any, keys: Any, threshold: Any, found: Any, counters: An
 
 
 def place(units: Any, wanted: Any, found: Any) -> None:
-    """From what units have: where the entries of each go, and how many it gives of those at the threshold."""
+    """Find where the entries of each unit go, and how many it gives of those at the threshold."""
     position, item, left = 0, -1, 0
     for unit in range(units.shape[1]):
         if units[0, unit] != item:
@@ -159,7 +158,7 @@ WHOLE, WIDE, TABLE = types.int64[::1], types.uint64[::1], types.int64[:, ::1]
 
 @cache
 def compiled(function: Callable[..., None], raw: np.dtype[Any]) -> Callable[..., None]:
-    """One of the loops for numbers of these bits."""
+    """Compile one of the loops for numbers of these bits."""
     bits = {"uint32": types.uint32, "uint64": types.uint64}[raw.name][::1]
     units = (bits, TABLE, WIDE, WIDE)
     given = {
@@ -173,9 +172,9 @@ def compiled(function: Callable[..., None], raw: np.dtype[Any]) -> Callable[...,
 
 
 class NumbaSelector:
-    """See `optimetry.accelerated.selection.selector.selector`."""
+    """See `Engine.selector`."""
 
-    def __init__(self, u: Column, v: Column, sizes: Array, threads: int | None) -> None:
+    def __init__(self, u: Column, v: Column, sizes: Array, threads: int) -> None:
         self.dtype = v.block.dtype
         self.keys = Keys.of(self.dtype)
         self.u, self.v = u.block.view(self.keys.raw), v.block.view(self.keys.raw)
@@ -183,7 +182,7 @@ class NumbaSelector:
         units = Units.of(sizes)
         begin = v.first[units.item] + units.start
         self.units = np.stack([units.item, begin, begin + units.count])
-        self.threads = worthwhile(threads or processors(), units.elements)
+        self.threads = worthwhile(threads, units.elements)
         self.count, self.choose, self.mark, self.place, self.take = (
             compiled(function, self.keys.raw) for function in (count, choose, mark, place, take)
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from optimetry.accelerated.arena import Column
-from optimetry.accelerated.formats import Array
+from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.selection.selector import new_messages
 from optimetry.reference.distributed.dgc_momentum import Message
 
@@ -16,7 +16,7 @@ BLOCK = 8192
 
 
 class NumpySelector:
-    """See `optimetry.accelerated.selection.selector.selector`."""
+    """See `Engine.selector`."""
 
     def __init__(self, u: Column, v: Column, sizes: Array) -> None:
         self.pairs = [

@@ -1,6 +1,12 @@
 """Laws judged without an oracle; importing this package enters them all into `LAWS`."""
 
-from optimetry.conformance.laws import documented, universal
-from optimetry.conformance.laws.law import LAWS, Law, Trial, in_order
+from importlib import import_module
+from pkgutil import iter_modules
 
-__all__ = ["LAWS", "Law", "Trial", "documented", "in_order", "universal"]
+from optimetry.conformance.laws.law import LAWS, Law, Trial, laws_of
+
+# What holds whatever is computed comes first, and so is named first.
+for _module in sorted((module.name for module in iter_modules(__path__)), key=lambda name: (name != "universal", name)):
+    import_module(f"{__name__}.{_module}")
+
+__all__ = ["LAWS", "Law", "Trial", "laws_of"]

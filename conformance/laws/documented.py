@@ -1,4 +1,4 @@
-"""Laws that are properties of the documented rule, declared beside it; a dialect may lack them."""
+"""Laws that are properties of the documented subject, declared beside it; a dialect may lack them."""
 
 from __future__ import annotations
 
@@ -7,24 +7,32 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.agreement import explains
-from optimetry.conformance.laws.law import Trial, law
+from optimetry.conformance.laws.law import Applies, Trial, law
+from optimetry.conformance.laws.universal import is_elementwise_rule
 from optimetry.conformance.laws.variations import each, poisonings, rescaled
-from optimetry.conformance.oracle import expected, flat
-from optimetry.conformance.targets.numpy import NumpyTarget
-from optimetry.conformance.targets.target import Array
+from optimetry.conformance.numerics.agreement import explains
+from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import rule_named
 
 
+def declares(name: str) -> Applies:
+    """Whether a subject's declaration has this property, and not None."""
+    return lambda subject: getattr(subject.declaration, name, None) is not None
+
+
 @law("negating parameters and gradients negates the result", universal=False)
 def sign_symmetry(trial: Trial) -> str | None:
+    if not getattr(trial.documented, "symmetric", True):
+        return None
     return trial.against(trial.on(each(trial.case, np.negative)), np.negative)
 
 
-@law("scaling by powers of two scales the result", universal=False, applies=lambda rule: rule.scaling is not None)
+@law("scaling by powers of two scales the result", universal=False, applies=declares("scaling"))
 def power_of_two_scaling(trial: Trial) -> str | None:
-    scaling = trial.rule.scaling
+    scaling = trial.declaration.scaling
     assert scaling is not None
     factor = {name: 2.0**power for name, power in scaling.powers.items()}
     plain = trial.on(trial.case.replace(hyper={**trial.case.hyper, **scaling.given}))
@@ -38,9 +46,9 @@ def _times(factor: float) -> Callable[[Array], Array]:
     return lambda array: array * array.dtype.type(factor)
 
 
-@law("in a special case it is another rule", universal=False, applies=lambda rule: rule.special_case is not None)
+@law("in a special case it is another rule", universal=False, applies=declares("special_case"))
 def special_case(trial: Trial) -> str | None:
-    special = trial.rule.special_case
+    special = trial.declaration.special_case
     assert special is not None
     here = trial.on(trial.case.replace(hyper={**trial.case.hyper, **special.given}))
     chosen = {
@@ -58,16 +66,20 @@ def special_case(trial: Trial) -> str | None:
     return here.agrees(here.run(), after, oracle.bound) if explains(after, oracle, there.case.form) else None
 
 
-@law("a parameter whose gradient is always zero rests", universal=False, applies=lambda rule: rule.at_rest is not None)
+@law("a parameter whose gradient is always zero rests", universal=False, applies=declares("at_rest"))
 def rest(trial: Trial) -> str | None:
     case = rescaled(trial.case, np.copy, np.zeros_like)
-    case = case.replace(hyper={**case.hyper, **(trial.rule.at_rest or {})})
+    case = case.replace(hyper={**case.hyper, **(trial.declaration.at_rest or {})})
     before, after = flat(case.parameters), trial.on(case).run()
+    nan = np.isnan(after) & np.isfinite(expected(case).value)
+    if nan.any():
+        step, element = np.unravel_index(int(np.argmax(nan)), nan.shape)
+        return f"returned NaN at step {step + 1}, element {element}"
     moved = ((after != before) & np.isfinite(expected(case).bound)).any(axis=0)
     return f"element {int(np.argmax(moved))} moved with no gradient" if moved.any() else None
 
 
-@law("an infinite or NaN gradient gives what the rule gives", universal=False, applies=lambda rule: rule.elementwise)
+@law("an infinite or NaN gradient gives what the rule gives", universal=False, applies=is_elementwise_rule)
 def nonfinite_gradients_act(trial: Trial) -> str | None:
     for _, poisoned, step, element in poisonings(trial):
         got, must = poisoned.run(), poisoned.on_target(NumpyTarget()).run()

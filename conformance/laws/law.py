@@ -1,9 +1,9 @@
 """What a law is: a statement about runs of the same target, judged without an oracle.
 
 Two runs agree where their bits are the same, or where rounding alone explains the difference: each may be off by the
-slack times the documented rule's rounding bound. What must not depend on rounding at all is compared bit for bit.
-Universal laws hold whatever rule the target computes; the others are properties of the documented rule, which a
-dialect may lack.
+slack times the documented subject's rounding bound. What must not depend on rounding at all is compared bit for bit.
+Universal laws hold whatever the target computes; the others are properties of the documented subject, which a dialect
+may lack.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.agreement import SLACK
-from optimetry.conformance.case import Case
-from optimetry.conformance.oracle import expected
-from optimetry.conformance.targets.target import Array, Target, reason_unsupported
-from optimetry.conformance.trajectory import Guard, same_bits, trajectory
-from optimetry.reference.rule import Rule
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.agreement import SLACK
+from optimetry.conformance.numerics.arrays import Array, same_bits
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.declaration import Declared
 
 
 @dataclass(frozen=True)
@@ -31,9 +35,14 @@ class Trial:
     guard: Guard
 
     @property
-    def rule(self) -> type[Rule]:
-        """The declaration of the case's rule."""
-        return type(self.case.rule)
+    def declaration(self) -> Any:
+        """The declaration of the case's subject."""
+        return subject_of(self.case).declaration
+
+    @property
+    def documented(self) -> Declared:
+        """The documented formula with the case's hyperparameters."""
+        return subject_of(self.case).of(self.case.hyper)
 
     def on(self, case: Case) -> Trial:
         """The same target on another case."""
@@ -50,7 +59,7 @@ class Trial:
     @property
     def offered(self) -> bool:
         """Whether the target offers what the case asks for."""
-        return reason_unsupported(self.target, self.case.optimizer, self.case.hyper, self.case.dtype) is None
+        return reason_unsupported(self.target, self.case) is None
 
     def against(self, other: Trial, undo: Callable[[Array], Array] = lambda after: after) -> str | None:
         """None where ``undo`` of the other trajectory differs from this one by rounding alone."""
@@ -63,10 +72,16 @@ class Trial:
             return None
         bound = expected(self.case).bound
         with np.errstate(all="ignore"):
-            reach = (bound + np.abs(bound if bound_of_b is None else bound_of_b)) * SLACK
-            apart = np.abs(a.astype(bound.dtype) - b.astype(bound.dtype))
-        same = (a == b) | (np.isnan(a) & np.isnan(b)) | ~np.isfinite(reach) | (apart <= reach)
-        return first_difference(~same, a, b)
+            return beyond(a, b, bound + np.abs(bound if bound_of_b is None else bound_of_b))
+
+
+def beyond(a: Array, b: Array, bound: Any) -> str | None:
+    """Where two trajectories are first further apart than the slack times a bound, in words; None if nowhere."""
+    with np.errstate(all="ignore"):
+        reach = bound * SLACK
+        apart = np.abs(a.astype(reach.dtype) - b.astype(reach.dtype))
+    same = (a == b) | (np.isnan(a) & np.isnan(b)) | ~np.isfinite(reach) | (apart <= reach)
+    return first_difference(~same, a, b)
 
 
 def first_difference(different: Any, a: Array, b: Array) -> str | None:
@@ -78,6 +93,7 @@ def first_difference(different: Any, a: Array, b: Array) -> str | None:
 
 
 Check = Callable[[Trial], str | None]
+Applies = Callable[[Subject], bool]
 
 
 @dataclass(frozen=True)
@@ -87,16 +103,18 @@ class Law:
     Attributes:
         name: as it stands in reasons.
         statement: what holds, in a few words.
-        universal: whether it holds for every rule, or is a property of the documented one.
-        applies: to which documented rules.
+        universal: whether it holds whatever is computed, or is a property of the documented subject.
+        applies: to which subjects.
         check: None where the law holds on a trial, else what was found.
+        slow: whether it takes so long that it is tried on the first case alone, and no case is shrunk for it.
     """
 
     name: str
     statement: str
     universal: bool
-    applies: Callable[[type[Rule]], bool]
+    applies: Applies
     check: Check
+    slow: bool = False
 
     def broken(self, target: Target, case: Case, guard: Guard) -> str | None:
         """What contradicts the law on a case, None where nothing does or the law does not apply.
@@ -104,25 +122,41 @@ class Law:
         Raises:
             TargetFault: the target breaks the protocol.
         """
-        return self.check(Trial(target, case, guard)) if self.applies(type(case.rule)) else None
+        return self.check(Trial(target, case, guard)) if self.applies(subject_of(case)) else None
 
 
 LAWS: dict[str, Law] = {}
-"""Every law by name."""
+"""Every law by name; filled when `optimetry.conformance.laws` is imported."""
 
 
-def in_order() -> list[Law]:
-    """Every law in the order they are tried: the universal ones first, since what breaks them is no rule at all."""
-    return sorted(LAWS.values(), key=lambda law: not law.universal)
+def laws_of(subject: Subject) -> list[Law]:
+    """The laws that apply to a subject, the universal ones first, since what breaks them is no formula at all."""
+    return sorted((law for law in LAWS.values() if law.applies(subject)), key=lambda law: not law.universal)
+
+
+def is_rule(subject: Subject) -> bool:
+    """Whether a subject is an update rule."""
+    return isinstance(subject, RuleSubject)
+
+
+def every_subject(subject: Subject) -> bool:
+    """Every subject."""
+    return True
 
 
 def law(
-    statement: str, *, universal: bool = True, applies: Callable[[type[Rule]], bool] = lambda rule: True
+    statement: str, *, universal: bool = True, applies: Applies = every_subject, slow: bool = False
 ) -> Callable[[Check], Check]:
-    """Enter a check into `LAWS` under its function's name."""
+    """Enter a check into `LAWS` under its function's name.
+
+    Raises:
+        ValueError: there is a law of that name.
+    """
 
     def enter(check: Check) -> Check:
-        LAWS[check.__name__] = Law(check.__name__, statement, universal, applies, check)
+        if check.__name__ in LAWS:
+            raise ValueError(f"law {check.__name__} is entered twice")
+        LAWS[check.__name__] = Law(check.__name__, statement, universal, applies, check, slow)
         return check
 
     return enter

@@ -1,4 +1,4 @@
-"""Laws that hold whatever rule the target computes."""
+"""Laws that hold whatever the target computes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Trial, first_difference, law
+from optimetry.conformance.laws.law import Trial, first_difference, is_rule, law
 from optimetry.conformance.laws.variations import at_steps, each, halved, largest, poisonings
-from optimetry.conformance.oracle import flat
-from optimetry.conformance.targets.target import Array
-from optimetry.conformance.trajectory import Session, same_bits, watched
+from optimetry.conformance.numerics.arrays import Array, flat, same_bits
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.conformance.targets.session import Session, watched
+
+
+def is_elementwise_rule(subject: Subject) -> bool:
+    """Whether a subject is an update rule whose elements do not know of each other."""
+    return is_rule(subject) and subject.elementwise
+
+
+def keeps_state(subject: Subject) -> bool:
+    """Whether a target may offer to save and load a run: of a rule or of an average."""
+    return is_rule(subject) or bool(getattr(subject, "averages", False))
 
 
 @law("two runs of the same case give the same bits")
@@ -27,7 +38,7 @@ def runs_are_independent(trial: Trial) -> str | None:
     return None if same_bits(fresh, again) else first_difference(fresh != again, fresh, again)
 
 
-@law("a parameter without a gradient keeps its bits and its state")
+@law("a parameter without a gradient keeps its bits and its state", applies=is_rule)
 def missing_gradient(trial: Trial) -> str | None:
     full = trial.on(largest(trial.case))
     if not full.case.grads:
@@ -43,33 +54,34 @@ def missing_gradient(trial: Trial) -> str | None:
     return full.agrees(full.run(), np.delete(after, gap, axis=0))
 
 
-@law("each parameter is updated as if it were alone")
+@law("each parameter is updated as if it were alone", applies=is_rule)
 def parameters_are_independent(trial: Trial) -> str | None:
     alone = [trial.on(trial.case.only([i])).run() for i in range(len(trial.case.parameters))]
     return trial.agrees(trial.run(), np.concatenate(alone, axis=1))
 
 
-@law("reversing the order of elements reverses the result", applies=lambda rule: rule.elementwise)
+@law("reversing the order of elements reverses the result", applies=is_elementwise_rule)
 def permutation(trial: Trial) -> str | None:
     full = trial.on(largest(trial.case))
     turned = full.on(each(full.case, lambda array: array.reshape(-1)[::-1].reshape(array.shape).copy()))
     return full.against(turned, lambda after: after[:, ::-1])
 
 
-@law("the shape of a parameter does not matter, only its elements")
+@law("the shape of a parameter does not matter, only its elements", applies=is_rule)
 def reshaping(trial: Trial) -> str | None:
     return trial.against(trial.on(each(trial.case, lambda array: array.reshape(-1, 1))))
 
 
-@law("a parameter split in two gives the two parts of the result", applies=lambda rule: rule.elementwise)
+@law("a parameter split in two gives the two parts of the result", applies=is_elementwise_rule)
 def splitting(trial: Trial) -> str | None:
     whole = trial.on(largest(trial.case))
     return whole.against(whole.on(halved(whole.case)))
 
 
-@law("a run resumed from its saved state continues bit for bit")
+@law("a run resumed from its saved state continues bit for bit", applies=keeps_state)
 def resuming(trial: Trial) -> str | None:
     half = len(trial.case.grads) // 2
+    is_average = not is_rule(subject_of(trial.case))  # which is started with what it averages, not with its averages
     with watched(trial.guard):
         session = resumed = Session(trial.target, trial.case)
         run: Any = session.run
@@ -79,9 +91,9 @@ def resuming(trial: Trial) -> str | None:
             after = session.step(grads, rate)
             if step == half - 1:
                 state = {slot: [array.copy() for array in arrays] for slot, arrays in run.state().items()}
-                resumed = Session(trial.target, trial.case.replace(parameters=tuple(array.copy() for array in after)))
-                loaded: Any = resumed.run
-                loaded.load(state)
+                start = trial.case.parameters if is_average else tuple(array.copy() for array in after)
+                resumed = Session(trial.target, trial.case.replace(parameters=start))
+                resumed.run.load(state)
             elif step >= half:
                 a, b = flat(after)[None], flat(resumed.step(grads, rate))[None]
                 if not same_bits(a, b):
@@ -89,7 +101,7 @@ def resuming(trial: Trial) -> str | None:
     return None
 
 
-@law("an infinite or NaN gradient touches its own element alone", applies=lambda rule: rule.elementwise)
+@law("an infinite or NaN gradient touches its own element alone", applies=is_elementwise_rule)
 def nonfinite_gradients_stay(trial: Trial) -> str | None:
     for clean, poisoned, _, element in poisonings(trial):
         after, got = clean.run(), poisoned.run()

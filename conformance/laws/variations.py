@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from optimetry.conformance.case import Case
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.law import Trial
-from optimetry.conformance.targets.target import Array
+from optimetry.conformance.numerics.arrays import Array
 
 
 def each(case: Case, change: Callable[[Array], Array]) -> Case:
@@ -18,9 +18,12 @@ def each(case: Case, change: Callable[[Array], Array]) -> Case:
 
 def rescaled(case: Case, param: Callable[[Array], Array], grad: Callable[[Array], Array]) -> Case:
     """The case with every parameter and every gradient changed, each in its way."""
+    # A ufunc of a 0-d array gives a scalar, which no target must be handed.
     return case.replace(
-        parameters=tuple(param(array) for array in case.parameters),
-        grads=tuple(tuple(None if array is None else grad(array) for array in grads) for grads in case.grads),
+        parameters=tuple(np.asarray(param(array)) for array in case.parameters),
+        grads=tuple(
+            tuple(None if array is None else np.asarray(grad(array)) for array in grads) for grads in case.grads
+        ),
     )
 
 
@@ -64,3 +67,10 @@ def poisonings(trial: Trial) -> Iterator[tuple[Trial, Trial, int, int]]:
                 if grad is not None:
                     grad.flat[element] = value
             yield clean, clean.on(clean.case.replace(grads=tuple(map(tuple, grads)))), step, element
+
+
+def shaped(case: Case, row: Array) -> tuple[Array, ...]:
+    """A step of a trajectory as arrays in the shapes of the parameters."""
+    cuts = np.cumsum([param.size for param in case.parameters])[:-1]
+    parts = np.split(row, cuts)
+    return tuple(part.reshape(param.shape) for part, param in zip(parts, case.parameters, strict=True))

@@ -1,9 +1,16 @@
-"""One test for each optimizer, dtype and engine of the target that ``--optimizer-target`` names."""
+"""Two tests for each optimizer, dtype and engine of the target that ``--optimizer-target`` names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from optimetry.conformance.plugin.checks import Check
 
 
-def test_engine_computes_the_documented_rule(optimetry_check: Callable[[], None]) -> None:
+def test_engine_computes_the_documented_rule(optimetry_check: Check) -> None:
     optimetry_check()
+
+
+def test_engine_computes_it_on_cases_that_hypothesis_draws(optimetry_check: Check) -> None:
+    optimetry_check.draw()

@@ -1,1 +1,1 @@
-"""Frameworks under test, one file each, imported only when named."""
+"""Frameworks under test, one folder each, imported only when named."""

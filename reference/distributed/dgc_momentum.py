@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.reference.declaration import count, flag, hyper
 from optimetry.reference.domains import real, whole
 from optimetry.reference.errors import HyperparameterError
 from optimetry.reference.norms import norm
 from optimetry.reference.regularizers import WeightDecayRegularizer
-from optimetry.reference.rule import Array, Rule, State, count, flag, hyper
+from optimetry.reference.rule import Array, Rule, State
 from optimetry.reference.rules.momentum import Momentum
 
 TAIL_SPARSITY = 0.999
@@ -117,8 +118,7 @@ class DGCMomentum(Rule):
 
     def accumulated(self, grad: Array, state: State) -> tuple[Array, Array]:
         """``u`` and ``v`` once one worker's gradient is taken in, before anything is sent."""
-        u = self.momentum * (state.u + grad) if self.use_nesterov else self.momentum * state.u + grad
-        return u, state.v + (u + grad if self.use_nesterov else u)
+        return accumulate(state.u, state.v, grad, self.momentum, self.use_nesterov)
 
     def compress(self, grad: Array, state: State, sparsity: float) -> tuple[Message, State]:
         """What one worker sends for its gradient of one parameter, and its state afterwards.
@@ -146,6 +146,15 @@ class DGCMomentum(Rule):
             return param, State(velocity=dense.velocity, u=state.u, v=state.v)
         message, state = self.compress(grad, state, sparsity)
         return param - lr * mean([message], param), state
+
+
+def accumulate(u: Array, v: Array, grad: Array, momentum: Any, use_nesterov: bool) -> tuple[Array, Array]:
+    """``u`` and ``v`` with one gradient taken in."""
+    if use_nesterov:
+        u = momentum * (u + grad)
+        return u, v + (u + grad)
+    u = momentum * u + grad
+    return u, v + u
 
 
 def count_sent(size: int, sparsity: float) -> int:

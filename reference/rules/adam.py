@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.reference.rule import Array, Rule, Scaling, SpecialCase, State, documented, hyper
+from optimetry.reference.declaration import hyper
+from optimetry.reference.rule import Array, Rule, Scaling, SpecialCase, State, documented
 
 
 @documented

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.reference.declaration import hyper
 from optimetry.reference.norms import norm
-from optimetry.reference.rule import Array, Rule, Scaling, State, documented, hyper
+from optimetry.reference.rule import Array, Rule, Scaling, State, documented
 
 
 @documented

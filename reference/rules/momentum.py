@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from optimetry.reference.rule import Array, Rule, Scaling, SpecialCase, State, documented, flag, hyper
+from optimetry.reference.declaration import flag, hyper
+from optimetry.reference.rule import Array, Rule, Scaling, SpecialCase, State, documented
 
 
 @documented

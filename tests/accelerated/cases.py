@@ -2,45 +2,84 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 
+from optimetry.accelerated.dtypes import DTYPES, Array
+from optimetry.accelerated.kernels import kernel_of
+from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.precision import working
-from optimetry.reference.rules import rule_named
+from optimetry.reference.rule import Rule
+from optimetry.reference.rules import RULES, rule_named
 from optimetry.reference.training import Training
 from tests.accelerated.emulated import needs_compiler
-
-Array = np.ndarray[Any, Any]
 
 ENGINES = ("numba", "numpy", pytest.param("cuda", marks=needs_compiler))
 """What tests of engines are given; with the fixture ``emulated_cuda`` the last runs on the processor."""
 
-VARIANTS: list[tuple[str, dict[str, Any]]] = [
-    ("sgd", {}),
-    ("momentum", {"momentum": 0.9}),
-    ("momentum", {"momentum": 0.9, "use_nesterov": True}),
-    ("lars_momentum", {"momentum": 0.9, "lars_coeff": 0.1}),
-    ("adagrad", {"initial_accumulator_value": 0.1}),
-    ("decayed_adagrad", {}),
-    ("adadelta", {"epsilon": 0.01}),
-    ("adam", {"epsilon": 0.01}),
-    ("adamax", {"epsilon": 0.01}),
-    ("rmsprop", {"momentum": 0.9}),
-    ("rmsprop", {"momentum": 0.5, "centered": True}),
-    ("ftrl", {"l1": 0.01, "l2": 0.02}),
-    ("ftrl", {"l1": 0.01, "lr_power": -0.3}),
-    ("lamb", {}),
-    ("asgd", {"batch_num": 3, "weight_decay": 0.01}),
-]
+Variant = tuple[str, dict[str, Any]]
+
+
+def variants(rule: type[Rule]) -> list[Variant]:
+    """A rule with hyperparameters by which implementations differ, and again for each other kernel that it has."""
+    declared = rule.hyperparameters()
+    hyper = {
+        one.name: next((value for value in reversed(one.corners) if value and value != one.default), one.default)
+        for one in declared
+        if one.kind is not bool
+    }
+    others = [hyper | {one.name: value} for one in declared for value in one.corners]
+    by_kernel: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for given in (hyper, *others):
+        by_kernel.setdefault(tuple(one.function for one in kernel_of(rule.of(given)).passes), given)
+    return [(rule.name, given) for given in by_kernel.values()]
+
+
+VARIANTS = [variant for rule in RULES.values() for variant in variants(rule)]
 """Rules with hyperparameters: each kernel function at least once."""
 
 IDS = [f"{name}-{'-'.join(map(str, hyper.values()))}" for name, hyper in VARIANTS]
 
-DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "float32": np.float32, "float64": np.float64}
+
+def variants_where(holds: Callable[[Kernel], bool]) -> list[Any]:
+    """The variants whose kernel is such, as parameters of a test."""
+    chosen = zip(VARIANTS, IDS, strict=True)
+    return [pytest.param(name, hyper, id=id_) for (name, hyper), id_ in chosen if holds(kernel(name, hyper))]
+
+
+def kernel(name: str, hyper: dict[str, Any]) -> Kernel:
+    """The kernel of a rule with hyperparameters."""
+    return kernel_of(rule_named(name).of(hyper))
+
+
+def has_norms(kernel: Kernel) -> bool:
+    """Whether it sums, which has an order of its own."""
+    return any(one.sums for one in kernel.passes)
+
+
+def has_power(kernel: Kernel) -> bool:
+    """Whether it raises to a general power, which is done by a library."""
+    return any("power_of(" in one.cuda for one in kernel.passes)
+
+
+def is_exact(kernel: Kernel) -> bool:
+    """Whether every engine has the same bits: nothing depends on the order of a sum, or on a library."""
+    return not has_norms(kernel) and not has_power(kernel)
+
+
+def kind(kernel: Kernel) -> tuple[bool, bool, str | None]:
+    """What a step must treat apart."""
+    return has_norms(kernel), kernel.by_rows, kernel.ring
+
+
+EACH_KIND = list(
+    {kind(kernel(*one)): one for one in sorted(VARIANTS, key=lambda one: len(RULES[one[0]].slots))}.values()
+)
+"""The variant of most slots for each kind of kernel: with norms or without, by rows or not, with a ring or without."""
 
 SHAPES = ((), (0,), (1,), (3, 5), (17,), (8192,), (20_000,))
 """0-d, empty, odd tails, exactly one unit of work, and more than one."""
@@ -52,7 +91,7 @@ def arrays(dtype: str, seed: int, shapes: tuple[tuple[int, ...], ...] = SHAPES) 
     made = []
     for shape in shapes:
         values = rng.standard_normal(shape) * 10.0 ** rng.uniform(-2, 1, shape) * (rng.random(shape) < 0.9)
-        made.append(np.asarray(values).astype(DTYPES[dtype]))
+        made.append(np.asarray(values).astype(DTYPES[dtype].dtype))
     return made
 
 

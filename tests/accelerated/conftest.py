@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from optimetry.accelerated.devices.device import Device
 from optimetry.accelerated.devices.host import HOST
+from optimetry.accelerated.devices.interface import Device
 from tests.accelerated.emulated import Emulated
 
 
@@ -16,10 +16,9 @@ def emulated_cuda(monkeypatch: pytest.MonkeyPatch) -> Emulated:
         return device if engine == "cuda" else HOST
 
     for module in (
-        "accelerated.optimizer",
-        "accelerated.sweeps",
-        "conformance.targets.accelerated",
-        "conformance.targets.wrapped.accelerated",
+        "accelerated.inplace",
+        "conformance.targets.accelerated.target",
+        "conformance.targets.accelerated.wrappers",
     ):
         monkeypatch.setattr(f"optimetry.{module}.device_of", device_of)
     return device

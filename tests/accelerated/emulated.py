@@ -14,11 +14,13 @@ import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from optimetry.accelerated.devices.device import Launch
 from optimetry.accelerated.devices.host import Host
+from optimetry.accelerated.devices.interface import Launch
+from optimetry.accelerated.engines import cuda
 from optimetry.reference.errors import EngineUnavailableError
 
 COMPILER = shutil.which("g++")
@@ -151,6 +153,18 @@ def built(text: str, fmad: bool) -> Path:
     if done.returncode:
         raise EngineUnavailableError(f"g++ does not compile: {done.stderr[:300]}")
     return library
+
+
+def plant(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Change every program that has this text."""
+    for name in ("pass_text", "norms_text"):
+        write = getattr(cuda, name)
+
+        def changed(*arguments: Any, write: Any = write, **options: Any) -> str:
+            text: str = write(*arguments, **options)
+            return text.replace(before, after)
+
+        monkeypatch.setattr(cuda, name, changed)
 
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="optimetry-emulated-", ignore_cleanup_errors=True)

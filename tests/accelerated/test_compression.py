@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from optimetry.accelerated.compression import Compression
+from optimetry.accelerated.dtypes import DTYPES, Array
+from optimetry.accelerated.plan import UNIT
 from optimetry.accelerated.selection import cuda
-from optimetry.accelerated.work import UNIT
 from optimetry.reference.distributed.dgc_momentum import DGCMomentum, Message, count_sent, largest
 from optimetry.reference.errors import ArrayError, HyperparameterError
 from optimetry.reference.precision import working
-from tests.accelerated.cases import DTYPES, ENGINES, Array, arrays, bits
+from tests.accelerated.cases import ENGINES, arrays, bits
 from tests.accelerated.emulated import Emulated, needs_compiler
 
 pytestmark = pytest.mark.usefixtures("emulated_cuda")
@@ -71,7 +72,7 @@ def test_selection_is_that_of_the_reference(engine: str, dtype: Any) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_ties_across_units(engine: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """More entries at the threshold than are taken, spread over several units and threads."""
-    monkeypatch.setattr("optimetry.accelerated.engines.numba.ALONE", 1)
+    monkeypatch.setattr("optimetry.accelerated.threads.ALONE", 1)
     v = np.random.default_rng(7).integers(-3, 4, 3 * UNIT + 77).astype(dtype)
     for number in (1, 100, UNIT, 2 * UNIT + 5, v.size - 1, v.size):
         assert np.array_equal(selected(v, number, engine, threads=3).indices, largest(v, number))
@@ -119,7 +120,7 @@ def test_nothing_to_compress(engine: str) -> None:
 @needs_compiler
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_threads_of_a_real_block(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optimetry.accelerated.sweeps.device_of", lambda engine, parameters: Emulated(256))
+    monkeypatch.setattr("optimetry.accelerated.inplace.device_of", lambda engine, parameters: Emulated(256))
     v = np.random.default_rng(7).integers(-9, 9, 2 * UNIT + 77).astype(dtype)
     for number in (1, 1000, v.size - 3):
         assert np.array_equal(selected(v, number, "cuda").indices, largest(v, number))

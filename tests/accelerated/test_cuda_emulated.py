@@ -2,85 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from optimetry.accelerated.engines import frame
-from optimetry.accelerated.formats import FORMATS
-from optimetry.accelerated.kernels import kernel_of
-from optimetry.accelerated.kernels.kernel import Kernel
+from optimetry.accelerated import clips
+from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.conformance.effort import EFFORTS
-from optimetry.conformance.judge import judge
-from optimetry.conformance.targets.accelerated import FMAD, MASTER, AcceleratedTarget
+from optimetry.accelerated.source import cuda_text
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.targets.accelerated.target import FMAD, MASTER, AcceleratedTarget
 from optimetry.reference.rules import RULES
-from tests.accelerated.cases import DTYPES, IDS, VARIANTS, arrays, run, state_bits
-from tests.accelerated.emulated import Emulated, compiled, needs_compiler
+from tests.accelerated.cases import (
+    EACH_KIND,
+    IDS,
+    VARIANTS,
+    arrays,
+    has_norms,
+    run,
+    state_bits,
+    variants_where,
+)
+from tests.accelerated.emulated import Emulated, compiled, needs_compiler, plant
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("emulated_cuda")]
 
 
-class OnlyCuda(AcceleratedTarget):
-    """The engines on CUDA that differ in a dtype."""
-
-    def __init__(self, *engines: str) -> None:
-        super().__init__("cuda")
-        self._listed = engines
-
-    def engines(self) -> Sequence[AcceleratedTarget]:
-        return [AcceleratedTarget(f"cuda{engine}") for engine in self._listed]
+def cuda(*ends: str) -> list[AcceleratedTarget]:
+    """The engines on CUDA with these ends of their names."""
+    return [AcceleratedTarget(f"cuda{end}") for end in ends]
 
 
 @pytest.mark.filterwarnings("ignore")  # as in the workers of `optimetry check`: cases overflow on purpose
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rule", RULES)
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
-    masters = ("", MASTER) if FORMATS[dtype].narrow else ("",)
-    target = OnlyCuda(*(fmad + master for fmad in ("", FMAD) for master in masters))
-    for verdict in judge(target, rule, dtype, effort=EFFORTS["quick"], seed=0):
+    masters = ("", MASTER) if DTYPES[dtype].narrow else ("",)
+    engines = cuda(*(fmad + master for fmad in ("", FMAD) for master in masters))
+    for verdict in judge(engines, rule, dtype, effort=EFFORTS["quick"], seed=0):
         assert verdict.verdict == "conforms", verdict
         assert verdict.cases == EFFORTS["quick"].cases
 
 
-def faulty(name: str, number: int, before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Change the text of one pass of a rule."""
-
-    def kernel(rule: Any) -> Kernel:
-        made = kernel_of(rule)
-        if rule.name != name:
-            return made
-        one = made.passes[number]
-        assert before in one.cuda
-        passes = list(made.passes)
-        passes[number] = replace(one, cuda=one.cuda.replace(before, after))
-        return replace(made, passes=tuple(passes))
-
-    monkeypatch.setattr("optimetry.accelerated.optimizer.kernel_of", kernel)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("sgd", "w - lr", "w + lr"),
+        ("adam", "sqrt(v) + epsilon", "sqrt(v + epsilon)"),
+        ("adamax", "decayed > size", "decayed < size"),
+        ("adadelta", "(u + epsilon)", "(u)"),
+        ("asgd", "y = g;", ""),
+        ("lars_momentum", "measured1 = g", "measured1 = w"),
+        ("lamb", "+ decay * w);", ");"),
+        ("ftrl", "s = n;", ""),
+        ("clip_by_value", "g < low ? low", "g < low ? high"),
+        ("clip_by_norm", "measured0 = g", "measured0 = g * g"),
+        ("clip_by_global_norm", "? limit : norm", "? norm : limit"),
+        ("clip_then_decay", "+ strength", "- strength"),
+        ("l1_decay", "w < 0 ? -1", "w < 0 ? 1"),
+        ("exponential_moving_average", "e / weight", "e"),
+        ("model_average", " + previous", ""),
+    ],
+)
+def test_a_planted_fault_is_rejected(name: str, before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(before, after, monkeypatch)
+    (verdict,) = judge(cuda(""), name, "float32", effort=EFFORTS["quick"], seed=0)
+    assert verdict.verdict in ("diverges", "dialect"), verdict
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    ("name", "number", "before", "after"),
-    [
-        ("sgd", 0, "w - lr", "w + lr"),
-        ("adam", 0, "sqrt(v) + epsilon", "sqrt(v + epsilon)"),
-        ("adamax", 0, "decayed > size", "decayed < size"),
-        ("adadelta", 0, "(u + epsilon)", "(u)"),
-        ("asgd", 0, "y = g;", ""),
-        ("lars_momentum", 0, "measured1 = g", "measured1 = w"),
-        ("lamb", 1, "+ decay * w", ""),
-        ("ftrl", 0, "s = n;", ""),
-    ],
-)
-def test_a_planted_fault_is_convicted(
-    name: str, number: int, before: str, after: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    faulty(name, number, before, after, monkeypatch)
-    (verdict,) = judge(OnlyCuda(""), name, "float32", effort=EFFORTS["quick"], seed=0)
+def test_a_joint_norm_that_is_of_each_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    scaling = clips.scaling
+    monkeypatch.setattr(clips, "scaling", lambda limit, joint: scaling(limit, joint=False))
+    (verdict,) = judge(cuda(""), "clip_by_global_norm", "float32", effort=EFFORTS["quick"], seed=0)
     assert verdict.verdict in ("diverges", "dialect"), verdict
 
 
@@ -103,28 +100,29 @@ def test_nan_infinity_and_subnormals(name: str, hyper: dict[str, Any]) -> None:
 
 
 def test_a_maximum_that_drops_nan_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    faulty("adamax", 0, " || decayed != decayed", "", monkeypatch)
+    plant(" || decayed != decayed", "", monkeypatch)
     ours, must = (stepped_on_special_values("adamax", {}, engine)[2] for engine in ("cuda", "numpy"))
     assert (np.isnan(ours) != np.isnan(must)).any()
 
 
-@pytest.mark.parametrize("name", ["lars_momentum", "lamb"])
+@pytest.mark.parametrize(("name", "hyper"), variants_where(has_norms))
 @pytest.mark.parametrize("barrier", [0, 1])
-def test_every_barrier_of_a_sum_is_needed(name: str, barrier: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    hyper = {"momentum": 0.9} if name == "lars_momentum" else {}
+def test_every_barrier_of_a_sum_is_needed(
+    name: str, hyper: dict[str, Any], barrier: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     right = state_bits(run(name, hyper, "float32", "cuda"))
-    parts = frame.COMMON.split("__syncthreads();")
+    parts = cuda_text.COMMON.split("__syncthreads();")
     assert len(parts) == 3
     without = "__syncthreads();".join(parts[: barrier + 1]) + parts[barrier + 1]
     without += "".join(f"__syncthreads();{part}" for part in parts[barrier + 2 :])
-    monkeypatch.setattr(frame, "COMMON", without)
+    monkeypatch.setattr(cuda_text, "COMMON", without)
     assert state_bits(run(name, hyper, "float32", "cuda")) != right
 
 
 def test_the_threads_of_a_real_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of doubles in another order round to the same float32, here."""
     few = [state_bits(run(name, hyper, "float32", "cuda")) for name, hyper in VARIANTS]
-    monkeypatch.setattr("optimetry.accelerated.optimizer.device_of", lambda engine, parameters: Emulated(256))
+    monkeypatch.setattr("optimetry.accelerated.inplace.device_of", lambda engine, parameters: Emulated(256))
     assert [state_bits(run(name, hyper, "float32", "cuda")) for name, hyper in VARIANTS] == few
 
 
@@ -141,7 +139,7 @@ def test_fmad_is_another_arithmetic() -> None:
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_halves_are_rounded_to_nearest_even(name: str) -> None:
     """Every half, and every float32 between two of them; on a device float16 has instructions of its own."""
-    dtype = FORMATS[name].dtype
+    dtype = DTYPES[name].dtype
     halves = np.arange(1 << 16, dtype=np.uint16).view(dtype)
     finite = np.sort(halves[np.isfinite(halves.astype(np.float32))].astype(np.float32))
     between = finite[1:] / 2 + finite[:-1] / 2
@@ -149,7 +147,7 @@ def test_halves_are_rounded_to_nearest_even(name: str) -> None:
     given = np.concatenate([*hard, np.float32([np.inf, -np.inf, 1e-45, 3.4e38])])
     with np.errstate(all="ignore"):
         must = given.astype(dtype)
-    text = f"{frame.COMMON.format(real='float', threads=1, batch=1)}{frame.HALVES[name]}"
+    text = f"{cuda_text.COMMON.format(real='float', threads=1, batch=1)}{cuda_text.HALVES[name]}"
     kernel = """
 extern "C" __global__ void convert(const float* wide, half* halves, float* back) {
     halves[blockIdx.x] = narrow(wide[blockIdx.x]);
@@ -162,9 +160,12 @@ extern "C" __global__ void convert(const float* wide, half* halves, float* back)
     assert back.tobytes() == must.astype(np.float32).tobytes()
 
 
-@pytest.mark.parametrize(("name", "dtype"), [("adam", "bfloat16"), ("lamb", "float32"), ("asgd", "float64")])
-def test_out_of_memory_changes_nothing(name: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    optimizer = run(name, {}, dtype, "cuda", steps=2, multi_precision=True)
+@pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
+@pytest.mark.parametrize(("name", "hyper"), EACH_KIND)
+def test_out_of_memory_changes_nothing(
+    name: str, hyper: dict[str, Any], dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    optimizer = run(name, hyper, dtype, "cuda", steps=2, multi_precision=True)
     device, grads, left = optimizer.device, arrays(dtype, 7), 0
 
     def scarce(made: Any) -> Any:
@@ -194,4 +195,4 @@ def test_out_of_memory_changes_nothing(name: str, dtype: str, monkeypatch: pytes
     assert state_bits(optimizer) != before
     left = 0
     with pytest.raises(MemoryError, match=f"{name}: out of memory for the state: Out of memory allocating"):
-        Accelerated(name, arrays(dtype, 0), engine="cuda")
+        Accelerated(name, arrays(dtype, 0), hyper, engine="cuda")

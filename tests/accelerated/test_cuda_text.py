@@ -12,16 +12,14 @@ import pytest
 
 from optimetry.accelerated.devices import nvrtc
 from optimetry.accelerated.devices.cuda import CudaDevice
-from optimetry.accelerated.engines.frame import norms_text, sweep_text
-from optimetry.accelerated.formats import FORMATS
-from optimetry.accelerated.kernels import kernel_of
+from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.selection import cuda as selection
 from optimetry.accelerated.selection.selector import Keys
+from optimetry.accelerated.source.cuda_text import norms_text, pass_text
 from optimetry.reference.errors import EngineUnavailableError
-from optimetry.reference.rules import rule_named
 from tests.accelerated import wrapped
-from tests.accelerated.cases import DTYPES, IDS, VARIANTS
+from tests.accelerated.cases import IDS, VARIANTS, has_power, kernel, variants_where
 
 WRAPPERS: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in wrapped.WRAPPED]
 
@@ -64,20 +62,20 @@ def suspicious(ptx: str) -> set[str]:
 
 
 def programs(kernels: list[Kernel], dtype: str) -> list[str]:
-    """Every program of some kernels in one format, without and with master copies."""
-    form, texts = FORMATS[dtype], []
-    for kernel in kernels:
-        for j, one in enumerate(kernel.passes):
-            texts += [sweep_text(one, form, THREADS, master=master) for master in {False, form.narrow}]
+    """Every program of some kernels in one dtype, without and with master copies."""
+    dtypes, texts = DTYPES[dtype], []
+    for made in kernels:
+        for j, one in enumerate(made.passes):
+            texts += [pass_text(one, dtypes, THREADS, master=master) for master in {False, dtypes.narrow}]
             if one.rate is not None:
-                texts.append(norms_text(kernel.passes[j - 1], one, form, THREADS))
+                texts.append(norms_text(made.passes[j - 1], one, dtypes, THREADS))
     return texts
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kernel", selection.KERNELS)
 def test_selection_is_compiled_and_computes_in_whole_numbers(kernel: str, dtype: str) -> None:
-    text = selection.text(kernel, Keys.of(FORMATS[dtype].dtype), THREADS)
+    text = selection.text(kernel, Keys.of(DTYPES[dtype].dtype), THREADS)
     for architecture in ARCHITECTURES:
         assert nvrtc.compiled(text, f"sm_{architecture}", fmad=False).startswith(b"\x7fELF")
         found = instructions(ptx_of(text, architecture=architecture))
@@ -92,10 +90,6 @@ def kernels(name: str, hyper: dict[str, Any]) -> list[Kernel]:
     return wrapped.kernels(name) if name in wrapped.WRAPPED else [kernel(name, hyper)]
 
 
-def kernel(name: str, hyper: dict[str, Any]) -> Kernel:
-    return kernel_of(rule_named(name).of(hyper))
-
-
 def ptx_of(text: str, *, fmad: bool = False, architecture: str = "80") -> str:
     return nvrtc.compiled(text, f"compute_{architecture}", fmad=fmad).decode()
 
@@ -103,7 +97,7 @@ def ptx_of(text: str, *, fmad: bool = False, architecture: str = "80") -> str:
 def with_body(name: str, body: str) -> str:
     """The program of a rule of one pass with another body, in float32."""
     one = replace(kernel(name, {}).passes[0], cuda=body)
-    return sweep_text(one, FORMATS["float32"], THREADS, master=False)
+    return pass_text(one, DTYPES["float32"], THREADS, master=False)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -114,8 +108,8 @@ def test_machine_code(name: str, hyper: dict[str, Any], dtype: str, architecture
         assert nvrtc.compiled(text, f"sm_{architecture}", fmad=False).startswith(b"\x7fELF")
 
 
-EXACT = [(name, hyper) for name, hyper in [*VARIANTS, *WRAPPERS] if hyper.get("lr_power", -0.5) == -0.5]
-"""All but the general power of ftrl, which is the library's."""
+EXACT = [*variants_where(lambda kernel: not has_power(kernel)), *WRAPPERS]
+"""All but general powers, which are the library's."""
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
@@ -133,20 +127,21 @@ def test_every_operation_is_rounded_to_nearest(name: str, hyper: dict[str, Any],
 def test_fmad_fuses_and_does_nothing_else(name: str, hyper: dict[str, Any], dtype: str) -> None:
     found = [suspicious(ptx_of(text, fmad=True)) for text in programs(kernels(name, hyper), dtype)]
     assert all(FUSIBLE.fullmatch(instruction) for one in found for instruction in one)
-    assert any(found) != (name == "clip_by_value")  # which compares and does not compute
+    computes = any(re.search(r"[-+*/]", one.cuda) for made in kernels(name, hyper) for one in made.passes)
+    assert any(found) == computes  # a clip by value compares alone
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_general_power_is_the_librarys_and_the_rest_is_ours(dtype: str) -> None:
-    one = kernel("ftrl", {"lr_power": -0.3}).passes[0]
-    assert "power_of(" in one.cuda
+@pytest.mark.parametrize(("name", "hyper"), variants_where(has_power))
+def test_a_general_power_is_the_librarys_and_the_rest_is_ours(name: str, hyper: dict[str, Any], dtype: str) -> None:
+    (one,) = kernel(name, hyper).passes
     without = one.cuda.replace("power_of(", "select(")  # the same text with a function that computes nothing
     select = "__device__ real select(real a, real b) { return a > b ? a : b; }\n"
-    ours = sweep_text(replace(one, cuda=without), FORMATS[dtype], THREADS, master=False)
+    ours = pass_text(replace(one, cuda=without), DTYPES[dtype], THREADS, master=False)
     assert not suspicious(ptx_of(ours.replace("\nextern", f"\n{select}extern")))
     power, bare = (
-        suspicious(ptx_of(sweep_text(replace(one, cuda=cuda), FORMATS[dtype], THREADS, master=False)))
-        for cuda in (one.cuda, "w = power_of(w, power);")
+        suspicious(ptx_of(pass_text(replace(one, cuda=cuda), DTYPES[dtype], THREADS, master=False)))
+        for cuda in (one.cuda, "w = power_of(w, g);")
     )
     assert power
     assert power <= bare
@@ -179,7 +174,7 @@ def test_a_planted_instruction_is_found(body: str, instruction: str) -> None:
 )
 def test_a_planted_instruction_is_found_in_a_wrapper(name: str, body: str, instruction: str) -> None:
     one = replace(wrapped.kernels(name)[0].passes[0], cuda=body)
-    found = suspicious(ptx_of(sweep_text(one, FORMATS["float32"], THREADS, master=False)))
+    found = suspicious(ptx_of(pass_text(one, DTYPES["float32"], THREADS, master=False)))
     assert any(name.startswith(instruction.rsplit(".", 1)[0]) for name in found)
 
 

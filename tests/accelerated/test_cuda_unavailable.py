@@ -13,7 +13,7 @@ import pytest
 from optimetry.accelerated.devices import driver
 from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.conformance.targets.accelerated import AcceleratedTarget
+from optimetry.conformance.targets.accelerated.target import AcceleratedTarget
 from optimetry.reference.errors import ArrayError, EngineUnavailableError, UsageError
 
 
@@ -81,7 +81,9 @@ def test_without_cupy(installed: Any, said: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_cupy_is_imported_by_nothing_but_the_engine() -> None:
-    code = "import sys, optimetry.conformance.targets.accelerated; assert not {'cupy', 'cuda'} & set(sys.modules)"
+    code = (
+        "import sys, optimetry.conformance.targets.accelerated.target; assert not {'cupy', 'cuda'} & set(sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -96,5 +98,5 @@ def test_arrays_of_another_library() -> None:
 
 
 def test_only_cuda_fuses() -> None:
-    with pytest.raises(UsageError, match="fmad = True with engine 'numba': only cuda fuses operations"):
+    with pytest.raises(UsageError, match="fmad = True with engine 'numba', must be with cuda, which alone fuses"):
         Accelerated("sgd", [np.ones(1)], engine="numba", fmad=True)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.engines import loops
-from optimetry.accelerated.formats import FORMATS
-from optimetry.accelerated.kernels import kernel_of
+from optimetry.accelerated.compression import Compression
+from optimetry.accelerated.dtypes import DTYPES
+from optimetry.accelerated.engines.numba import NumbaEngine
 from optimetry.accelerated.optimizer import Accelerated
+from optimetry.accelerated.source import loop_text, machine_code
 from optimetry.reference.errors import EngineUnavailableError
-from optimetry.reference.rules import rule_named
-from tests.accelerated.cases import state_bits
+from tests.accelerated.cases import has_power, kernel, state_bits, variants_where
 
 SCRIPT = """
 import sys
@@ -106,25 +106,34 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
     assert python(full, NUMBA_CACHE_DIR=str(tmp_path))[0] == "numba | None"
 
 
+def test_a_cache_that_an_older_version_wrote(tmp_path: Path) -> None:
+    renamed = (
+        "import numba.core.caching as c\n"
+        "def load(*a): raise ModuleNotFoundError('No module named optimetry.accelerated.older')\n"
+        "c.IndexDataCacheFile.load = load"
+    )
+    assert python(renamed, NUMBA_CACHE_DIR=str(tmp_path))[0] == "numba | None"
+
+
 def test_another_formula_is_another_entry_of_the_cache() -> None:
-    one = kernel_of(rule_named("sgd").of({})).passes[0]
-    digest = loops._digest("text", one.function)
-    assert digest == loops._digest("text", one.function)
-    assert digest != loops._digest("other text", one.function)
-    assert digest != loops._digest("text", lambda w, g, lr: (w + lr * g,))
+    one = kernel("sgd", {}).passes[0]
+    digest = loop_text._digest("text", one.function)
+    assert digest == loop_text._digest("text", one.function)
+    assert digest != loop_text._digest("other text", one.function)
+    assert digest != loop_text._digest("text", lambda w, g, lr: (w + lr * g,))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-@pytest.mark.parametrize(("name", "hyper"), [("rmsprop", {"centered": True}), ("ftrl", {}), ("lamb", {})])
+@pytest.mark.parametrize(("name", "hyper"), variants_where(lambda kernel: not has_power(kernel)))
 def test_loops_are_vectorised_and_nothing_is_contracted(name: str, hyper: dict[str, Any], dtype: str) -> None:
-    kernel = kernel_of(rule_named(name).of(hyper))
-    for one in kernel.passes:
-        scalars = len(one.scalars(1.0, 1, *([1.0] * kernel.passes[0].sums if one is not kernel.passes[0] else ())))
-        loop: Any = loops.in_machine_code(
-            loops.loop_of(one, scalars, FORMATS[dtype], False), loops.SIGNATURE, cache=False
+    passes = kernel(name, hyper).passes
+    for one in passes:
+        scalars = len(one.scalars(1.0, 1, *([1.0] * passes[0].sums if one is not passes[0] else ())))
+        loop: Any = machine_code.in_machine_code(
+            loop_text.loop_of(one, scalars, DTYPES[dtype], False), loop_text.SIGNATURE, cache=False
         )
         (text,) = loop.inspect_llvm().values()
-        assert re.search(r"fmul <\d+ x float>", text)
+        assert re.search(rf"fmul <\d+ x {'float' if one.writes else 'double'}>", text)  # norms alone are of doubles
         assert not re.search(r"= f(mul|sub|div) \w*(fast|contract|reassoc)", text)
         assert len(re.findall(r"= fadd \w*(?:fast|contract)", text)) == 0
         assert "llvm.fma" not in text
@@ -174,5 +183,19 @@ def test_optimizers_in_several_threads() -> None:
 def test_an_engine_that_was_asked_for_is_the_one_that_runs() -> None:
     assert Accelerated("sgd", [np.ones(1)], engine="numpy").engine == "numpy"
     assert Accelerated("sgd", [np.ones(1)]).engine == "numba"
-    with pytest.raises(EngineUnavailableError):
-        raise EngineUnavailableError("stands in the family")
+
+
+@pytest.mark.parametrize("part", ["executable", "selector"])
+def test_what_does_not_compile_falls_back_with_all_that_belongs_to_it(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: Any, **keywords: Any) -> None:
+        raise EngineUnavailableError("Numba does not compile here")
+
+    monkeypatch.setattr(NumbaEngine, part, broken)
+    worker = Compression([np.zeros(4)], 0.0)
+    assert (worker.engine, worker.engine_reason) == ("numpy", "Numba does not compile here")
+    (message,) = worker.compress([np.arange(4.0)], 0.5)
+    assert message.indices.tolist() == [2, 3]
+    with pytest.raises(EngineUnavailableError, match=r"^Numba does not compile here$"):
+        Compression([np.zeros(4)], 0.0, engine="numba")

@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.kernels import kernel_of
+from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.conformance.agreement import compare
-from optimetry.conformance.case import Case
-from optimetry.conformance.oracle import expected
-from optimetry.conformance.trajectory import flat
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.agreement import compare
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.targets.session import flat
 from optimetry.reference.rules import RULES, rule_named
 from tests.accelerated.cases import (
-    DTYPES,
     ENGINES,
     IDS,
     VARIANTS,
@@ -21,26 +20,35 @@ from tests.accelerated.cases import (
     bits,
     documented,
     gradients,
+    has_norms,
+    is_exact,
+    kernel,
     rate,
     run,
     state_bits,
+    variants,
+    variants_where,
 )
 
 pytestmark = pytest.mark.usefixtures("emulated_cuda")
 
-INEXACT = {"lars_momentum", "lamb", "ftrl"}
-"""Rules whose norms are summed in another order and wider than the reference's, or that multiply by 1 / lr."""
-
-EXACT = [(name, hyper) for name, hyper in VARIANTS if name not in INEXACT]
-OTHERS = [(name, hyper) for name, hyper in VARIANTS if name in INEXACT]
+EXACT = variants_where(lambda kernel: not kernel.regrouped and not has_norms(kernel))
+OTHERS = variants_where(lambda kernel: kernel.regrouped or has_norms(kernel))
+"""Rules whose norms are summed in another order and wider than the reference's, or whose arithmetic is regrouped."""
 
 
-def test_every_rule_has_a_kernel_and_is_tested_here() -> None:
-    assert {name for name, _ in VARIANTS} == set(RULES)
-    for name, hyper in VARIANTS:
-        kernel = kernel_of(rule_named(name).of(hyper))
-        assert {slot for one in kernel.passes for slot in one.writes} <= {"param", *RULES[name].slots}
-        assert all(one.cuda for one in kernel.passes)
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_has_a_kernel(rule: str) -> None:
+    for name, hyper in variants(RULES[rule]):
+        passes = kernel(name, hyper).passes
+        assert {slot for one in passes for slot in one.writes} <= {"param", *RULES[name].slots}
+        assert all(one.cuda for one in passes)
+
+
+def test_a_variant_for_each_kernel_function() -> None:
+    """Counted by hand: use_nesterov, centered and lr_power choose another function."""
+    counts = {name: len(variants(RULES[name])) for name in ("sgd", "adam", "momentum", "rmsprop", "ftrl")}
+    assert counts == {"sgd": 1, "adam": 1, "momentum": 2, "rmsprop": 2, "ftrl": 2}
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -85,7 +93,7 @@ def test_within_the_rounding_bound_of_the_reference(name: str, hyper: dict[str, 
 
 @pytest.mark.parametrize("master", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("name", "hyper"), [*EXACT, ("ftrl", {"l1": 0.01, "l2": 0.02})])
+@pytest.mark.parametrize(("name", "hyper"), variants_where(is_exact))
 @pytest.mark.parametrize("engine", ENGINES[1:])
 def test_engines_agree(name: str, hyper: dict[str, Any], dtype: str, master: bool, engine: str) -> None:
     ours = [run(name, hyper, dtype, one, multi_precision=master) for one in ("numba", engine)]
@@ -94,7 +102,7 @@ def test_engines_agree(name: str, hyper: dict[str, Any], dtype: str, master: boo
 
 @pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
 def test_threads_change_no_bit(name: str, hyper: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("optimetry.accelerated.engines.numba.ALONE", 1)
+    monkeypatch.setattr("optimetry.accelerated.threads.ALONE", 1)
     monkeypatch.setattr("optimetry.accelerated.engines.numba.SHARE", 1)
     alone, together = (run(name, hyper, "float32", threads=threads) for threads in (1, 3))
     assert state_bits(alone) == state_bits(together)

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.errors import ArrayError
-from tests.accelerated.cases import DTYPES, IDS, VARIANTS, arrays, copies, gradients, rate, run, state_bits
+from tests.accelerated.cases import IDS, VARIANTS, arrays, copies, gradients, rate, run, state_bits
 from tests.accelerated.emulated import needs_compiler
 
 pytestmark = pytest.mark.usefixtures("emulated_cuda")

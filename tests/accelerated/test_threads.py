@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.engines import loops
-from optimetry.accelerated.engines.numba import ALONE, worthwhile
-from optimetry.accelerated.formats import FORMATS
+from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.accelerated.threads import Share, together
-from optimetry.accelerated.work import UNIT, Units
+from optimetry.accelerated.plan import UNIT
+from optimetry.accelerated.source import machine_code
+from optimetry.accelerated.threads import ALONE, Share, together, worthwhile
+from tests.accelerated.cases import EACH_KIND
 
 
 def slower_elsewhere(error: type[BaseException] | None = None) -> tuple[Callable[[], None], threading.Event]:
@@ -119,9 +119,9 @@ def test_a_share_that_is_being_done_cannot_be_taken_back() -> None:
 
 def test_a_thread_that_looks_on_sees_what_is_done_and_gives_up() -> None:
     counters = np.zeros(2, np.int64)
-    loops.look_on(counters, 1)  # returns, though nobody does it
-    counters[loops.DONE] = 1
-    loops.look_on(counters, 1)
+    machine_code.look_on(counters, 1)  # returns, though nobody does it
+    counters[machine_code.DONE] = 1
+    machine_code.look_on(counters, 1)
     assert counters.tolist() == [0, 1]
 
 
@@ -129,22 +129,9 @@ def test_threads_are_woken_for_enough_elements_alone() -> None:
     assert [worthwhile(8, n) for n in (0, ALONE - 1, ALONE, 3 * ALONE, 10**8)] == [1, 1, 2, 4, 8]
 
 
-def test_moved_units_hold_every_element_once() -> None:
-    count = np.array([0, 1, UNIT, UNIT + 1, 3 * UNIT + 5, 2 * UNIT])
-    units = Units.of(count)
-    back = np.array([3, 3, 3, 15, 7, 0])
-    at, start, length, row = units.table(back)
-    later = units.start > 0
-    assert (start[later] == (units.start - back[units.item])[later]).all()
-    assert not row.any()
-    for item in range(len(count)):
-        pieces = [range(a, a + n) for k, a, n in zip(at, start, length, strict=True) if k == item]
-        assert [i for piece in pieces for i in piece] == list(range(count[item]))
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
-@pytest.mark.parametrize("name", ["adam", "lamb"])
-def test_where_memory_lies_changes_no_bit(name: str, dtype: str) -> None:
+@pytest.mark.parametrize(("name", "hyper"), EACH_KIND)
+def test_where_memory_lies_changes_no_bit(name: str, hyper: dict[str, Any], dtype: str) -> None:
     def placed(values: Any, past: int) -> Any:
         memory = np.zeros(values.nbytes + 256, np.uint8)
         start = -memory.ctypes.data % 64 + past * values.itemsize
@@ -153,27 +140,13 @@ def test_where_memory_lies_changes_no_bit(name: str, dtype: str) -> None:
         return array
 
     values, grads = (
-        np.random.default_rng(seed).standard_normal(3 * UNIT + 100).astype(FORMATS[dtype].dtype) for seed in (0, 1)
+        np.random.default_rng(seed).standard_normal(3 * UNIT + 100).astype(DTYPES[dtype].dtype) for seed in (0, 1)
     )
     results = []
     for past in (0, 1, 5):
         parameter = placed(values, past)
-        optimizer = Accelerated(name, [parameter], engine="numba", threads=2)
+        optimizer = Accelerated(name, [parameter], hyper, engine="numba", threads=2)
         for _ in range(2):
             optimizer.step([placed(grads, past)], 0.1)
         results.append(parameter.tobytes())
     assert results[0] == results[1] == results[2]
-
-
-def test_a_state_that_is_loaded_between_steps_with_the_same_gradients() -> None:
-    grads = [np.linspace(-1, 1, 50)]
-    optimizer = Accelerated("adam", [np.ones(50)])
-    optimizer.step(grads, 0.1)
-    saved, parameter = optimizer.state_dict(), optimizer.parameters[0].copy()
-    optimizer.step(grads, 0.1)
-    second = optimizer.parameters[0].copy()
-    optimizer.step(grads, 0.1)
-    optimizer.load_state_dict(saved)
-    optimizer.parameters[0][...] = parameter
-    optimizer.step(grads, 0.1)
-    assert optimizer.parameters[0].tobytes() == second.tobytes()

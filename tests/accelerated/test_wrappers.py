@@ -10,12 +10,13 @@ from optimetry.accelerated.averaging import ExponentialMovingAverage, ModelAvera
 from optimetry.accelerated.clips import ClipByGlobalNorm, ClipByNorm, ClipByValue
 from optimetry.accelerated.compression import Compression
 from optimetry.accelerated.regularizers import L1Decay, L2Decay
-from optimetry.conformance.effort import Effort
-from optimetry.conformance.judge import judge
-from optimetry.conformance.targets.accelerated import AcceleratedTarget
-from optimetry.conformance.wrappers import WRAPPERS
+from optimetry.accelerated.rows import Rows
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.subjects.wrappers import WRAPPERS
+from optimetry.conformance.targets.accelerated.target import AcceleratedTarget
 from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
-from tests.accelerated.cases import ENGINES
+from tests.accelerated.cases import ENGINES, bits
 from tests.accelerated.emulated import needs_compiler
 
 pytestmark = pytest.mark.usefixtures("emulated_cuda")
@@ -24,40 +25,31 @@ JUDGED = (*ENGINES, pytest.param("cuda-fmad", marks=needs_compiler))
 SOME = Effort("quick", 40, 3)
 
 
-class OneEngine(AcceleratedTarget):
-    def engines(self) -> list[AcceleratedTarget]:
-        return [self]
-
-
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.filterwarnings("ignore")  # as in the workers of `optimetry check`: cases overflow on purpose
 @pytest.mark.parametrize("engine", JUDGED)
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_a_wrapper_conforms(wrapper: str, engine: str, dtype: str) -> None:
-    (found,) = judge(OneEngine(engine), wrapper, dtype, effort=SOME, seed=0)
+    (found,) = judge([AcceleratedTarget(engine)], wrapper, dtype, effort=SOME, seed=0)
     assert (found.verdict, found.reason, found.engine) == ("conforms", "", engine)
 
 
 @pytest.mark.parametrize("engine", ["numba-master", "cuda-fmad-master"])
 def test_master_copies_have_no_wrappers(engine: str) -> None:
-    (found,) = judge(OneEngine(engine), "clip_by_norm", "float32", effort=SOME, seed=0)
+    (found,) = judge([AcceleratedTarget(engine)], "clip_by_norm", "float32", effort=SOME, seed=0)
     assert (found.verdict, found.reason) == ("unsupported", "clip_by_norm works without master copies")
     with pytest.raises(ValueError, match="clip_by_norm works without master copies"):
-        OneEngine(engine).start_wrapper("clip_by_norm", {"clip_norm": 1.0}, [])
+        AcceleratedTarget(engine).start_wrapper("clip_by_norm", {"clip_norm": 1.0}, [])
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize(
-    "make", [lambda g, e: ClipByValue(g, 1.0, engine=e), lambda g, e: ClipByNorm(g, 1.0, engine=e)]
-)
-def test_large_arrays_are_clipped_in_place(make: Any, engine: str) -> None:
-    array = np.random.default_rng(0).normal(size=300_001).astype(np.float32)
-    before = array.copy()
-    make([array], engine).clip()
-    if make([array], engine).__class__ is ClipByValue:
-        assert np.array_equal(array, np.clip(before, -1, 1))
-    else:
-        assert abs(np.linalg.norm(array.astype(np.float64)) - 1) < 1e-6
+def test_large_arrays_are_clipped_in_place(engine: str) -> None:
+    before = np.random.default_rng(0).normal(size=300_001).astype(np.float32)
+    by_value, by_norm = before.copy(), before.copy()
+    ClipByValue([by_value], 1.0, engine=engine).clip()
+    ClipByNorm([by_norm], 1.0, engine=engine).clip()
+    assert np.array_equal(by_value, np.clip(before, -1, 1))
+    assert abs(np.linalg.norm(by_norm.astype(np.float64)) - 1) < 1e-6
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -73,6 +65,48 @@ def test_averages_across_a_lowered_fold(engine: str) -> None:
         assert array[0] == number
 
 
+@pytest.mark.parametrize(
+    "make", [lambda a: ExponentialMovingAverage(a, 0.5, engine="numpy"), lambda a: ModelAverage(a, 1.0, engine="numpy")]
+)
+def test_an_applied_average_takes_no_update(make: Any) -> None:
+    array = np.ones(3)
+    average = make([array])
+    average.update()
+    array[...] = 2
+    average.apply()
+    before = {name: bits(held) for name, held in average.state_dict().items()}
+    with pytest.raises(
+        UsageError, match=rf"^{average.label}: update\(\) of applied averages, must be after restore\(\)$"
+    ):
+        average.update()
+    assert {name: bits(held) for name, held in average.state_dict().items()} == before
+    average.restore()
+    average.update()  # and now it is allowed
+    assert (array == 2).all()
+    assert average.updates == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda state: state.pop("average"), "state of numbers, must be of average, numbers"),
+        (lambda state: state["average"].pop(), "0 arrays of average, must be 1, one for each parameter"),
+        (lambda state: state["average"].__setitem__(0, np.zeros(4)), r"average 0 has dtype float64 and shape \(4,\)"),
+        (lambda state: state["numbers"].pop(), r"numbers = .*, must be 2 numbers"),
+    ],
+)
+def test_a_state_that_does_not_fit_changes_nothing(change: Any, text: str) -> None:
+    average = ExponentialMovingAverage([np.ones(3)], 0.5, engine="numpy")
+    average.update()
+    state = average.state_dict()
+    before = {name: bits(held) for name, held in state.items()}
+    state["average"][0] = np.zeros(3)
+    change(state)
+    with pytest.raises(ArrayError, match=f"exponential_moving_average: {text}"):
+        average.load_state_dict(state)
+    assert {name: bits(held) for name, held in average.state_dict().items()} == before
+
+
 def test_what_cannot_be_done_is_said() -> None:
     array = np.ones(3)
     average = ExponentialMovingAverage([array], engine="numpy")
@@ -80,10 +114,6 @@ def test_what_cannot_be_done_is_said() -> None:
         average.apply()
     with pytest.raises(UsageError, match=r"restore\(\) without apply\(\)"):
         average.restore()
-    average.update()
-    average.apply()
-    with pytest.raises(UsageError, match=r"update\(\) of applied averages"):
-        average.update()
     with pytest.raises(HyperparameterError, match="min_average_window = 5, must be at most max_average_window = 2"):
         ModelAverage([array], 0.1, 5, 2)
     with pytest.raises(HyperparameterError, match="decay = 1"):
@@ -92,16 +122,19 @@ def test_what_cannot_be_done_is_said() -> None:
         ClipByNorm([array], 0)
     with pytest.raises(ArrayError, match="gradients of float32, float64, must be of one dtype"):
         ClipByGlobalNorm([array, np.ones(1, np.float32)], 1.0, engine="numpy")
-    with pytest.raises(ArrayError, match="2 arrays, must be 1"):
+    with pytest.raises(ArrayError, match="l2_decay: 2 parameters, must be 1"):
         L2Decay([array], 0.1, engine="numpy").regularize([array, array])
-    with pytest.raises(ArrayError, match="gradient 0 has shape"):
+    with pytest.raises(ArrayError, match="l1_decay: parameter 0 has shape"):
         L1Decay([array], 0.1, engine="numpy").regularize([np.ones(4)])
-    with pytest.raises(UsageError, match="clip_by_norm: fmad = True with engine 'auto': only cuda fuses operations"):
+    rows: Any = Rows(np.array([0]), np.ones(1))
+    with pytest.raises(ArrayError, match=r"dgc_momentum: gradient 0 is a Rows, must be a NumPy array$"):
+        Compression([array], 0.9).compress([rows], 0.5)
+    with pytest.raises(UsageError, match="clip_by_norm: fmad = True with engine 'auto', must be with cuda"):
         ClipByNorm([array], 1.0, fmad=True)
     with pytest.raises(HyperparameterError, match=r"dgc_momentum: sparsity = 1\.0, must be in"):
         Compression([array], 0.9).compress([array], 1.0)
     frozen = np.ones(2)
     frozen.flags.writeable = False
-    with pytest.raises(ArrayError, match="is read-only"):
+    with pytest.raises(ArrayError, match="clip_by_value: gradient 0 is read-only"):
         ClipByValue([frozen], 1.0)
     assert np.array_equal(array, np.ones(3))

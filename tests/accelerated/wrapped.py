@@ -10,9 +10,10 @@ import numpy as np
 
 from optimetry.accelerated.averaging import Averaged, ExponentialMovingAverage, ModelAverage
 from optimetry.accelerated.clips import ClipByGlobalNorm, ClipByNorm, ClipByValue
+from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.regularizers import L1Decay, L2Decay
-from tests.accelerated.cases import Array, arrays, copies
+from tests.accelerated.cases import arrays, copies
 
 WRAPPED: Mapping[str, Callable[..., Any]] = {
     "clip_by_value": lambda grads, **engine: ClipByValue(grads, 1.5, -0.3, **engine),
@@ -30,7 +31,7 @@ NORMS = ("clip_by_norm", "clip_by_global_norm")
 
 def kernels(name: str) -> list[Kernel]:
     """Every kernel of a wrapper."""
-    return list(WRAPPED[name]([np.ones(1)], engine="numpy")._sweep.kernels.values())
+    return list(WRAPPED[name]([np.ones(1)], engine="numpy")._kernels.values())
 
 
 def results(name: str, given: list[Array], read: list[Array], **engine: Any) -> list[Array]:
@@ -39,7 +40,7 @@ def results(name: str, given: list[Array], read: list[Array], **engine: Any) -> 
     They are NumPy arrays, on whatever device it works.
     """
     made = WRAPPED[name](given, **engine)
-    device, own, found = made._sweep.device, made._sweep.arrays, []
+    device, own, found = made.device, made.arrays, []
 
     def keep() -> None:
         found.extend(device.copied(array) for array in own)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from optimetry.conformance.bounded import Bounded
-from optimetry.conformance.formats import FORMATS, Format, scalar_format
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS, Format, scalar_format
 from optimetry.reference.precision import working
 from tests.conformance import rationals
 from tests.conformance.rationals import Direction, Number, elementwise, rounded

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from optimetry.conformance.targets.numpy import NumpyTarget, RuleRun
+from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
 
 
 class Correct(NumpyTarget):

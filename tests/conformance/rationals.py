@@ -15,7 +15,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from optimetry.conformance.formats import QUAD, Format
+from optimetry.conformance.numerics.formats import QUAD, Format
 
 GUARD = 320
 """Bits of an irrational number that are right: far more than the 113 of the widest format."""

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.bounded import Bounded, Trilean
-from optimetry.conformance.formats import FORMATS, Format, flushing, scalar_format
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS, Format, flushing, scalar_format
+from optimetry.conformance.numerics.trilean import Trilean
 from optimetry.reference.norms import norm
 
 formats = pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)

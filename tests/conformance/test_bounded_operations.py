@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.bounded import Bounded
-from optimetry.conformance.formats import FORMATS, Format
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS, Format
 from tests.conformance import rationals
 from tests.conformance.rationals import Direction, Number, fractions, rounded
 

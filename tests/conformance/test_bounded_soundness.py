@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimetry.conformance.bounded import Bounded
-from optimetry.conformance.formats import FORMATS, MARGIN, Format, flushing, scalar_format
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS, MARGIN, Format, flushing, scalar_format
 from tests.conformance import expressions, rationals
 from tests.conformance.expressions import Expression, Honest, evaluate
 from tests.conformance.rationals import fractions

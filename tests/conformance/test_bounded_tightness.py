@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optimetry.conformance.formats import FORMATS
+from optimetry.conformance.numerics.formats import FORMATS
 from tests.conformance import tightness
 
 LEAST_MEDIAN = {"one operation": 0.8, "depth 2": 0.6, "depth 3": 0.45, "depth 4": 0.4}

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimetry.conformance.case import Case
-from optimetry.conformance.effort import EFFORTS
-from optimetry.conformance.formats import FORMATS
-from optimetry.conformance.strategies import PATTERNS, SHAPES, cases, drawn_cases
-from optimetry.conformance.targets.numpy import NumpyTarget
-from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.cases.strategies import PATTERNS, SHAPES, cases, drawn_cases
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import RULES
 
 COMBINATIONS = [(optimizer, dtype) for optimizer in RULES for dtype in FORMATS]
@@ -36,21 +37,21 @@ def test_a_case_survives_json_bit_for_bit(case: Case) -> None:
 
 @pytest.mark.parametrize("value", [np.nan, -np.nan, np.inf, -0.0, 5e-324])
 def test_special_values_keep_their_bits(value: float) -> None:
-    (case,) = drawn_cases("sgd", "float64", seed=0, count=1)
+    (case,) = drawn_cases(subject_named("sgd"), "float64", seed=0, count=1)
     case = case.replace(parameters=(np.array(value),), grads=((np.array(value),),), learning_rates=(0.1,))
     again = Case.from_json(case.to_json())
     assert again.parameters[0].tobytes() == np.array(value).tobytes()
 
 
 def test_a_replayed_case_gives_the_same_trajectory() -> None:
-    for case in drawn_cases("rmsprop", "float32", seed=1, count=5):
+    for case in drawn_cases(subject_named("rmsprop"), "float32", seed=1, count=5):
         a, b = (trajectory(NumpyTarget(), each, Guard()) for each in (case, Case.from_json(case.to_json())))
         assert a.tobytes() == b.tobytes()
 
 
 def test_the_same_seed_draws_the_same_cases_and_another_seed_others() -> None:
     def texts(seed: int, count: int) -> list[str]:
-        return [case.to_json() for case in drawn_cases("adam", "float32", seed=seed, count=count)]
+        return [case.to_json() for case in drawn_cases(subject_named("adam"), "float32", seed=seed, count=count)]
 
     assert texts(3, 60) == texts(3, 60)
     assert texts(3, 60)[:40] != texts(4, 40)
@@ -60,7 +61,7 @@ def test_the_same_seed_draws_the_same_cases_and_another_seed_others() -> None:
 def test_the_quick_cases_hold_every_kind_of_tensor_and_gradient() -> None:
     """What the quick effort rests on: none of these may be missing from the default draw."""
     seen: Counter[str] = Counter()
-    for case in drawn_cases("adam", "float32", seed=0, count=EFFORTS["quick"].cases):
+    for case in drawn_cases(subject_named("adam"), "float32", seed=0, count=EFFORTS["quick"].cases):
         seen.update(str(param.shape) for param in case.parameters)
         seen["missing gradient"] += any(grad is None for row in case.grads for grad in row)
         seen["rate changes"] += len(set(case.learning_rates)) > 1
@@ -81,7 +82,7 @@ def test_the_quick_cases_hold_every_kind_of_tensor_and_gradient() -> None:
 @pytest.mark.parametrize("dtype", FORMATS)
 def test_every_pattern_stays_finite_with_room_for_squares(dtype: str) -> None:
     form = FORMATS[dtype]
-    for case in drawn_cases("adagrad", dtype, seed=5, count=100):
+    for case in drawn_cases(subject_named("adagrad"), dtype, seed=5, count=100):
         gradients = [grad for row in case.grads for grad in row if grad is not None]
         largest = max((float(np.abs(grad.astype(np.float64)).max(initial=0)) for grad in gradients), default=0.0)
         assert largest**2 * len(case.grads) < form.largest
@@ -90,5 +91,5 @@ def test_every_pattern_stays_finite_with_room_for_squares(dtype: str) -> None:
 
 @pytest.mark.parametrize(("optimizer", "dtype"), COMBINATIONS)
 def test_every_drawn_hyperparameter_is_in_its_domain(optimizer: str, dtype: str) -> None:
-    for case in drawn_cases(optimizer, dtype, seed=2, count=25):
+    for case in drawn_cases(subject_named(optimizer), dtype, seed=2, count=25):
         assert case.rule.hyper() == case.hyper  # `rule` raises outside a domain

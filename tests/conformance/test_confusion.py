@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.confusion import COLUMNS, KINDS, PAGE, Trial, class_verdict, kind_of, page, unnamed
-from optimetry.conformance.dialects import FAMILIES
-from optimetry.conformance.dialects.points import PointClass
-from optimetry.conformance.faults import FAULTS, outcome
-from optimetry.conformance.sensitivity import DTYPES, judged
+from optimetry.conformance.naming.families import FAMILIES
+from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.selftest.confusion import COLUMNS, KINDS, PAGE, Trial, class_verdict, kind_of, page, unnamed
+from optimetry.conformance.selftest.faults import FAULTS, outcome
+from optimetry.conformance.selftest.sensitivity import DTYPES, judged
 
 TEXT = (Path(__file__).parents[2] / PAGE).read_text(encoding="utf-8")
 SAMPLE = [name for name in FAULTS if not FAULTS[name].because][::23]
@@ -52,7 +52,7 @@ def test_honest_equivalents_conform() -> None:
 def test_the_page_is_of_these_faults_and_classes() -> None:
     tried = {(fault.optimizer, fault.name, dtype) for fault in FAULTS.values() for dtype in fault.dtypes}
     tried |= {(one.optimizer, one.name, dtype) for one in MEMBERS for dtype in DTYPES}
-    assert set(diagnoses()) == tried, "run `python -m optimetry.conformance.confusion`"
+    assert set(diagnoses()) == tried, "run `python -m optimetry.conformance.selftest.confusion`"
 
 
 @pytest.mark.parametrize("name", SAMPLE)

@@ -8,23 +8,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.agreement import SLACK
-from optimetry.conformance.cli import main
-from optimetry.conformance.confusion import ClassTarget, class_verdict
-from optimetry.conformance.diagnose import Diagnosis, diagnose
-from optimetry.conformance.diagnose_command import PROCESSES, shares
-from optimetry.conformance.diagnose_report import report
-from optimetry.conformance.dialects.points import PointClass, classes_of
-from optimetry.conformance.dialects.precision import to_float32
-from optimetry.conformance.effort import EFFORTS, Effort
-from optimetry.conformance.faults import FAULTS
+from optimetry.conformance.cases.effort import EFFORTS, Effort
+from optimetry.conformance.commands.cli import main
+from optimetry.conformance.commands.diagnose import PROCESSES, shares
+from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
+from optimetry.conformance.judging.divergence import first_divergence
 from optimetry.conformance.laws import LAWS
-from optimetry.conformance.probes import APART, probes_of
-from optimetry.conformance.rounded import Rounded, rounded_numbers
-from optimetry.conformance.slots import first_divergence
-from optimetry.conformance.targets.numpy import NumpyTarget, RuleRun
-from optimetry.conformance.targets.target import Array, Hyper
-from optimetry.conformance.trajectory import Guard
+from optimetry.conformance.naming.points import PointClass, classes_of
+from optimetry.conformance.naming.precision import to_float32
+from optimetry.conformance.naming.probes import APART, probes_of
+from optimetry.conformance.naming.rounding import Rounded, rounded_numbers
+from optimetry.conformance.numerics.agreement import SLACK
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.confusion import ClassTarget, class_verdict
+from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.session import Guard
 from optimetry.reference.rules import RULES, rule_named
 
 QUICK = EFFORTS["quick"]
@@ -52,7 +53,7 @@ class Stateless(NumpyTarget):
         self.one = one
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Any:
-        run = RuleRun(self.one.rule(hyper), parameters)
+        run = RuleRun(self.one.of(hyper), parameters)
         return type("Run", (), {"step": staticmethod(run.step)})()
 
 
@@ -63,7 +64,7 @@ class Rounding(NumpyTarget):
         self.one, self.names = one, names
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
-        rule = self.one.rule(hyper).lifted(lambda name, x: to_float32(x) if name in self.names else x)
+        rule = self.one.of(hyper).lifted(lambda name, x: to_float32(x) if name in self.names else x)
         run = RuleRun(rule, parameters)
         plain = run.step
         if "learning_rate" in self.names:
@@ -118,7 +119,7 @@ def test_narrow_formats_are_diagnosed_too(dtype: str) -> None:
     assert (found.verdict.verdict, found.verdict.dialect) == ("dialect", "uncorrected")
 
 
-def test_a_rule_that_the_drawn_cases_do_not_show_is_convicted_by_the_probes() -> None:
+def test_a_rule_that_the_drawn_cases_do_not_show_is_rejected_by_the_probes() -> None:
     class Disguised(ClassTarget):
         """Is another rule in four steps alone, as no drawn case has them."""
 
@@ -196,7 +197,7 @@ def test_without_state_the_parameter_is_located() -> None:
     found = first_divergence(Stateless(one), case, rule_named("momentum").of(case.hyper), Guard())
     assert found is not None
     assert (found.slot, found.step, found.compared) == ("parameter", 2, ())
-    assert first_divergence(Stateless(one), case, one.rule(case.hyper), Guard()) is None
+    assert first_divergence(Stateless(one), case, one.of(case.hyper), Guard()) is None
 
 
 def test_slots_that_agree_are_said_to() -> None:
@@ -235,7 +236,7 @@ def test_whoever_breaks_a_law_of_every_rule_has_no_name() -> None:
         def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
             self.runs += 1
             one = classes_of(optimizer)[1 if self.runs > 12 and self.runs % 3 == 0 else 0]
-            return RuleRun(one.rule(hyper), parameters)
+            return RuleRun(one.of(hyper), parameters)
 
     found = diagnosed(Unsteady(), "momentum")
     assert (found.verdict.verdict, found.found) == ("diverges", None)

@@ -6,11 +6,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from optimetry.conformance.bounded import Bounded
-from optimetry.conformance.dialects import DIALECTS, FAMILIES
-from optimetry.conformance.dialects.dialect import Dialect, axes, axis, declare
-from optimetry.conformance.dialects.precision import RoundedHyperparameters, precision_variants, to_float32
-from optimetry.conformance.formats import FORMATS, scalar_format
+from optimetry.conformance.naming.families import DIALECTS, FAMILIES
+from optimetry.conformance.naming.families.family import Dialect, axes, axis, declare
+from optimetry.conformance.naming.precision import RoundedHyperparameters, precision_variants, to_float32
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS, scalar_format
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule
 from optimetry.reference.rules import RULES
@@ -89,7 +89,7 @@ def bounded() -> Any:
         key = (name, dialect and dialect.name, index, dtype)
         if key not in made:
             hyper = HYPERS[name][index]
-            rule = dialect.rule(hyper) if dialect else RULES[name].of(hyper)
+            rule = dialect.of(hyper) if dialect else RULES[name].of(hyper)
             made[key] = run_bounded(rule, dtype, SEED, LEARNING_RATES)
         return made[key]
 
@@ -160,8 +160,8 @@ def test_a_dialect_says_what_it_is(dialect: Dialect) -> None:
         assert "\n" not in text
         assert "://" not in text
     hyper = HYPERS[dialect.optimizer][0]
-    assert dialect.rule(hyper).hyper() == RULES[dialect.optimizer].of(hyper).hyper()
-    assert {name: getattr(dialect.rule(hyper), name) for name in dialect.point} == dialect.point
+    assert dialect.of(hyper).hyper() == RULES[dialect.optimizer].of(hyper).hyper()
+    assert {name: getattr(dialect.of(hyper), name) for name in dialect.point} == dialect.point
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
@@ -187,7 +187,7 @@ def test_a_dialect_in_working_precision_lies_within_its_bound(dialect: Dialect, 
     params, grads = parameters_and_gradients(SEED)
     judged = 0
     for index, hyper in enumerate(HYPERS[dialect.optimizer]):
-        training = Training(dialect.rule(hyper), [working(param.astype(dtype)) for param in params])
+        training = Training(dialect.of(hyper), [working(param.astype(dtype)) for param in params])
         found = [
             param
             for step, lr in zip(grads, LEARNING_RATES, strict=True)
@@ -298,7 +298,7 @@ def test_no_two_precision_variants_are_the_same_in_float64(name: str) -> None:
     runs = {}
     for variant in (documented, *precision_variants(name)):
         rates = [to_float32(lr) if variant.rounds_learning_rate else lr for lr in LEARNING_RATES]
-        runs[variant.name] = [run_bounded(variant.rule(hyper), np.float64, SEED, rates) for hyper in HYPERS[name]]
+        runs[variant.name] = [run_bounded(variant.of(hyper), np.float64, SEED, rates) for hyper in HYPERS[name]]
     for (first, a), (second, b) in combinations(runs.items(), 2):
         shares = [farthest(x, y) for x, y in zip(a, b, strict=True)]
         assert max(shares) > 20, f"{first} and {second} agree"

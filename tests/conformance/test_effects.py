@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from optimetry.conformance.case import Case
-from optimetry.conformance.effects import ELEMENTS, SCALES, STEPS, default_case, effect, effects, page, worst
-from optimetry.conformance.targets.numpy import NumpyTarget
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.commands.effects import ELEMENTS, SCALES, STEPS, default_case, effect, effects, page, worst
+from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Header, Results, Verdict
 

@@ -5,24 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from optimetry.conformance.case import Case
-from optimetry.conformance.effort import Effort
-from optimetry.conformance.equivalents import STYLES, Style, StyledTarget
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS
-from optimetry.conformance.sensitivity import DTYPES, equivalents
-from optimetry.conformance.strategies import drawn_cases
-from optimetry.conformance.targets.numpy import NumpyTarget
-from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget, rules_of
+from optimetry.conformance.selftest.sensitivity import DTYPES, equivalents
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import RULES
 
 EFFORT = Effort("equivalents", cases=8, law_cases=0)
-KEEP_BITS = {"blocks_of_16", "commuted", "in_place", "one_buffer", "strided", "threads"}
-"""Styles of layout and memory, or of operations that commute exactly."""
 
 
 def short_case(optimizer: str, dtype: str) -> Case:
     """The first case with some steps and few: laws run a target dozens of times."""
-    return next(case for case in drawn_cases(optimizer, dtype, seed=0, count=40) if 3 <= len(case.grads) <= 5)
+    return next(
+        case for case in drawn_cases(subject_named(optimizer), dtype, seed=0, count=40) if 3 <= len(case.grads) <= 5
+    )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -40,7 +41,7 @@ def test_every_equivalent_keeps_every_law(optimizer: str, dtype: str) -> None:
     found = {
         (style.name, law.name): law.broken(target, case, Guard())
         for style in STYLES.values()
-        if optimizer in style.rules
+        if optimizer in rules_of(style)
         and (target := StyledTarget(style)).unsupported(optimizer, case.hyper, dtype) is None
         for law in LAWS.values()
     }
@@ -49,21 +50,21 @@ def test_every_equivalent_keeps_every_law(optimizer: str, dtype: str) -> None:
 
 def test_every_rule_has_twelve_equivalents_and_every_style_a_rule() -> None:
     for optimizer in RULES:
-        assert sum(optimizer in style.rules for style in STYLES.values()) >= 12
+        assert sum(optimizer in rules_of(style) for style in STYLES.values()) >= 12
     for style in STYLES.values():
-        assert style.rules
-        assert set(style.rules) <= set(RULES)
+        assert rules_of(style)
+        assert set(rules_of(style)) <= set(RULES)
 
 
 @pytest.mark.parametrize(
     ("style", "optimizer"),
-    [(style, rule) for style in STYLES.values() if style.name not in KEEP_BITS for rule in style.rules],
+    [(style, rule) for style in STYLES.values() if not style.keeps_bits for rule in rules_of(style)],
     ids=lambda value: value.name if isinstance(value, Style) else value,
 )
 def test_a_style_is_no_copy_of_the_reference(style: Style, optimizer: str) -> None:
     """A style that changed no bit of a rule would prove nothing of it."""
     target = StyledTarget(style)
-    for case in drawn_cases(optimizer, "float32", seed=0, count=60):
+    for case in drawn_cases(subject_named(optimizer), "float32", seed=0, count=60):
         if target.unsupported(optimizer, case.hyper, case.dtype) is None and len(case.grads) <= 20:
             ours, theirs = (trajectory(one, case, Guard()) for one in (target, NumpyTarget()))
             if not np.array_equal(ours, theirs, equal_nan=True):

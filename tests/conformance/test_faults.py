@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from optimetry.conformance.faults import FAULTS, Fault, convicted_by, outcome
-from optimetry.conformance.faults.fault import enter
-from optimetry.conformance.faults.mutations import mutant
 from optimetry.conformance.laws import LAWS
-from optimetry.conformance.sensitivity import judged
+from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, rejected_by
+from optimetry.conformance.selftest.faults.fault import enter
+from optimetry.conformance.selftest.faults.mutations import mutant
+from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.reference.rules import RULES
 
 
@@ -25,7 +25,7 @@ def test_a_fault_is_convicted(fault: Fault, dtype: str) -> None:
     verdict = judged(fault, dtype)
     assert outcome(verdict) == fault.outcome, verdict.reason
     assert fault.because in verdict.reason
-    assert convicted_by(verdict) == (fault.convicted_by or convicted_by(verdict)), verdict.reason
+    assert rejected_by(verdict) == (fault.rejected_by or rejected_by(verdict)), verdict.reason
 
 
 def test_there_are_faults_of_every_rule() -> None:
@@ -34,8 +34,8 @@ def test_there_are_faults_of_every_rule() -> None:
 
 
 def test_every_law_and_every_check_of_the_protocol_convicts_a_fault() -> None:
-    assert {fault.convicted_by for fault in FAULTS.values()} - {None} == {*LAWS, "oracle", "protocol"}
-    told = [fault.because for fault in FAULTS.values() if fault.convicted_by == "protocol"]
+    assert {fault.rejected_by for fault in FAULTS.values()} - {None} == {*LAWS, "oracle", "protocol"}
+    told = [fault.because for fault in FAULTS.values() if fault.rejected_by == "protocol"]
     for text in ("start changed", "changed gradient", "returned parameter", "returned NoneType", "raised", "hung"):
         assert any(text in because for because in told)
 

@@ -11,18 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.agreement import LARGEST_SHARE, SLACK, compare
-from optimetry.conformance.case import Case
-from optimetry.conformance.dialects import DIALECTS
-from optimetry.conformance.effort import EFFORTS, Effort
-from optimetry.conformance.formats import FORMATS
-from optimetry.conformance.judge import judge
-from optimetry.conformance.oracle import Expected, expected
-from optimetry.conformance.shrink import shrunk
-from optimetry.conformance.strategies import drawn_cases
-from optimetry.conformance.targets.numpy import NumpyTarget, RuleRun
-from optimetry.conformance.targets.target import Array, Hyper
-from optimetry.conformance.trajectory import Guard, trajectory
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import EFFORTS, Effort
+from optimetry.conformance.cases.shrink import shrunk
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Expected, compare
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
+from optimetry.conformance.targets.protocol import Hyper, engines_of
+from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
 
@@ -39,7 +41,7 @@ class DialectTarget(NumpyTarget):
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
         named = [dialect for dialect in DIALECTS[optimizer] if dialect.name == self.dialect]
-        return RuleRun(named[0].rule(hyper), parameters) if named else super().start(optimizer, hyper, parameters)
+        return RuleRun(named[0].of(hyper), parameters) if named else super().start(optimizer, hyper, parameters)
 
 
 class OneElementWrong(NumpyTarget):
@@ -61,7 +63,7 @@ class OneElementWrong(NumpyTarget):
 
 
 def verdict_of(target: Any, optimizer: str, dtype: str = "float32", effort: Effort = QUICK) -> Verdict:
-    (verdict,) = judge(target, optimizer, dtype, effort=effort, seed=0)
+    (verdict,) = judge(engines_of(target), optimizer, dtype, effort=effort, seed=0)
     return verdict
 
 
@@ -139,7 +141,7 @@ def test_every_engine_is_judged_apart() -> None:
         def engines(self) -> list[Any]:
             return [NumpyTarget(), Engine("epsilon_inside")]
 
-    first, second = judge(Two(), "adagrad", "float32", effort=QUICK, seed=0)
+    first, second = judge(engines_of(Two()), "adagrad", "float32", effort=QUICK, seed=0)
     assert (first.verdict, first.engine) == ("conforms", "default")
     assert (second.verdict, second.dialect, second.engine) == ("dialect", "epsilon_inside", "other")
 
@@ -171,7 +173,9 @@ def test_a_nan_where_the_rule_is_finite_is_as_far_as_can_be(bad: float) -> None:
 def test_shrinking_never_leaves_the_failing_cases() -> None:
     """Shrinks to one element and one step where that is all that fails, and calls `fails` on smaller cases only."""
     case = next(
-        case for case in drawn_cases("adam", "float32", seed=3, count=40) if len(case.grads) > 10 and case.size > 50
+        case
+        for case in drawn_cases(subject_named("adam"), "float32", seed=3, count=40)
+        if len(case.grads) > 10 and case.size > 50
     )
     calls: list[Case] = []
 

@@ -7,9 +7,9 @@ from math import prod
 import numpy as np
 import pytest
 
-from optimetry.conformance.dialects import DIALECTS, FAMILIES
-from optimetry.conformance.dialects.dialect import axes
-from optimetry.conformance.dialects.points import (
+from optimetry.conformance.naming.families import DIALECTS, FAMILIES
+from optimetry.conformance.naming.families.family import axes
+from optimetry.conformance.naming.points import (
     DOCUMENTED,
     PointClass,
     at,
@@ -20,8 +20,8 @@ from optimetry.conformance.dialects.points import (
     points_of,
     stored,
 )
-from optimetry.conformance.oracle import expected
-from optimetry.conformance.probe_search import SETTINGS, pool, telling_cases
+from optimetry.conformance.naming.probe_search import SETTINGS, pool, telling_cases
+from optimetry.conformance.oracle.expected import expected
 from optimetry.reference.errors import UnknownOptimizerError
 from optimetry.reference.rules import RULES
 

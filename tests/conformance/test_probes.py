@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.agreement import LARGEST_SHARE, SLACK
-from optimetry.conformance.confusion import ClassTarget
-from optimetry.conformance.dialects import FAMILIES, points
-from optimetry.conformance.dialects.points import classes_of, separations
-from optimetry.conformance.formats import FORMATS
-from optimetry.conformance.oracle import Expected
-from optimetry.conformance.probe_search import SETTINGS, WITNESSES, Search, found_probes, pool, two_digits
-from optimetry.conformance.probes import APART, Probed, main, oracles_of, probes_of
-from optimetry.conformance.targets.numpy import NumpyTarget
-from optimetry.conformance.targets.target import Hyper
-from optimetry.conformance.trajectory import Guard
+from optimetry.conformance.naming import points
+from optimetry.conformance.naming.families import FAMILIES
+from optimetry.conformance.naming.points import classes_of, separations
+from optimetry.conformance.naming.probe_search import SETTINGS, WITNESSES, Search, found_probes, pool, two_digits
+from optimetry.conformance.naming.probes import APART, Probed, main, oracles_of, probes_of
+from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Expected
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.selftest.confusion import ClassTarget
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.session import Guard
 
 DTYPES = ("float32", "float64")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from optimetry.conformance.equivalents import STYLES
-from optimetry.conformance.faults import FAULTS
-from optimetry.conformance.sensitivity import PAGE, passes_naive_test
+from optimetry.conformance.selftest.equivalents import STYLES
+from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.sensitivity import PAGE, passes_naive_test
 
 TEXT = (Path(__file__).parents[2] / PAGE).read_text(encoding="utf-8")
 

@@ -5,9 +5,10 @@ import time
 
 import pytest
 
-from optimetry.conformance import workers
-from optimetry.conformance.effort import EFFORTS
-from optimetry.conformance.workers import Job, Task, Workers
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.commands import workers
+from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.workers import Workers
 from optimetry.reference.errors import TargetError
 
 pytestmark = pytest.mark.usefixtures("miniatures")

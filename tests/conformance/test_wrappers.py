@@ -10,22 +10,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.cli import main
-from optimetry.conformance.effort import Effort
-from optimetry.conformance.faults import outcome
-from optimetry.conformance.judge import judge
-from optimetry.conformance.loading import load_target
-from optimetry.conformance.targets.numpy import NumpyTarget
-from optimetry.conformance.targets.wrapped.numpy import AverageFeed, GradientFeed, started
-from optimetry.conformance.trajectory import Guard
-from optimetry.conformance.wrappers import WRAPPERS, wrapper_named
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.commands.cli import main
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.selftest.faults import outcome
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.wrappers import WRAPPERS, wrapper_named
+from optimetry.conformance.subjects.wrappers.compression import DGCCompress
+from optimetry.conformance.subjects.wrappers.wrapper import VARIANTS, Variant, Wrapper
+from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.numpy.wrappers import AverageFeed, GradientFeed, started
+from optimetry.conformance.targets.protocol import engines_of
+from optimetry.conformance.targets.session import Guard
 from optimetry.conformance.wrappers.case import drawn_cases
-from optimetry.conformance.wrappers.compression import DGCCompress
 from optimetry.conformance.wrappers.faults import FAULTS, FaultyTarget, WrapperFault
 from optimetry.conformance.wrappers.judge import wrapper_examinations
 from optimetry.conformance.wrappers.laws import LAWS
 from optimetry.conformance.wrappers.oracle import expected
-from optimetry.conformance.wrappers.wrapper import VARIANTS, Variant, Wrapper
 from optimetry.reference.errors import UnknownOptimizerError
 
 SOME = Effort("quick", 60, 3)
@@ -43,7 +45,7 @@ class Instead(NumpyTarget):
 
 
 def verdict(target: Any, wrapper: str, dtype: str = "float32", effort: Effort = SOME) -> Any:
-    (found,) = judge(target, wrapper, dtype, effort=effort, seed=0)
+    (found,) = judge(engines_of(target), wrapper, dtype, effort=effort, seed=0)
     return found
 
 
@@ -56,19 +58,19 @@ def test_the_reference_conforms(wrapper: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_is_convicted_by_what_is_named(fault: WrapperFault) -> None:
+def test_a_fault_is_rejected_by_what_is_named(fault: WrapperFault) -> None:
     target = FaultyTarget(fault)
     (examination,) = wrapper_examinations(target, fault.wrapper, "float32", SOME, 0, Guard())
-    for case in drawn_cases(fault.wrapper, "float32", seed=0, count=SOME.law_cases):
+    for case in drawn_cases(subject_named(fault.wrapper), "float32", seed=0, count=SOME.law_cases):
         examination.try_laws(case)
     broken = examination.broken
-    assert (broken[0].name if broken else "oracle") == fault.convicted_by
+    assert (broken[0].name if broken else "oracle") == fault.rejected_by
     assert outcome(verdict(FaultyTarget(fault), fault.wrapper)) == fault.outcome
 
 
 def test_every_law_of_wrappers_convicts_a_fault_first() -> None:
     """The law that runs are independent is proven with the rules'."""
-    assert {fault.convicted_by for fault in FAULTS} >= set(LAWS) - {"runs_are_independent"}
+    assert {fault.rejected_by for fault in FAULTS} >= set(LAWS) - {"runs_are_independent"}
 
 
 @pytest.mark.parametrize(("wrapper", "variant"), NAMED, ids=lambda x: getattr(x, "name", x))
@@ -162,7 +164,7 @@ def test_an_honest_reimplementation_conforms(wrapper: str, start: Any, dtype: st
 
 
 def test_the_oracle_is_the_formula_in_exact_arithmetic() -> None:
-    for case in drawn_cases("l2_decay", "float32", seed=1, count=5):
+    for case in drawn_cases(subject_named("l2_decay"), "float32", seed=1, count=5):
         oracle = expected(case)
         strength = Fraction(case.hyper["regularization_coeff"])
         for step, fed in enumerate(case.grads):
@@ -212,7 +214,7 @@ def test_an_unknown_wrapper_is_named() -> None:
 
 
 def test_a_variant_is_declared_once() -> None:
-    from optimetry.conformance.wrappers.wrapper import variant
+    from optimetry.conformance.subjects.wrappers.wrapper import variant
 
     with pytest.raises(ValueError, match="clip_by_norm: variant global_norm is declared twice"):
         variant("global_norm", "", "")(wrapper_named("clip_by_norm"))

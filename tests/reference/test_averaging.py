@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimetry.conformance.bounded import Bounded
-from optimetry.conformance.formats import FORMATS
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.reference.averaging import window
 from optimetry.reference.averaging.exponential import Decayed, ExponentialAverage
 from optimetry.reference.averaging.window import WindowAverage, Windows

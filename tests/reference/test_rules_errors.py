@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from optimetry.reference.declaration import Interval
 from optimetry.reference.errors import HyperparameterError, OptimetryError, UnknownOptimizerError
-from optimetry.reference.rule import Interval, State
+from optimetry.reference.rule import State
 from optimetry.reference.rules import RULES, rule_named
 
 DECLARED = [(name, hyper) for name, rule in RULES.items() for hyper in rule.hyperparameters()]

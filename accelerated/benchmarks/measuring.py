@@ -1,0 +1,134 @@
+"""Times of one rule for given sizes and dtype: our engines, the touch limit and the peers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from optimetry.accelerated.benchmarks.rounds import medians
+from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
+from optimetry.accelerated.devices.host import HOST
+from optimetry.accelerated.dtypes import DTYPES, Array
+from optimetry.accelerated.kernels import kernel_of
+from optimetry.accelerated.optimizer import Accelerated
+from optimetry.conformance.targets.peers import peers
+from optimetry.reference.errors import EngineUnavailableError
+from optimetry.reference.rules import rule_named
+
+Step = Callable[[], object]
+
+LR = 1e-3
+
+
+@dataclass(frozen=True)
+class Row:
+    """One contender on one rule.
+
+    Attributes:
+        rule: the rule's name.
+        contender: one of our engines, or a peer.
+        dtype: of the parameters.
+        tensors: how many parameters.
+        elements: of each of them.
+        nanoseconds: for one element, the median over rounds.
+        bytes: that one step of our kernel moves for one element.
+        gigabytes_per_second: the bytes by the time.
+        touch_share: the time of the touch limit by this time: 1 is as fast as memory.
+        peer: the fastest peer.
+        peer_ratio: its time by this time: above 1 is faster than every peer. Both None without peers.
+    """
+
+    rule: str
+    contender: str
+    dtype: str
+    tensors: int
+    elements: int
+    nanoseconds: float
+    bytes: int
+    gigabytes_per_second: float
+    touch_share: float
+    peer: str | None
+    peer_ratio: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the row as plain values."""
+        return asdict(self)
+
+
+def inputs(dtype: str, tensors: int, elements: int) -> tuple[list[Array], list[Array]]:
+    """Make parameters and gradients, the same for the same arguments."""
+    rng = np.random.default_rng(0)
+
+    def arrays() -> list[Array]:
+        return [rng.standard_normal(elements, np.float32).astype(DTYPES[dtype].dtype) for _ in range(tensors)]
+
+    return arrays(), arrays()
+
+
+def hyper_of(rule: str) -> dict[str, Any]:
+    """Return the hyperparameters that a rule is timed with: where no default is documented, the first of `corners`."""
+    return {one.name: one.corners[0] for one in rule_named(rule).hyperparameters() if one.default is None}
+
+
+def optimizer_of(rule: str, engine: str, parameters: Sequence[Array], **options: Any) -> Accelerated:
+    """Make one of our optimizers on copies of the parameters."""
+    return Accelerated(rule, [array.copy() for array in parameters], hyper_of(rule), engine=engine, **options)
+
+
+def stepping(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
+    """Return what does a step of an optimizer."""
+    return partial(optimizer.step, list(grads), LR)
+
+
+def touching(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
+    """Return what does a step of the touch limit: the same loops, threads and memory, with additions for formulas.
+
+    The very same arrays, since where memory lies makes a tenth of a difference; what was in them is lost.
+    """
+    other = copy.copy(optimizer)
+    other._last = None  # what was prepared is the optimizer's own kernel
+    other._kernels = {"step": touch(optimizer._kernel)}
+    other._groups = [copy.copy(group) for group in optimizer._groups]
+    other._compile(optimizer._engine)
+    return stepping(other, grads)
+
+
+def measure(
+    rule: str, dtype: str, tensors: int, elements: int, *, seconds: float = 1.0, with_peers: bool = True
+) -> list[Row]:
+    """Time every contender on one rule, in rounds."""
+    parameters, grads = inputs(dtype, tensors, elements)
+    contenders: dict[str, Step] = {}
+    for engine in reversed(HOST.engines):
+        try:
+            optimizer = optimizer_of(rule, engine, parameters)
+        except EngineUnavailableError:
+            continue
+        contenders |= {"touch": touching(optimizer, grads), engine: stepping(optimizer, grads)}
+    documented = rule_named(rule).of(hyper_of(rule))
+    others = dict(peers(rule, documented.hyper(), parameters, grads, LR)) if with_peers else {}
+    times = medians(contenders | others, seconds=seconds)
+    peer = min(others, key=times.__getitem__) if others else None
+    moved = bytes_moved(kernel_of(documented), DTYPES[dtype])
+    total = tensors * elements
+    return [
+        Row(
+            rule=rule,
+            contender=name,
+            dtype=dtype,
+            tensors=tensors,
+            elements=elements,
+            nanoseconds=spent / total * 1e9,
+            bytes=moved,
+            gigabytes_per_second=moved * total / spent / 1e9,
+            touch_share=times["touch"] / spent,
+            peer=peer,
+            peer_ratio=None if peer is None else times[peer] / spent,
+        )
+        for name, spent in times.items()
+    ]

@@ -1,0 +1,136 @@
+"""The source text of the loop around a scalar function, for one pass and dtype; compiled with Numba, cached on disk.
+
+Numba cannot spell "the next argument is an element of the next array" so that LLVM vectorises it, therefore the loop is
+text. For Adam in float32 it reads, in short::
+
+    for unit in whatever no thread has taken yet, a few at a time:
+        k, start, n, r = units[0, unit], units[1, unit], ...
+        param = array_at(table[0, k], start, n, compute)
+        ...
+        lr_t, beta1, ... = scalars[r, 0], scalars[r, 1], ...
+        for i in range(n):
+            param[i], moment1[i], moment2[i] = function(param[i], grad[i], moment1[i], moment2[i], lr_t, beta1, ...)
+    wait a moment for units that other threads have taken
+
+Waking a thread that sleeps takes longer than what is left at the end, so a thread that has nothing to do looks on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import types as python_types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import overload
+
+from optimetry.accelerated.dtypes import DtypePair
+from optimetry.accelerated.kernels.kernel import OUT, PARAM, Pass, select
+from optimetry.accelerated.source import machine_code
+from optimetry.accelerated.source.conversions import CONVERSIONS
+
+
+@overload(select)
+def _select(condition: Any, chosen: Any, otherwise: Any) -> Any:
+    kind = chosen
+
+    def implementation(condition: Any, chosen: Any, otherwise: Any) -> Any:
+        return chosen if condition else kind(otherwise)
+
+    return implementation
+
+
+def text_of(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
+    """Write the source text of the loop."""
+    names, held = one.arrays(master=master), one.held(dtypes, master=master)
+    given = [f"widen({name}[i])" if name in held else f"{name}[i]" for name in one.reads]
+    dtype = {name: "held" if name in held else "compute" for name in names}
+    constants = [f"c{j}" for j in range(scalars)]
+    sums = [f"sum{j}" for j in range(one.sums)]
+    results = [f"new_{name}" for name in (*sums, *one.writes)]
+    stores = [f"{name}[i] = {f'narrow(new_{name})' if name in held else f'new_{name}'}" for name in one.writes]
+    stores += [f"{OUT}[i] = narrow(new_{PARAM})"] if OUT in names else []
+    outer = [
+        "k, start, n, r = units[0, unit], units[1, unit], units[2, unit], units[3, unit]",
+        *(f"{name} = array_at(table[{j}, k], start, n, {dtype[name]})" for j, name in enumerate(names)),
+        *(f"{constant} = compute(scalars[r, {j}])" for j, constant in enumerate(constants)),
+        *(f"{total} = 0.0" for total in sums),
+        "for i in range(n):",
+        f"    {', '.join(results)}, = function({', '.join([*given, *constants])})",
+        *(f"    {total} = add({total}, wide(new_{total}) * wide(new_{total}))" for total in sums),
+        *(f"    {store}" for store in stores),
+        *(f"partial[unit, {j}] = {total}" for j, total in enumerate(sums)),
+    ]
+    header = [
+        "def loop(table, units, scalars, partial, step, counters):",
+        "    size = units.shape[1]",
+        f"    first = counted(counters, {machine_code.TAKEN}, step)",
+        "    while first < size:",
+        "        last = min(first + step, size)",
+        "        for unit in range(first, last):",
+    ]
+    footer = [
+        f"        counted(counters, {machine_code.DONE}, last - first)",
+        f"        first = counted(counters, {machine_code.TAKEN}, step)",
+        "    look_on(counters, size)",
+    ]
+    return "\n".join([*header, *(f"            {line}" for line in outer), *footer])
+
+
+SIGNATURE = types.void(
+    types.Array(types.uint64, 2, "C"),
+    types.Array(types.int64, 2, "C"),
+    types.Array(types.float64, 2, "C"),
+    types.Array(types.float64, 2, "C"),
+    types.int64,
+    types.Array(types.int64, 1, "C"),
+)
+"""Scalars are given in double precision, and rounded once to that of arithmetic."""
+
+_LOOPS: dict[tuple[object, ...], machine_code.Loop] = {}
+
+
+def compiled(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> machine_code.Loop:
+    """Compile the loop of a pass; errors are those of `in_machine_code`."""
+    key = (one.function, one.reads, one.writes, one.sums, scalars, dtypes, master)
+    if key not in _LOOPS:
+        _LOOPS[key] = machine_code.in_machine_code(loop_of(one, scalars, dtypes, master), SIGNATURE)
+    return _LOOPS[key]
+
+
+def loop_of(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> Callable[..., None]:
+    """Write the loop of a pass and return it as a function of Python."""
+    text = text_of(one, scalars, dtypes, master)
+    held = np.dtype(np.uint16) if dtypes.narrow else dtypes.dtype
+    widen, narrow = CONVERSIONS.get(dtypes.name, (None, None))
+    around: dict[str, Any] = {
+        "function": njit(error_model="numpy")(one.function),
+        "array_at": machine_code.array_at,
+        "counted": machine_code.counted,
+        "look_on": machine_code.look_on,
+        "compute": dtypes.compute.type,
+        "held": held.type,
+        "add": machine_code.add_in_any_order,
+        "wide": np.float64,
+        "widen": widen,
+        "narrow": narrow,
+    }
+    # Under the kernel's file name, so that the cache lies beside it and an edited kernel is compiled again; the digest
+    # stands for everything else that the machine code depends on.
+    file = inspect.getfile(one.function)
+    exec(compile(text, file, "exec"), around)
+    loop: python_types.FunctionType = around["loop"]
+    loop.__module__ = one.function.__module__
+    loop.__qualname__ = f"{one.function.__name__}_{dtypes.name}_{_digest(text, one.function, widen, narrow)}"
+    return loop
+
+
+def _digest(text: str, function: Callable[..., Any], *conversions: Any) -> str:
+    parts = [text, __name__, machine_code.in_machine_code.__module__]  # a cache names the modules of what a loop calls
+    for python in (function, *(dispatcher.py_func for dispatcher in conversions if dispatcher is not None)):
+        code = python.__code__
+        parts += [code.co_code.hex(), repr(code.co_consts), repr(code.co_names)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]

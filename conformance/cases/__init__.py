@@ -1,0 +1,1 @@
+"""What is tried: complete, exact training runs, and how they are drawn and made small."""

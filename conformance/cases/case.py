@@ -1,0 +1,108 @@
+"""One conformance case: an optimizer, its hyperparameters, and every bit of what it is fed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS, Format
+
+Grads = tuple[Array | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A training run, complete and exact; equal to itself alone, so that what is known of it can be kept.
+
+    Attributes:
+        optimizer: the subject's name.
+        dtype: the dtype name of every parameter and gradient.
+        hyper: every documented hyperparameter, learning rate aside.
+        learning_rates: one for each step.
+        parameters: the parameters before the first step.
+        grads: for each step one gradient, or None, for each parameter; what an average is fed are parameters.
+    """
+
+    optimizer: str
+    dtype: str
+    hyper: dict[str, Any]
+    learning_rates: tuple[float, ...]
+    parameters: tuple[Array, ...]
+    grads: tuple[Grads, ...]
+
+    @property
+    def form(self) -> Format:
+        """The floating-point format of ``dtype``."""
+        return FORMATS[self.dtype]
+
+    @property
+    def steps(self) -> Iterator[tuple[Grads, float]]:
+        """The gradients and the learning rate of each step."""
+        return zip(self.grads, self.learning_rates, strict=True)
+
+    @property
+    def size(self) -> int:
+        """The number of elements of all parameters together."""
+        return sum(param.size for param in self.parameters)
+
+    def replace(self, **changes: Any) -> Case:
+        """This case with other fields."""
+        return dataclasses.replace(self, **changes)
+
+    def only(self, tensors: Sequence[int]) -> Case:
+        """This case with these parameters alone, in this order."""
+        return self.replace(
+            parameters=tuple(self.parameters[i] for i in tensors),
+            grads=tuple(tuple(grads[i] for i in tensors) for grads in self.grads),
+        )
+
+    def to_json(self) -> str:
+        """The case as JSON text: bits, not decimals, so that reading it back gives the same case."""
+        fields = {
+            "optimizer": self.optimizer,
+            "dtype": self.dtype,
+            "hyper": {name: _number_out(value) for name, value in self.hyper.items()},
+            "learning_rates": [rate.hex() for rate in self.learning_rates],
+            "parameters": [_array_out(param) for param in self.parameters],
+            "grads": [[None if grad is None else _array_out(grad) for grad in grads] for grads in self.grads],
+        }
+        return json.dumps(fields)
+
+    @classmethod
+    def from_json(cls, text: str) -> Case:
+        """The case that `to_json` wrote."""
+        fields = json.loads(text)
+        dtype = FORMATS[fields["dtype"]].dtype
+        return cls(
+            optimizer=fields["optimizer"],
+            dtype=fields["dtype"],
+            hyper={name: _number_in(value) for name, value in fields["hyper"].items()},
+            learning_rates=tuple(float.fromhex(rate) for rate in fields["learning_rates"]),
+            parameters=tuple(_array_in(param, dtype) for param in fields["parameters"]),
+            grads=tuple(
+                tuple(None if grad is None else _array_in(grad, dtype) for grad in grads) for grads in fields["grads"]
+            ),
+        )
+
+
+def _number_out(value: Any) -> Any:
+    return value.hex() if isinstance(value, float) else value
+
+
+def _number_in(value: Any) -> Any:
+    return float.fromhex(value) if isinstance(value, str) else value
+
+
+def _array_out(array: Array) -> dict[str, Any]:
+    little_endian = np.ascontiguousarray(array).view(np.uint8) if array.ndim else array.reshape(1).view(np.uint8)
+    return {"shape": list(array.shape), "bits": little_endian.tobytes().hex()}
+
+
+def _array_in(fields: dict[str, Any], dtype: np.dtype[Any]) -> Array:
+    return np.frombuffer(bytes.fromhex(fields["bits"]), dtype).reshape(fields["shape"])

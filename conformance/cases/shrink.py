@@ -1,0 +1,126 @@
+"""Make a failing case small: few tensors, few elements, few steps, plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.reference.declaration import Hyperparameter
+
+BUDGET = 400
+"""How many smaller cases are tried."""
+
+
+def shrunk(
+    case: Case, fails: Callable[[Case], bool], declared: Sequence[Hyperparameter] = (), budget: int = BUDGET
+) -> Case:
+    """The smallest case found that still fails, the same each time.
+
+    Args:
+        case: a failing case.
+        fails: whether a case fails; called for smaller cases only.
+        declared: the hyperparameters that may become plainer.
+        budget: the largest number of calls.
+    """
+    progress = True
+    while progress and budget > 0:
+        progress = False
+        for smaller in _smaller(case, declared):
+            budget -= 1
+            if fails(smaller):
+                case, progress = smaller, True
+                break
+            if budget <= 0:
+                break
+    return case
+
+
+def _smaller(case: Case, declared: Sequence[Hyperparameter]) -> Iterator[Case]:
+    """Simpler cases, the boldest cuts first."""
+    yield from _fewer_steps(case)
+    yield from _fewer_tensors(case)
+    yield from _fewer_elements(case)
+    yield from _plainer_hyperparameters(case, declared)
+    yield from _plainer_numbers(case)
+
+
+def _fewer_steps(case: Case) -> Iterator[Case]:
+    steps = len(case.grads)
+    for kept in sorted({1, 2, 3, steps // 2, steps - 1}):
+        if 0 < kept < steps:
+            yield case.replace(grads=case.grads[:kept], learning_rates=case.learning_rates[:kept])
+    for left_out in range(steps - 1) if steps <= 6 else ():
+        yield case.replace(
+            grads=case.grads[:left_out] + case.grads[left_out + 1 :],
+            learning_rates=case.learning_rates[:left_out] + case.learning_rates[left_out + 1 :],
+        )
+
+
+def _fewer_tensors(case: Case) -> Iterator[Case]:
+    tensors = range(len(case.parameters))
+    if len(tensors) > 1:
+        yield from (case.only([i]) for i in tensors)
+        yield from (case.only([j for j in tensors if j != i]) for i in tensors)
+
+
+def _fewer_elements(case: Case) -> Iterator[Case]:
+    for i, param in enumerate(case.parameters):
+        size = param.size
+        if param.shape != (size,):
+            yield _elements(case, i, slice(None))
+        if size > 1:
+            yield from (_elements(case, i, part) for part in (slice(size // 2), slice(size // 2, None)))
+            quarter = max(size // 4, 1)
+            yield from (_elements(case, i, np.r_[0:k, k + quarter : size]) for k in range(0, size, quarter))
+
+
+def _elements(case: Case, tensor: int, kept: slice | Array) -> Case:
+    def cut(i: int, array: Array | None) -> Array | None:
+        return array if array is None or i != tensor else array.reshape(-1)[kept]
+
+    return case.replace(
+        parameters=tuple(x for i, param in enumerate(case.parameters) if (x := cut(i, param)) is not None),
+        grads=tuple(tuple(cut(i, grad) for i, grad in enumerate(grads)) for grads in case.grads),
+    )
+
+
+def _plainer_hyperparameters(case: Case, hyperparameters: Sequence[Hyperparameter]) -> Iterator[Case]:
+    if len(set(case.learning_rates)) > 1:
+        yield case.replace(learning_rates=case.learning_rates[:1] * len(case.learning_rates))
+    for plain in (1.0, 0.5, 0.1):
+        if plain < min(case.learning_rates) or (plain <= 1 and case.learning_rates[0] not in (1.0, 0.5, 0.1)):
+            yield case.replace(learning_rates=(plain,) * len(case.learning_rates))
+    for declared in hyperparameters:
+        value = case.hyper[declared.name]
+        plain_values = [x for x in (declared.default, *declared.corners) if x is not None]
+        if value not in plain_values:
+            yield from (case.replace(hyper={**case.hyper, declared.name: plain}) for plain in plain_values)
+
+
+def _plainer_numbers(case: Case) -> Iterator[Case]:
+    for digits in (0, 1):
+        yield from _rounded_arrays(case, digits)
+
+
+def _rounded_arrays(case: Case, digits: int) -> Iterator[Case]:
+    parameters = tuple(_plain(param, digits) for param in case.parameters)
+    grads = tuple(tuple(None if grad is None else _plain(grad, digits) for grad in row) for row in case.grads)
+    for changed in (
+        case.replace(parameters=parameters, grads=grads),
+        case.replace(grads=grads),
+        case.replace(parameters=parameters),
+    ):
+        if changed.to_json() != case.to_json():
+            yield changed
+
+
+def _plain(array: Array, digits: int) -> Array:
+    """One significant digit, or with ``digits=0`` only the sign."""
+    wide = array.astype(np.float64)
+    with np.errstate(all="ignore"):
+        scale = 10.0 ** np.floor(np.log10(np.abs(wide)))
+        plain = np.sign(wide) if digits == 0 else np.round(wide / scale) * scale
+    return np.where(np.isfinite(plain), plain, wide).astype(array.dtype)

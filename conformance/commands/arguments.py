@@ -1,0 +1,44 @@
+"""Numbers among the arguments of a command."""
+
+from __future__ import annotations
+
+import math
+import secrets
+
+from optimetry.reference.errors import UsageError
+
+
+def whole(option: str, text: str, lowest: int, alternative: str = "") -> int:
+    """A whole number of at least ``lowest``.
+
+    Raises:
+        UsageError: the text is none; with the option, and what it must be, ``alternative`` included.
+    """
+    if not (text.isascii() and text.isdigit() and int(text) >= lowest):
+        also = f" {alternative}" if alternative else ""
+        raise UsageError(f"{option} = {text!r}, must be a whole number of at least {lowest}{also}")
+    return int(text)
+
+
+def seed_of(text: str) -> int:
+    """The seed that ``--seed`` gives: a whole number, or a new one for ``random``.
+
+    Raises:
+        UsageError: the text is neither.
+    """
+    return secrets.randbelow(2**32) if text == "random" else whole("--seed", text, 0, "or `random`")
+
+
+def seconds(option: str, text: str) -> float:
+    """A number of seconds above 0.
+
+    Raises:
+        UsageError: the text is none.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise UsageError(f"{option} = {text!r}, must be a number of seconds above 0")
+    return number

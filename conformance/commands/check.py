@@ -1,0 +1,203 @@
+"""One run of ``optimetry check``: jobs to workers, verdicts to the results file, tables to terminal and files."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from tqdm import tqdm
+
+from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.ledger import Balance, Ledger, full
+from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.targets.loading import version_note
+from optimetry.reference.errors import UsageError
+from optimetry.reports import tables
+from optimetry.reports.results import Header, Results, Verdict, Writer
+
+
+@dataclass(frozen=True)
+class Check:
+    """What is to be judged, and what becomes of it.
+
+    Attributes:
+        task: the target, and how it is judged.
+        optimizers: rule names.
+        dtypes: dtype names.
+        workers: how many processes judge.
+        ledger: the verdicts that are expected.
+        out: the folder for results, or None.
+    """
+
+    task: Task
+    optimizers: list[str]
+    dtypes: list[str]
+    workers: int
+    ledger: Ledger
+    out: Path | None
+
+    @property
+    def jobs(self) -> list[Job]:
+        """Every combination, optimizer by optimizer."""
+        return [Job(optimizer, (dtype,)) for optimizer in self.optimizers for dtype in self.dtypes]
+
+
+def run(check: Check) -> int:
+    """Judge, print and write; the exit status, 0 or 1.
+
+    Raises:
+        TargetError: the target cannot be loaded; nothing is written then.
+        UsageError: the folder for results cannot be written.
+    """
+    with Workers(check.task, min(check.workers, len(check.jobs))) as workers:
+        results, not_run = Results(_header(check, workers)), workers.not_run
+        try:
+            kept = _Kept(check.out) if check.out else None
+            if kept is None:
+                _judge(check, workers, results.verdicts)
+            else:
+                with Writer(kept.results, results.header) as writer:
+                    _judge(check, workers, results.verdicts, writer, kept)
+                write_tables(kept.folder, [results])
+        except OSError as error:
+            raise UsageError(f"--out {check.out}: {error.strerror or error}") from error
+    balance = check.ledger.balance(results.verdicts)
+    _print(check, results, balance, kept, not_run)
+    return 1 if balance.unexpected or balance.stale else 0
+
+
+def _header(check: Check, workers: Workers) -> Header:
+    return Header(
+        optimetry=metadata.version("optimetry"),
+        target=workers.name,
+        target_version=workers.version,
+        platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, "
+        f"NumPy {metadata.version('numpy')}",
+        dtypes=check.dtypes,
+        optimizers=check.optimizers,
+        seed=check.task.seed,
+        effort=check.task.effort.name,
+    )
+
+
+def _judge(
+    check: Check, workers: Workers, verdicts: list[Verdict], writer: Writer | None = None, kept: _Kept | None = None
+) -> None:
+    """Collect the verdicts of every job, each written as it comes; a progress bar shows on a terminal alone."""
+    with tqdm(total=len(check.jobs), unit="job", leave=False, disable=not sys.stderr.isatty()) as bar:
+        for job, found in zip(check.jobs, workers.run(check.jobs), strict=True):
+            verdicts += found
+            for verdict in found:
+                if writer and kept:
+                    writer.write(verdict)
+                    kept.write_counterexample(verdict)
+            bar.set_description(f"{job.optimizer} {job.dtypes[0]}", refresh=False)
+            bar.update()
+
+
+class _Kept:
+    """The folder of results: its files, and none that an earlier run left there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.results = folder / "results.jsonl"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("results.jsonl", "table.md", "table.csv"):
+            (folder / name).unlink(missing_ok=True)
+        for file in (folder / "counterexamples").glob("*-*float*-*.*"):
+            file.unlink()
+
+    def counterexample(self, verdict: Verdict) -> Path | None:
+        """Where the counterexample of a verdict is, if it has one: a script, or else the bare case."""
+        if verdict.counterexample is None:
+            return None
+        engine = re.sub(r"[^\w.-]", "-", verdict.engine)
+        suffix = "py" if verdict.counterexample.get("script") else "json"
+        return self.folder / "counterexamples" / f"{verdict.optimizer}-{verdict.dtype}-{engine}.{suffix}"
+
+    def write_counterexample(self, verdict: Verdict) -> None:
+        """Write it, if there is one."""
+        file = self.counterexample(verdict)
+        if file is not None and verdict.counterexample is not None:
+            file.parent.mkdir(exist_ok=True)
+            text = verdict.counterexample.get("script") or verdict.counterexample["case"]
+            file.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+
+
+def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None, not_run: Mapping[str, str]) -> None:
+    note = version_note(check.task.spec, results.header.target_version)
+    print(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}\n")
+    if note:
+        print(f"{note}\n")
+    print(tables.terminal(results.verdicts, terminal_width()))
+    print(f"\n{tables.summary(results.verdicts)}")
+    for engine, reason in not_run.items():
+        print(f"engine {engine} not run: {reason}")
+    if check.ledger.path is not None:
+        for verdict in balance.unexpected:
+            engine = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
+            print(f"unexpected: {engine}: {full(verdict.verdict, verdict.dialect)}, not in {check.ledger.path}")
+        for text in balance.stale:
+            print(f"stale: {text}")
+        if not (balance.unexpected or balance.stale):
+            print(f"all that is offered conforms or is expected by {check.ledger.path}")
+    if kept is not None:
+        print(f"written: {kept.results}, table.md, table.csv")
+    shown = sum(verdict.counterexample is not None for verdict in results.verdicts)
+    if shown and kept is not None:
+        print(f"counterexamples: {shown} in {kept.folder / 'counterexamples'}; each .py needs NumPy alone to show it")
+    elif shown:
+        print(f"counterexamples: {shown}; --out DIR keeps them, as scripts that need NumPy alone where possible")
+
+
+def write_tables(folder: Path, results: Iterable[Results]) -> None:
+    """Write ``table.md`` and ``table.csv`` into a folder, which is made if need be.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    found = list(results)
+    write(folder / "table.md", tables.markdown(found))
+    write(folder / "table.csv", tables.csv_text(found))
+
+
+def write(file: Path, text: str) -> None:
+    """Write a text into the folder for results, which is made if need be.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"--out {file.parent}: {error.strerror or error}") from error
+
+
+def checked_folder(folder: Path) -> Path:
+    """A folder that can be written, or made, as far as can be told without writing.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    try:
+        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    except OSError as error:
+        raise UsageError(f"--out {folder}: {error.strerror or error}") from error
+    if not existing.is_dir():
+        raise UsageError(f"--out {folder}: {existing} is a file, must be a folder")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise UsageError(f"--out {folder}: no permission to write in {existing}")
+    return folder
+
+
+def terminal_width() -> int:
+    """The columns of the terminal, within reason; 120 in a pipe."""
+    return max(80, min(shutil.get_terminal_size((120, 24)).columns, 160)) if sys.stdout.isatty() else 120

@@ -1,0 +1,199 @@
+"""The command ``optimetry``. Usage is checked in full before anything is written; main() gives the exit status."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import NoReturn
+
+from tabulate import tabulate
+
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.commands import ledger
+from optimetry.conformance.commands.arguments import seconds, seed_of, whole
+from optimetry.conformance.commands.check import Check, checked_folder, run, terminal_width, write, write_tables
+from optimetry.conformance.commands.diagnose import add_diagnose
+from optimetry.conformance.commands.jobs import Task
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.subjects.wrappers import WRAPPERS
+from optimetry.conformance.targets.loading import builtin_meaning, builtin_names, builtin_version
+from optimetry.reference.errors import OptimetryError, UsageError
+from optimetry.reference.rules import RULES
+from optimetry.reports import matrix, results, tables
+from optimetry.reports.results import ResultsError
+
+DEFAULT_DTYPES = ("float32", "float64")
+DEFAULT_EFFORT = "standard"
+DEFAULT_SEED = 0
+
+EXAMPLES = """\
+examples:
+  optimetry check numpy --effort quick                     our own reference, which must conform
+  optimetry check torch --optimizer adam --dtype float32   one optimizer of an installed framework
+  optimetry check mypackage.adapter:Target --out results   your own, with counterexamples to keep
+  optimetry targets                                        what can be checked here
+  optimetry report results --out page                      tables from what was kept
+
+exit status: 0 all that is offered conforms or was expected; 1 some is not; 2 wrong usage, or a target or file that
+cannot be loaded."""
+
+CHECK_EXAMPLES = """\
+TARGET is a built-in name (see `optimetry targets`), or module:object, where the object is a class, an instance or a
+function that returns one; a module of the current directory is found. --optimizer and --dtype can be repeated.
+
+examples:
+  optimetry check torch --effort quick
+  optimetry check mypackage.adapter:Target --optimizer adam --optimizer sgd --dtype bfloat16
+  optimetry check torch --out results --expect expected.txt      verdicts listed in expected.txt are no failure
+  optimetry check torch --seed random                            other cases than ever before
+  optimetry check torch --optimizer clip_by_global_norm          one of the wrappers"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are ours: one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what argparse would print and exit for."""
+        raise UsageError(f"{message} (try `{self.prog} --help`)")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status: 0, 1, 2, or 130 after Ctrl-C."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a dash that the terminal lacks is no reason to fail
+    try:
+        options = parser().parse_args(arguments)
+        status: int = options.command(options)
+        sys.stdout.flush()
+    except (OptimetryError, ResultsError) as error:
+        print(f"optimetry: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("optimetry: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return status
+
+
+def parser() -> Parser:
+    """The command line."""
+    formatter = argparse.RawDescriptionHelpFormatter
+    top = Parser(
+        prog="optimetry",
+        description="Does an optimizer compute what its document says, to the last rounding error?",
+        epilog=EXAMPLES,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"optimetry {metadata.version('optimetry')}")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    check = commands.add_parser(
+        "check",
+        help="judge a target against the documented rules",
+        description="Judge a target: every optimizer it offers, against the rule its document gives.",
+        epilog=CHECK_EXAMPLES,
+        formatter_class=formatter,
+        allow_abbrev=False,
+    )
+    check.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
+    check.add_argument(
+        "--optimizer",
+        action="append",
+        metavar="NAME",
+        help=f"one of: {', '.join(RULES)}; or a wrapper: {', '.join(WRAPPERS)}",
+    )
+    check.add_argument(
+        "--wrappers", action="store_true", help="judge clips, regularizers, averages and compression, too"
+    )
+    check.add_argument(
+        "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)}; default float32 and float64"
+    )
+    check.add_argument(
+        "--effort", default=DEFAULT_EFFORT, metavar="|".join(EFFORTS), help=f"how many cases (default {DEFAULT_EFFORT})"
+    )
+    check.add_argument(
+        "--seed",
+        default=str(DEFAULT_SEED),
+        metavar="N",
+        help=f"what cases come from, or `random` (default {DEFAULT_SEED})",
+    )
+    check.add_argument("--out", type=Path, metavar="DIR", help="keep results.jsonl, tables and counterexamples there")
+    workers = min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    check.add_argument("-n", default=str(workers), metavar="WORKERS", help=f"processes that judge (default {workers})")
+    check.add_argument(
+        "--expect", type=Path, metavar="LEDGER", help="expected verdicts: `optimizer dtype verdict[:name] reason`"
+    )
+    check.add_argument(
+        "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
+    )
+    check.set_defaults(command=check_command)
+    add_diagnose(commands, DEFAULT_DTYPES)
+
+    targets = commands.add_parser("targets", help="list the built-in targets", allow_abbrev=False)
+    targets.set_defaults(command=targets_command)
+
+    report = commands.add_parser(
+        "report",
+        help="make tables from results files",
+        description="Make tables from results files, one for each target, and a matrix of rule by target; the folder "
+        "that `optimetry check --out` made stands for its file.",
+        allow_abbrev=False,
+    )
+    report.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
+    report.add_argument("--out", type=Path, metavar="DIR", help="write table.md, table.csv and matrix.md there")
+    report.set_defaults(command=report_command)
+    return top
+
+
+def check_command(options: argparse.Namespace) -> int:
+    """``optimetry check``."""
+    asked = [*(options.optimizer or RULES), *WRAPPERS] if options.wrappers else options.optimizer
+    optimizers = chosen("optimizer", asked, RULES, also=WRAPPERS)
+    dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
+    (effort,) = chosen("effort", [options.effort], EFFORTS)
+    task = Task(
+        spec=options.target,
+        effort=EFFORTS[effort],
+        seed=seed_of(options.seed),
+        time_limit=seconds("--time-limit", options.time_limit),
+    )
+    workers = whole("-n", options.n, 1)
+    expected = ledger.read(options.expect, [*RULES, *WRAPPERS], list(FORMATS)) if options.expect else ledger.Ledger()
+    if options.out is not None:
+        checked_folder(options.out)
+    return run(Check(task, optimizers, dtypes, workers, expected, options.out))
+
+
+def targets_command(options: argparse.Namespace) -> int:
+    """``optimetry targets``: what there is, without importing any framework."""
+    rows = [(name, builtin_version(name), builtin_meaning(name)) for name in builtin_names()]
+    columns = ("target", "version", "what it is")
+    print(tabulate(rows, columns, "simple", disable_numparse=True, maxcolwidths=[None, 30, 70]))
+    print("\nYour own: `optimetry check module:object`, see `optimetry check --help`.")
+    return 0
+
+
+def report_command(options: argparse.Namespace) -> int:
+    """``optimetry report``."""
+    files = [results.file_of(path) for path in options.results]
+    found = [results.read(file) for file in files]
+    if options.out is not None:
+        write_tables(checked_folder(options.out), found)
+        folders = [Path(os.path.relpath(file.parent, options.out)).as_posix() for file in files]
+        write(options.out / "matrix.md", matrix.page(found, folders))
+    for each in found:
+        print(f"{each.header.target} {each.header.target_version}. {tables.about(each.header)}\n")
+        print(tables.terminal(each.verdicts, terminal_width()))
+        print(f"\n{tables.summary(each.verdicts)}\n")
+    if options.out is not None:
+        print(f"written: {options.out / 'table.md'}, table.csv, matrix.md")
+    return 0

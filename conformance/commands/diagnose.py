@@ -1,0 +1,94 @@
+"""``optimetry diagnose``: explains how a target departs from its document."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.commands.arguments import seconds, seed_of
+from optimetry.conformance.commands.check import terminal_width
+from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.judging.diagnose import Diagnosis
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.targets.loading import version_note
+
+EXAMPLES = """\
+examples:
+  optimetry diagnose torch --optimizer adam
+  optimetry diagnose mypackage.adapter:Target --optimizer lamb --dtype float64
+
+exit status: 0 it conforms; 1 it does not; 2 wrong usage, or the target cannot be loaded."""
+
+DEFAULT_EFFORT = "quick"
+
+
+def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
+    """Enter the command among the subparsers of ``optimetry``; ``dtypes`` are those of `check`."""
+    parser = commands.add_parser(
+        "diagnose",
+        help="name the difference: which rule a target computes instead",
+        description="Name what a target computes for one optimizer: the documented rule, another one, or either "
+        "with numbers held in lower precision.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
+    parser.add_argument("--optimizer", required=True, metavar="NAME", help="one of: " + ", ".join(SUBJECTS))
+    parser.add_argument(
+        "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)} ({' and '.join(dtypes)})"
+    )
+    parser.add_argument(
+        "--effort", default=DEFAULT_EFFORT, metavar="|".join(EFFORTS), help=f"how many cases confirm ({DEFAULT_EFFORT})"
+    )
+    parser.add_argument("--seed", default="0", metavar="N", help="what cases come from, or `random` (0)")
+    parser.add_argument("--time-limit", default="60", metavar="S", help="seconds one run of the target may take (60)")
+    parser.set_defaults(command=diagnose_command, dtypes=tuple(dtypes))
+
+
+def diagnose_command(options: argparse.Namespace) -> int:
+    """``optimetry diagnose``."""
+    (optimizer,) = chosen("optimizer", [options.optimizer], SUBJECTS)
+    dtypes = chosen("dtype", options.dtype or options.dtypes, FORMATS)
+    (effort,) = chosen("effort", [options.effort], EFFORTS)
+    seed, time_limit = seed_of(options.seed), seconds("--time-limit", options.time_limit)
+    task = Task(options.target, EFFORTS[effort], seed, time_limit, diagnoses=True)
+    with Workers(task, PROCESSES) as workers:
+        jobs = shared_out(optimizer, dtypes, len(workers.engines))
+        name, version = workers.name, workers.version
+        found = in_order(jobs, list(workers.run(jobs)), dtypes)
+    note = version_note(options.target, version)
+    if note:
+        print(f"{note}\n")
+    print(report(f"{name} {version}: {optimizer}", found, seed, terminal_width()))
+    verdicts = [each.verdict.verdict for each in found]
+    return 0 if "conforms" in verdicts and set(verdicts) <= {"conforms", "unsupported"} else 1
+
+
+PROCESSES = 2
+"""Engines are shared out among so many processes; the dtypes, where there is but one engine."""
+
+
+def shared_out(optimizer: str, dtypes: Sequence[str], engines: int) -> list[Job]:
+    """A job for each process: a framework then starts an engine in one process alone."""
+    if engines == 1:
+        return [Job(optimizer, (dtype,), (0,)) for dtype in dtypes]
+    parts = [tuple(range(part, engines, PROCESSES)) for part in range(PROCESSES)]
+    return [Job(optimizer, tuple(dtypes), part) for part in parts if part]
+
+
+def in_order(jobs: Sequence[Job], findings: Sequence[Sequence[Diagnosis]], dtypes: Sequence[str]) -> list[Diagnosis]:
+    """The diagnoses of all jobs, dtype by dtype and engine by engine."""
+    placed: list[tuple[tuple[int, int], Diagnosis]] = []
+    for job, found in zip(jobs, findings, strict=True):
+        places = [(dtypes.index(dtype), engine) for dtype in job.dtypes for engine in job.engines or ()]
+        if len(found) < len(places):  # the job was lost, and has one error for each dtype
+            places = [(dtypes.index(dtype), (job.engines or (0,))[0]) for dtype in job.dtypes]
+        placed += zip(places, found, strict=True)
+    return [diagnosis for _, diagnosis in sorted(placed, key=lambda pair: pair[0])]

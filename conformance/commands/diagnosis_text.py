@@ -1,0 +1,214 @@
+"""The text of diagnoses: what a target computes, beside what the document says, for a reader at a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from tabulate import tabulate
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.judging.diagnose import Diagnosis
+from optimetry.conformance.judging.divergence import PARAMETER, Divergence
+from optimetry.conformance.naming.points import PointClass, family_axes
+from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
+from optimetry.reports.results import Verdict, described
+from optimetry.reports.tables import number
+
+SHOWN = 4
+"""How many of the nearest rules are listed."""
+
+LONGEST = 8
+"""The largest counterexample, in elements of all steps, whose numbers are printed."""
+
+
+def report(headline: str, found: Iterable[Diagnosis], seed: int, width: int = 100) -> str:
+    """Everything that was found, one section for each finding: engines and dtypes that share one share a section."""
+    sections: dict[tuple[Any, ...], list[Diagnosis]] = {}
+    for each in found:
+        verdict = each.verdict
+        reason = verdict.reason if verdict.verdict in ("unsupported", "error") else ""
+        sections.setdefault((verdict.verdict, str(verdict.computes), reason), []).append(each)
+    texts = [headline, *("\n".join(_section(group, seed, width)) for group in sections.values())]
+    return "\n\n".join(texts)
+
+
+def _section(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
+    yield from textwrap.wrap(f"{_where(group)}: {_finding(group[0])}", width)
+    first = max(group, key=lambda each: each.verdict.share or 0.0)
+    if first.verdict.verdict in ("unsupported", "error"):
+        yield from _wrapped(first.verdict.reason, width)
+        return
+    yield from _explained(group, seed, width) if first.explanation else _unexplained(first, width)
+    yield from _ranking(first)
+
+
+def _where(group: list[Diagnosis]) -> str:
+    """The dtypes, and the engines where there are several."""
+    engines = {dtype: [v.engine for v in _of_dtype(group, dtype)] for dtype in _dtypes(group)}
+    if all(names == ["default"] for names in engines.values()):
+        return " and ".join(engines)
+    texts = {dtype: f"engine{'s' * (len(names) > 1)} {', '.join(names)}" for dtype, names in engines.items()}
+    if len(set(texts.values())) == 1:
+        return f"{' and '.join(engines)}, {next(iter(texts.values()))}"
+    return " and ".join(f"{dtype} ({text})" for dtype, text in texts.items())
+
+
+def _finding(diagnosis: Diagnosis) -> str:
+    verdict, explanation = diagnosis.verdict, diagnosis.explanation
+    if explanation is None:
+        return {"diverges": "DIVERGES, nothing known explains it", "error": "ERROR", "unsupported": "not offered"}[
+            verdict.verdict
+        ]
+    ways = "; ".join(map(described, explanation.arithmetic.record()))
+    how = f": {ways}" if ways else ""
+    if not explanation.rule.documented:
+        return f"ANOTHER RULE, {explanation.rule.name}{how}"
+    if verdict.verdict == "imprecise":
+        return f"IMPRECISE, the documented rule{how}"
+    return f"CONFORMS, what differs is rounding{how}"
+
+
+def _explained(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
+    """What stands under a finding that has a name."""
+    explanation, verdict = group[0].explanation, group[0].verdict
+    assert explanation is not None
+    found = explanation.rule
+    if not found.documented:
+        yield from _wrapped(f"computed by: {found.origin}", width)
+        if found.dialect:
+            if found.dialect.reference:
+                yield from _wrapped(f"reference: {found.dialect.reference}", width)
+            yield from _wrapped(f"formula: {found.difference}", width)
+        yield ""
+        if found.point:
+            yield from _axes(found, width)
+            yield ""
+    probes = len(group[0].probed.runs) if group[0].probed else 0
+    yield from _wrapped(
+        f"holds on {_counted(group[0].drawn, 'drawn case')} (seed {seed}) and {_counted(probes, 'probe')}", width
+    )
+    of_what = "of what rounding explains" if verdict.verdict == "conforms" else "times what rounding explains"
+    worst = {dtype: max(_of_dtype(group, dtype), key=lambda v: v.share or 0.0) for dtype in _dtypes(group)}
+    shares = [f"{number(v.share)} {of_what} in {dtype} ({number(v.ulp)} ULP)" for dtype, v in worst.items()]
+    yield from _wrapped(f"away from the document by up to {', '.join(shares)}", width)
+
+
+def _dtypes(group: list[Diagnosis]) -> list[str]:
+    return list(dict.fromkeys(each.verdict.dtype for each in group))
+
+
+def _of_dtype(group: list[Diagnosis], dtype: str) -> list[Verdict]:
+    return [each.verdict for each in group if each.verdict.dtype == dtype]
+
+
+def _axes(found: PointClass, width: int) -> Iterator[str]:
+    """Every axis of the family: the documented formula beside the one found."""
+    axes = family_axes(found.optimizer)
+    rows = []
+    for name, axis in axes.items():
+        value = found.point.get(name, axis.documented)
+        differs = value != axis.documented
+        formula = axis.values[value] if differs else "same"
+        rows.append((">" if differs else "", name, axis.values[axis.documented], formula))
+    room = max((width - 10 - max(len(name) for name in axes)) // 2, 20)
+    yield tabulate(rows, ("", "where", "documented", "found"), "simple", maxcolwidths=[None, None, room, room])
+    others = [", ".join(f"{name}={value}" for name, value in point.items()) for point in found.points[1:]]
+    if others:
+        shown = "; ".join(others[:3]) + (f"; and {len(others) - 3} more" if len(others) > 3 else "")
+        yield from _wrapped(f"the same rule in other words: {shown}", width)
+
+
+def _unexplained(diagnosis: Diagnosis, width: int) -> Iterator[str]:
+    """What stands under a finding that has no name: where it leaves the nearest rule, and the smallest case."""
+    yield from _wrapped(diagnosis.verdict.reason, width)
+    yield ""
+    nearest, divergence = diagnosis.nearest, diagnosis.divergence
+    if nearest is not None:
+        near = diagnosis.ranking[0][1]
+        how = "no different" if near.share <= SLACK else _share(near) + " bounds away" * (near.share < LARGEST_SHARE)
+        yield from _wrapped(f"nearest rule: {nearest.name}, {how} in the probes", width)
+    if diagnosis.in_float32 and nearest is not None:
+        yield from _wrapped(f"no better than {nearest.name} in float32 arithmetic, which explains the probes", width)
+    if divergence is not None:
+        yield from _wrapped(_parting(divergence), width)
+    counterexample = diagnosis.verdict.counterexample or {}
+    if "given" in counterexample:
+        yield ""
+        yield from _counterexample(Case.from_json(counterexample["case"]), counterexample, width)
+
+
+def _parting(divergence: Divergence) -> str:
+    slots = ", ".join(divergence.compared)
+    if not slots:
+        slot = "the parameter"
+    elif divergence.slot == PARAMETER:
+        slot = f"the parameter, while {slots} agree{'s' if len(divergence.compared) == 1 else ''}"
+    else:
+        slot = f"slot {divergence.slot}"
+    given, wanted = (_text(x, divergence.case) for x in (divergence.given, divergence.expected))
+    return (
+        f"first divergence at step {divergence.step} in {slot}: {given} where the rule has {wanted} and rounding "
+        f"explains {divergence.allowed:.2g} (tensor {divergence.tensor}, element {divergence.element})"
+    )
+
+
+def _counterexample(case: Case, found: dict[str, Any], width: int) -> Iterator[str]:
+    size = ", ".join(map(_counted, (len(case.grads), len(case.parameters), case.size), ("step", "tensor", "element")))
+    yield f"  smallest counterexample found: {size}"
+    if case.size * len(case.grads) <= LONGEST:
+        rows = [
+            *((name, value) for name, value in case.hyper.items()),
+            ("learning rates", ", ".join(map(str, case.learning_rates))),
+            ("parameters", _numbers(case.parameters, case)),
+            *((f"gradients, step {step + 1}", _numbers(grads, case)) for step, grads in enumerate(case.grads)),
+            (f"given, step {found['step']}", _text(found["given"], case)),
+            ("documented", _text(found["documented"], case)),
+            ("rounding explains", f"{SLACK * found['bound']:.3g}"),
+        ]
+        yield textwrap.indent(tabulate(rows, tablefmt="plain", disable_numparse=True), "    ")
+    yield from _wrapped("as a script that needs NumPy alone: `optimetry check` with --out", width)
+
+
+def _numbers(arrays: Sequence[Any], case: Case) -> str:
+    """Tensors with semicolons between them."""
+    texts = ("none" if x is None else ", ".join(_text(number, case) for number in x.reshape(-1)) for x in arrays)
+    return "; ".join(text or "(empty)" for text in texts)
+
+
+def _text(value: Any, case: Case) -> str:
+    """A number with as many digits as tell it apart from its neighbours."""
+    return f"{float(value):.{17 if case.dtype == 'float64' else 9}g}"
+
+
+def _ranking(diagnosis: Diagnosis) -> Iterator[str]:
+    """The nearest rules of the family, the documented one among them."""
+    found = diagnosis.explanation.rule if diagnosis.explanation else None
+    if not diagnosis.ranking or (len(diagnosis.ranking) == 1 and found):
+        return
+    shown = list(diagnosis.ranking[:SHOWN])
+    shown += [pair for pair in diagnosis.ranking[SHOWN:] if pair[0].documented or pair[0] == found]
+    rows = [(">" * (one == found), one.name, _share(agreement)) for one, agreement in shown]
+    headers = ("", f"rules of the {diagnosis.verdict.optimizer} family", "share")
+    yield ""
+    yield tabulate(rows, headers, "simple", disable_numparse=True)
+    probes, left = len(diagnosis.probed.runs) if diagnosis.probed else 0, len(diagnosis.ranking) - len(shown)
+    yield (
+        f"  share of the rounding bound in {_counted(probes, 'probe')}; at most {SLACK:g} explains"
+        + (f"; {_counted(left, 'rule')} further away" if left else "")
+    )
+
+
+def _share(agreement: Agreement) -> str:
+    if agreement.share == LARGEST_SHARE:
+        return "beyond any bound"
+    return number(agreement.share) if agreement.elements > agreement.vacuous else "nothing to compare"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")

@@ -1,0 +1,167 @@
+"""How large a difference is in practice: ``python -m optimetry.conformance.commands.effects RESULTS...`` measures it.
+
+A verdict says that a framework computes another rule, and by how many rounding errors it shows at its worst. A user
+asks what that does to a training run. Here the framework runs beside the documented rule, with default hyperparameters
+on ordinary and on small gradients, and on the drawn cases that the verdict came from.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tabulate import tabulate
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.commands.check import write
+from optimetry.conformance.numerics.arrays import flat
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.protocol import Target, engine_name, engines_of, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.errors import TargetFault
+from optimetry.reference.rules import RULES, rule_named
+from optimetry.reports.results import Results, Verdict, file_of, read
+
+STEPS, ELEMENTS, CASES = 100, 1000, 80
+
+SCALES = {"N(0, 1) gradients": 1.0, "gradients of 1e-6": 1e-6}
+"""The standard deviation of gradients in the runs with default hyperparameters."""
+
+LEARNING_RATE = 0.001
+"""The learning rate of rules without a documented one."""
+
+LINES = """\
+Each framework ran beside the documented rule on the same numbers. A figure is the largest difference of a parameter,
+as a share of how far the documented rule moved the one it moved most: 1e-3 is a step a thousandth too long or short,
+1 is another step altogether, inf a parameter that the documented rule leaves alone. *worst* is the largest after any
+step of the drawn cases that the verdict rests on; hyperparameters there are at their corners. The other columns are the
+documented defaults for a hundred steps; where the document gives none, the first corner that the rule declares
+(momentum 0.9) and learning rate 0.001.
+Rounding is part of each figure, and most of those in float32 that are below 1e-2."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a difference amounts to: differences of parameters as shares of how far the documented rule moves them.
+
+    Attributes:
+        target: the target's name.
+        verdict: the verdict it stands behind.
+        at_defaults: by the name in `SCALES`.
+        worst: the largest in the drawn cases.
+    """
+
+    target: str
+    verdict: Verdict
+    at_defaults: dict[str, float]
+    worst: float
+
+
+def effects(target: Target, results: Results) -> Iterator[Effect]:
+    """The effect behind each difference from a rule, once for all engines and dtypes: in float64 where it shows there.
+
+    In float32 rounding would be part of it.
+    """
+    engines = {engine_name(engine): engine for engine in engines_of(target)}
+    told = set()
+    for verdict in sorted(results.verdicts, key=lambda verdict: (verdict.optimizer, verdict.dtype != "float64")):
+        what = (verdict.optimizer, str(verdict.computes))
+        if (
+            verdict.optimizer not in RULES
+            or verdict.verdict not in ("imprecise", "dialect", "diverges")
+            or what in told
+        ):
+            continue
+        told.add(what)
+        engine = engines[verdict.engine]
+        cases = drawn_cases(subject_named(verdict.optimizer), verdict.dtype, seed=results.header.seed, count=CASES)
+        yield Effect(
+            target=results.header.target,
+            verdict=verdict,
+            at_defaults={
+                name: effect(engine, default_case(verdict.optimizer, verdict.dtype, scale))
+                for name, scale in SCALES.items()
+            },
+            worst=max(worst(engine, case) for case in cases),
+        )
+
+
+def worst(target: Target, case: Case) -> float:
+    """The effect in a drawn case; none where the target does not get through it, which has a verdict of its own."""
+    try:
+        return effect(target, case)
+    except TargetFault:
+        return 0.0
+
+
+def effect(target: Target, case: Case) -> float:
+    """The largest difference of a parameter after any step, as a share of the documented rule's largest change."""
+    if reason_unsupported(target, case) is not None:
+        return 0.0
+    after = trajectory(target, case, Guard()).astype(np.float64)
+    documented = np.asarray(expected(case).value, np.float64)
+    start = flat(case.parameters).astype(np.float64)
+    with np.errstate(all="ignore"):
+        moved = np.nanmax(np.abs(documented - start), initial=0.0)
+        known = np.isfinite(documented)
+        apart = np.where(known & ~np.isfinite(after), np.inf, np.abs(after - documented))
+        furthest = np.max(apart[known], initial=0.0)
+    return float(furthest / moved) if moved else float(np.inf if furthest else 0.0)
+
+
+def default_case(optimizer: str, dtype: str, scale: float) -> Case:
+    """A run with default hyperparameters and normally distributed gradients of one scale."""
+    rng = np.random.default_rng(0)
+    kind = FORMATS[dtype].dtype
+    rule_class = rule_named(optimizer)
+    required = {x.name: x.corners[0] for x in rule_class.hyperparameters() if x.default is None}
+    rule = rule_class.of(required)
+    return Case(
+        optimizer=optimizer,
+        dtype=dtype,
+        hyper=rule.hyper(),
+        learning_rates=(rule.learning_rate or LEARNING_RATE,) * STEPS,
+        parameters=(rng.standard_normal(ELEMENTS).astype(kind),),
+        grads=tuple(((rng.standard_normal(ELEMENTS) * scale).astype(kind),) for _ in range(STEPS)),
+    )
+
+
+def table(found: Iterable[Effect]) -> str:
+    """The effects as a Markdown table."""
+    rows = [
+        [
+            one.target,
+            f"`{one.verdict.optimizer}`",
+            one.verdict.dtype,
+            f"`{one.verdict.computes}`" if one.verdict.computes.rule else one.verdict.verdict,
+            *(f"{share:.1e}" for share in (*one.at_defaults.values(), one.worst)),
+        ]
+        for one in found
+    ]
+    return tabulate(rows, ["framework", "rule", "dtype", "computes", *SCALES, "worst"], "pipe", disable_numparse=True)
+
+
+def page(found: Iterable[Effect]) -> str:
+    """The effects as a Markdown page."""
+    return f"# How large the differences are\n\n{LINES}\n\n{table(found)}\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure the effects behind results files, with the frameworks installed, and write the page."""
+    parser = argparse.ArgumentParser(prog="python -m optimetry.conformance.commands.effects", description=__doc__)
+    parser.add_argument("results", type=Path, nargs="+", help="results.jsonl, or its folder")
+    parser.add_argument("--out", type=Path, required=True, help="file to write")
+    options = parser.parse_args(arguments)
+    found = [read(file_of(path)) for path in options.results]
+    write(options.out, page(one for each in found for one in effects(load_target(each.header.target), each)))
+
+
+if __name__ == "__main__":
+    main()

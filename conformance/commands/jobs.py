@@ -1,0 +1,108 @@
+"""What a worker process is given and gives, and its life: it loads a target, then does job after job."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.protocol import engine_name, engines_not_run, engines_of
+from optimetry.conformance.targets.session import Guard
+from optimetry.reference.errors import TargetError
+from optimetry.reports.results import Verdict
+
+BEAT_INTERVAL = 0.2
+"""Seconds between two beats at least: a run of the target may take microseconds."""
+
+
+class Loaded(NamedTuple):
+    """What a worker knows once it has loaded the target."""
+
+    name: str
+    version: str
+    not_run: dict[str, str]
+    engines: list[str]
+
+
+class Job(NamedTuple):
+    """One optimizer in some dtypes, on all engines or on those with these numbers."""
+
+    optimizer: str
+    dtypes: tuple[str, ...]
+    engines: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Task:
+    """How every job is done.
+
+    Attributes:
+        spec: the target, as `load_target` takes it.
+        effort: how many cases.
+        seed: what they are drawn from.
+        time_limit: seconds one run of the target may take.
+        diagnoses: whether jobs give diagnoses, not verdicts.
+    """
+
+    spec: str
+    effort: Effort
+    seed: int
+    time_limit: float = 60.0
+    diagnoses: bool = False
+
+
+Finding = Verdict | Diagnosis
+"""What a job gives for each dtype and engine."""
+
+
+def work(task: Task, pipe: Connection) -> None:
+    """The life of a worker: load the target, then judge job after job until the parent is gone."""
+    os.dup2(2, 1)  # what a target prints is no part of our output,
+    warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
+    try:
+        target = load_target(task.spec)
+    except TargetError as error:
+        pipe.send(("refused", str(error)))
+        return
+    engines = engines_of(target)
+    names = [engine_name(engine) for engine in engines]
+    pipe.send(("ready", Loaded(str(target.name), str(target.version), engines_not_run(target), names)))
+
+    last = 0.0
+
+    def beat() -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= BEAT_INTERVAL:
+            last = now
+            try:
+                pipe.send(("beat", None))
+            except OSError:  # the parent is gone
+                os._exit(1)
+
+    while True:
+        try:
+            job: Job = pipe.recv()
+        except (EOFError, OSError):
+            sys.exit(0)
+        chosen = engines if job.engines is None else [engines[i] for i in job.engines]
+        find: Callable[..., list[Any]] = diagnose if task.diagnoses else judge
+        guard = Guard(task.time_limit, beat)
+        try:
+            found = [
+                find(chosen, job.optimizer, x, effort=task.effort, seed=task.seed, guard=guard) for x in job.dtypes
+            ]
+        except Exception:
+            pipe.send(("broken", traceback.format_exc()))
+        else:
+            pipe.send(("findings", [finding for findings in found for finding in findings]))

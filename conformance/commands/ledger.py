@@ -1,0 +1,147 @@
+"""Expected verdicts: a text file of lines ``optimizer dtype verdict[:name] reason``, held strictly.
+
+``#`` starts a comment line. A dtype may be a pattern: ``*`` is every dtype, ``*float16`` the two halves. A dialect is
+named: ``adam * dialect:scaled_epsilon algorithm 1 of the paper``. An entry stands for every engine with that verdict.
+
+An entry is stale, and reported, for each dtype that it covers and in which no engine has its verdict. What a target
+does not offer needs no entry, and a pattern passes over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from optimetry.reference.errors import LedgerError
+from optimetry.reports.results import OUTCOMES, Verdict
+
+UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One expected verdict, and the line it stands on."""
+
+    optimizer: str
+    dtype: str
+    verdict: str
+    name: str
+    reason: str
+    line: int
+
+    def covers(self, verdict: Verdict) -> bool:
+        """Whether it says anything of the optimizer and dtype of a verdict."""
+        return self.optimizer == verdict.optimizer and fnmatchcase(verdict.dtype, self.dtype)
+
+    def expects(self, verdict: Verdict) -> bool:
+        """Whether it says this of them."""
+        return self.covers(verdict) and self.verdict == verdict.verdict and self.name in ("", verdict.dialect)
+
+    def repeats(self, other: Entry) -> bool:
+        """Whether both say the same of a dtype."""
+        same = (self.optimizer, self.verdict, self.name) == (other.optimizer, other.verdict, other.name)
+        return same and (fnmatchcase(self.dtype, other.dtype) or fnmatchcase(other.dtype, self.dtype))
+
+
+@dataclass(frozen=True)
+class Balance:
+    """What a ledger makes of a run.
+
+    Attributes:
+        unexpected: verdicts of what is offered that neither conform nor are expected.
+        stale: a sentence for each entry and dtype that do not describe what was measured.
+    """
+
+    unexpected: list[Verdict]
+    stale: list[str]
+
+
+class Ledger:
+    """Expected verdicts, and the file they were read from. Without entries, everything is expected to conform."""
+
+    def __init__(self, path: Path | None = None, entries: Sequence[Entry] = ()) -> None:
+        self.path = path
+        self.entries = list(entries)
+
+    def balance(self, verdicts: Iterable[Verdict]) -> Balance:
+        """Compare the verdicts of a run with the entries for the optimizers and dtypes of that run."""
+        found = list(verdicts)
+        return Balance(
+            unexpected=[
+                verdict
+                for verdict in found
+                if verdict.verdict not in ("conforms", UNSUPPORTED)
+                and not any(entry.expects(verdict) for entry in self.entries)
+            ],
+            stale=[text for entry in self.entries for text in self._stale(entry, found)],
+        )
+
+    def _stale(self, entry: Entry, verdicts: Iterable[Verdict]) -> Iterator[str]:
+        covered = [verdict for verdict in verdicts if entry.covers(verdict)]
+        offered = [verdict for verdict in covered if verdict.verdict != UNSUPPORTED]
+        for dtype in dict.fromkeys(verdict.dtype for verdict in offered or covered):
+            same = [verdict for verdict in covered if verdict.dtype == dtype]
+            if not any(entry.expects(verdict) for verdict in same):
+                expected = f"{entry.optimizer} {dtype} {full(entry.verdict, entry.name)}"
+                now = ", ".join(sorted({full(verdict.verdict, verdict.dialect) for verdict in same}))
+                yield (
+                    f"{self.path}, line {entry.line}: expects {expected}, but the verdict is {now}: remove or correct "
+                    "the line"
+                )
+
+
+def full(verdict: str, name: str | None) -> str:
+    """A verdict as it stands in a ledger: ``dialect:scaled_epsilon``."""
+    return f"{verdict}:{name}" if name else verdict
+
+
+def read(path: Path, optimizers: Sequence[str], dtypes: Sequence[str]) -> Ledger:
+    """Read a ledger.
+
+    Args:
+        path: the file, in UTF-8.
+        optimizers: the names an entry may have.
+        dtypes: likewise; an entry's pattern must match one.
+
+    Raises:
+        LedgerError: with the path, the line and what is wrong with it.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise LedgerError(f"{path}: {getattr(error, 'strerror', None) or 'not text in UTF-8'}") from None
+    entries: list[Entry] = []
+    for number, text in enumerate(lines, start=1):
+        if not text.strip() or text.lstrip().startswith("#"):
+            continue
+        try:
+            entry = _parsed(text.strip(), number, optimizers, dtypes)
+        except LedgerError as error:
+            raise LedgerError(f"{path}, line {number}: {error}") from None
+        for other in entries:
+            if entry.repeats(other):
+                raise LedgerError(f"{path}, line {number}: repeats line {other.line}: {' '.join(text.split()[:3])}")
+        entries.append(entry)
+    return Ledger(path, entries)
+
+
+def _parsed(text: str, number: int, optimizers: Sequence[str], dtypes: Sequence[str]) -> Entry:
+    words = text.split(maxsplit=3)
+    if len(words) < 4:
+        raise LedgerError(f"must be `optimizer dtype verdict[:name] reason`, is `{text}`")
+    optimizer, dtype, outcome, reason = words
+    verdict, _, name = outcome.partition(":")
+    for kind, word, allowed, known in (
+        ("optimizer", optimizer, optimizers, optimizer in optimizers),
+        ("dtype", dtype, (*dtypes, "*"), any(fnmatchcase(one, dtype) for one in dtypes)),
+        ("verdict", verdict, OUTCOMES, verdict in OUTCOMES),
+    ):
+        if not known:
+            raise LedgerError(f"unknown {kind} {word!r}, must be one of: {', '.join(allowed)}")
+    if verdict == UNSUPPORTED:
+        raise LedgerError(f"{optimizer} {dtype} {UNSUPPORTED}: remove the line, what is not offered needs no entry")
+    if verdict == "dialect" and not name:
+        raise LedgerError(f"{optimizer} {dtype} dialect: must name the dialect, as `dialect:NAME`")
+    return Entry(optimizer, dtype, verdict, name, reason, number)

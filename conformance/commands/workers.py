@@ -1,0 +1,243 @@
+"""Runs jobs in worker processes, judging or diagnosing, so that a target that hangs or crashes costs one job.
+
+Each worker loads the target itself; the parent imports no framework. A worker says "beat" before every run of the
+target: one that falls silent for longer than a run may take is killed.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from types import TracebackType
+from typing import Any, Self
+
+from optimetry.conformance.commands.jobs import Finding, Job, Loaded, Task, work
+from optimetry.conformance.judging.diagnose import Diagnosis
+from optimetry.reference.errors import TargetError
+from optimetry.reports.results import Verdict
+
+LOADING_LIMIT = 300.0
+"""Seconds that loading a target may take: frameworks are large, and disks cold."""
+
+GRACE = 10.0
+"""Seconds beyond the time limit before a silent worker is killed. Inside a worker an alarm ends most runs on time; what
+it cannot interrupt is killed, and what the judge does between two runs needs time too."""
+
+SINGLE_THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Set to 1 in workers, unless the user's environment says otherwise: the tensors are tiny."""
+
+
+class Workers:
+    """A pool of at most ``count`` worker processes, one of which has loaded the target once the block is entered.
+
+    Attributes:
+        name: the target's name.
+        version: the target's version.
+        not_run: its engines that this machine cannot run, each with the reason.
+        engines: the names of those that are judged.
+
+    Raises:
+        TargetError: the target could not be loaded.
+    """
+
+    name: str
+    version: str
+    not_run: dict[str, str]
+    engines: list[str]
+
+    def __init__(self, task: Task, count: int = 1) -> None:
+        self._task = task
+        self._count = count
+        self._pool: list[_Worker] = []
+
+    def __enter__(self) -> Self:
+        first = _Worker(self._task)
+        self._pool = [first]
+        try:
+            self.name, self.version, self.not_run, self.engines = first.loaded()
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def _stop(self) -> None:
+        for worker in self._pool:
+            worker.kill()
+        self._pool = []
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[list[Any]]:
+        """The findings of each job, in the order of the jobs, each as soon as those before it are there.
+
+        A job has its findings dtype by dtype and engine by engine; one that is lost has an *error* for each dtype.
+        """
+        waiting = deque(enumerate(jobs))
+        done: dict[int, list[Finding]] = {}
+        for position in range(len(jobs)):
+            while position not in done:
+                self._employ(waiting)
+                done.update(self._next())
+            yield done.pop(position)
+
+    def _employ(self, waiting: deque[tuple[int, Job]]) -> None:
+        """Give every idle worker a job, and start workers for the rest."""
+        for worker in self._pool:
+            if waiting and worker.job is None:
+                worker.give(*waiting.popleft())
+        while waiting and len(self._pool) < self._count:
+            worker = _Worker(self._task)
+            self._pool.append(worker)
+            worker.give(*waiting.popleft())
+
+    def _next(self) -> Iterator[tuple[int, list[Finding]]]:
+        """The jobs that are done, or have failed, by the next message or deadline."""
+        soonest = min(worker.deadline for worker in self._pool if worker.job is not None)
+        wait([worker.pipe for worker in self._pool], max(soonest - time.monotonic(), 0))
+        for worker in list(self._pool):
+            number, job = worker.number, worker.job
+            try:
+                findings = worker.answer()
+            except _Lost as lost:
+                worker.kill()
+                self._pool.remove(worker)
+                if job is None:
+                    continue
+                findings = self._failed(job, str(lost))
+            if findings is not None:
+                yield number, findings
+
+    def _failed(self, job: Job, reason: str) -> list[Finding]:
+        verdicts = [Verdict(optimizer=job.optimizer, dtype=name, verdict="error", reason=reason) for name in job.dtypes]
+        return [Diagnosis(verdict) for verdict in verdicts] if self._task.diagnoses else list(verdicts)
+
+
+class _Lost(Exception):
+    """A worker will give no more answers; the text says why."""
+
+
+@dataclass
+class _Worker:
+    """The parent's end of one worker process."""
+
+    task: Task
+    number: int = -1
+    job: Job | None = None
+    ready: Loaded | None = None
+    deadline: float = field(init=False)
+    pipe: Connection = field(init=False)
+    process: SpawnProcess = field(init=False)
+
+    def __post_init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=work, args=(self.task, theirs), name=f"optimetry {self.task.spec}")
+        with _inherited():
+            self.process.start()
+        theirs.close()  # so that a dead worker is the end of the pipe
+        self.deadline = time.monotonic() + LOADING_LIMIT
+
+    def give(self, number: int, job: Job) -> None:
+        """Hand over a job; the answer comes from `answer`."""
+        self.number, self.job = number, job
+        if self.ready:
+            self._heard()
+        with suppress(OSError):  # dead already: `answer` will find out
+            self.pipe.send(job)
+
+    def answer(self) -> list[Finding] | None:
+        """The findings of the job if they have come; raises `_Lost` if they never will."""
+        while True:
+            if not self.pipe.poll():
+                if self.job is not None and time.monotonic() > self.deadline:
+                    raise _Lost(self._silence())
+                return None
+            kind, content = self._received()
+            if kind == "findings":
+                self.job = None
+                return list(content)
+            if kind == "ready":
+                self.ready = content
+            elif kind == "refused":
+                raise _Lost(content)
+            elif kind == "broken":
+                print(content, file=sys.stderr)
+                raise _Lost(f"optimetry itself failed, please report it: {content.strip().splitlines()[-1]}")
+            self._heard()
+
+    def loaded(self) -> Loaded:
+        """Wait until the target is loaded; its name, its version, and the engines not run."""
+        try:
+            if not self.pipe.poll(LOADING_LIMIT):
+                raise _Lost(self._silence())
+            kind, content = self._received()
+        except _Lost as lost:
+            raise TargetError(f"target {self.task.spec}: {lost}") from None
+        if kind == "refused":
+            raise TargetError(content)
+        self.ready = content
+        return self.ready
+
+    def kill(self) -> None:
+        """End the process, whatever it is doing."""
+        self.pipe.close()
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+
+    def _heard(self) -> None:
+        self.deadline = time.monotonic() + self.task.time_limit + GRACE
+
+    def _silence(self) -> str:
+        if self.ready is None:
+            return f"hung: loading it took longer than {LOADING_LIMIT:g} s"
+        return f"hung: one run took longer than {self.task.time_limit:g} s"
+
+    def _received(self) -> tuple[str, Any]:
+        try:
+            message: tuple[str, Any] = self.pipe.recv()
+        except (EOFError, OSError):
+            self.process.join(GRACE)
+            raise _Lost(f"its process {_end(self.process.exitcode)}") from None
+        return message
+
+
+def _end(code: int | None) -> str:
+    """How a process ended, in words."""
+    if code is None:
+        return "closed its connection"
+    if code >= 0:
+        return f"ended with exit status {code}"
+    try:
+        return f"was killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was killed by signal {-code}"
+
+
+@contextmanager
+def _inherited() -> Iterator[None]:
+    """What a process started inside inherits: few threads, and Ctrl-C left to the parent."""
+    added = [name for name in SINGLE_THREADED if name not in os.environ]
+    os.environ.update(dict.fromkeys(added, "1"))
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread else None
+    try:
+        yield
+    finally:
+        if in_main_thread:
+            signal.signal(signal.SIGINT, before)
+        for name in added:
+            del os.environ[name]

@@ -1,6 +1,0 @@
-"""Honest re-implementations: every rule in the styles of real engines. All of them must conform."""
-
-from optimetry.conformance.equivalents.styles import STYLES
-from optimetry.conformance.equivalents.target import Equivalents, Style, StyledTarget
-
-__all__ = ["STYLES", "Equivalents", "Style", "StyledTarget"]

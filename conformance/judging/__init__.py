@@ -1,0 +1,1 @@
+"""From runs of a target to verdicts."""

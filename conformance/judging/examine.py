@@ -1,0 +1,237 @@
+"""From runs of engines to verdicts: laws, then cases against the oracle, then an identity for what was rejected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging import evidence
+from optimetry.conformance.judging.identify import Identity, identify
+from optimetry.conformance.laws import Law, laws_of
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.numerics.agreement import LARGEST_SHARE, Agreement, Expected, compare
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
+from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
+from optimetry.reference.errors import TargetFault
+from optimetry.reports.results import Computes, Verdict
+
+
+def judge(
+    engines: Sequence[Target],
+    optimizer: str,
+    dtype: str,
+    *,
+    effort: Effort,
+    seed: int,
+    guard: Guard | None = None,
+    before: Sequence[Case] = (),
+) -> list[Verdict]:
+    """Give one verdict for each engine; whatever an engine does, this does not raise. Arguments as for `examined`."""
+    found = examined(engines, optimizer, dtype, effort=effort, seed=seed, guard=guard, before=before)
+    return [examination.verdict() for examination in found]
+
+
+def examined(
+    engines: Sequence[Target],
+    optimizer: str,
+    dtype: str,
+    *,
+    effort: Effort,
+    seed: int,
+    guard: Guard | None = None,
+    before: Sequence[Case] = (),
+) -> list[Examination]:
+    """Try every case on every engine, until more cases can change nothing; all engines have the same cases.
+
+    Args:
+        engines: what is judged, each on the same cases.
+        optimizer: the name of a subject: a rule or a wrapper.
+        dtype: a judged dtype's name.
+        effort: how many cases.
+        seed: what the cases are drawn from; the same seed gives the same verdicts.
+        guard: what watches over each run.
+        before: cases that are tried before those drawn.
+
+    Raises:
+        UnknownOptimizerError: no such subject.
+    """
+    subject = subject_named(optimizer)
+
+    def cases() -> Iterator[Case]:
+        return chain(before, drawn_cases(subject, dtype, seed=seed, count=effort.cases))
+
+    examinations = [Examination(engine, optimizer, dtype, cases, guard or Guard()) for engine in engines]
+    for number, case in enumerate(cases()):
+        trying = [examination for examination in examinations if examination.open_to(case)]
+        if number < effort.law_cases:
+            for examination in trying:
+                examination.try_laws(case)
+        trying = [examination for examination in trying if not examination.settled]
+        if trying:
+            oracle = expected(case)
+            for examination in trying:
+                examination.hold_against(case, oracle)
+        if all(examination.settled for examination in examinations):
+            break
+    return examinations
+
+
+@dataclass
+class Examination:
+    """What is known of one engine while its cases are tried.
+
+    Attributes:
+        target: the engine.
+        optimizer: the subject's name.
+        dtype: the dtype's name.
+        cases: every case again, from the first.
+        guard: what watches over its runs.
+        agreement: with the documented formula, over the cases tried so far.
+        tried: how many those are.
+        declined: why a case was not offered, if one was not.
+        fault: how it broke the protocol, with the case.
+        broken: a law it breaks, with what was found and the case.
+        rejected: the first case outside the slack.
+        explanation: what explains every case, once the verdict has been built; None where nothing does.
+    """
+
+    target: Target
+    optimizer: str
+    dtype: str
+    cases: Callable[[], Iterator[Case]]
+    guard: Guard
+    agreement: Agreement = field(default_factory=Agreement)
+    tried: int = 0
+    declined: str | None = None
+    fault: tuple[TargetFault, Case] | None = None
+    broken: tuple[Law, str, Case] | None = None
+    rejected: Case | None = None
+    explanation: Explanation | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether more cases can change nothing."""
+        return self.fault is not None or self.rejected is not None
+
+    def open_to(self, case: Case) -> bool:
+        """Whether a case is still to be tried on this engine and offered by it."""
+        if self.settled:
+            return False
+        try:
+            reason = reason_unsupported(self.target, case)
+        except Exception as error:
+            self.fault = TargetFault(f"unsupported() raised {type(error).__name__}: {error}"), case
+            return False
+        self.declined = self.declined or reason
+        return reason is None
+
+    def try_laws(self, case: Case) -> None:
+        """Look for a kept buffer and a broken law, unless one is known; slow laws are tried on the first case alone."""
+        if self.broken is not None:
+            return
+        try:
+            hold_contents(self.target, case, self.guard)
+            for law in laws_of(subject_named(self.optimizer)):
+                found = None if law.slow and self.tried else law.broken(self.target, case, self.guard)
+                if found is not None:
+                    self.broken = law, found, case
+                    return
+        except TargetFault as fault:
+            self.fault = fault, case
+
+    def hold_against(self, case: Case, oracle: Expected) -> None:
+        """Compare one run with the documented formula."""
+        try:
+            agreement = compare(trajectory(self.target, case, self.guard), oracle, case.form)
+        except TargetFault as fault:
+            self.fault = fault, case
+            return
+        self.agreement, self.tried = self.agreement + agreement, self.tried + 1
+        if not agreement.conforms:
+            self.rejected = case
+
+    def verdict(self) -> Verdict:
+        """Build the verdict; cases are run again to identify what a rejected engine computes."""
+        try:
+            fields = self._outcome()
+        except TargetFault as fault:
+            fields = {"verdict": "error", "reason": str(fault)}
+        compared = self.agreement.elements > self.agreement.vacuous
+        return Verdict(
+            book=subject_named(self.optimizer).book,
+            optimizer=self.optimizer,
+            dtype=self.dtype,
+            engine=engine_name(self.target),
+            share=self.agreement.share if compared else None,
+            ulp=self.agreement.ulp if compared else None,
+            vacuous=self.agreement.vacuous / max(self.agreement.elements, 1),
+            cases=self.tried,
+            **fields,
+        )
+
+    def _outcome(self) -> dict[str, Any]:
+        if self.fault is not None:
+            fault, case = self.fault
+            shown = evidence.faulty(self.target, fault, case, self.guard)
+            return {"verdict": "error", "reason": str(fault), "counterexample": shown}
+        if self.rejected is not None:
+            return self._rejection(self.rejected)
+        if self.broken is not None:
+            law, found, case = self.broken
+            shown = evidence.lawless(self.target, law, found, case, self.guard)
+            return {"verdict": "diverges", **self._law(), "counterexample": shown}
+        if self.tried == 0:
+            return {"verdict": "unsupported", "reason": self.declined or "no case is offered"}
+        if self.agreement.elements == self.agreement.vacuous:
+            return {"verdict": "error", "reason": "nothing could be judged: every element is vacuous"}
+        self.explanation = Explanation(documented_class(self.optimizer))
+        return {"verdict": "conforms", "computes": Computes(rule="documented")}
+
+    def _rejection(self, case: Case) -> dict[str, Any]:
+        """The verdict on an engine that a case has shown not to be the documented formula, computed plainly."""
+        shown = evidence.difference(self.target, case, self.guard)
+        lawless = self.broken is not None and self.broken[0].universal
+        identity = Identity(None) if lawless else self._identity()
+        self.explanation = explanation = identity.explanation
+        if explanation is None:
+            returned_nan = shown["given"] == "nan"
+            why = self._law() if self.broken is not None and not returned_nan else {"reason": self._unexplained(shown)}
+            return {"verdict": "diverges", **why, "counterexample": shown}
+        computes = Computes(explanation.rule.name, explanation.formula, False, explanation.arithmetic.record())
+        if not explanation.rule.documented:
+            named = {"verdict": "dialect", "dialect": explanation.rule.name}
+        elif explanation.arithmetic.imprecise:
+            named = {"verdict": "imprecise"}
+        else:  # subnormals are flushed, and that is all
+            self.agreement = identity.from_explanation
+            return {"verdict": "conforms", "computes": computes}
+        return {**named, "computes": computes, "reason": explanation.reason, "counterexample": shown}
+
+    def _identity(self) -> Identity:
+        """What the engine computes; looking for it completes the agreement."""
+        identity = identify(self.target, self.optimizer, self.dtype, self.cases, self.guard)
+        if identity.tried > self.tried or identity.explanation is not None:
+            self.agreement, self.tried = identity.from_document, identity.tried
+        return identity
+
+    def _law(self) -> dict[str, Any]:
+        """The law that is broken, with the reason that says so."""
+        assert self.broken is not None
+        law, found, _ = self.broken
+        return {"law": law.name, "reason": f"breaks a law: {law.statement} ({law.name}: {found})"}
+
+    def _unexplained(self, shown: dict[str, Any]) -> str:
+        if shown["given"] == "nan":
+            where = f"at step {shown['step']}, element {shown['element']}"
+            return f"returned NaN {where}, where the documented formula gives {float(shown['documented']):.9g}"
+        if self.agreement.share == LARGEST_SHARE:
+            return "no known rule explains it: infinite where the rule is finite, or different where it is exact"
+        return f"no known rule explains it: up to {self.agreement.share:.3g} times what rounding can"

@@ -1,0 +1,157 @@
+"""The source text of a documented formula as it stands in the reference, with all that it needs but NumPy.
+
+A counterexample must run without optimetry, and say the document's formula without a second copy of it. So the text of
+the declaration's methods is taken, and of every function, class and constant of optimetry that they use.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from optimetry.reference.declaration import Declared
+from optimetry.reference.rule import State
+
+PACKAGE = "optimetry."
+
+STOPS = (Declared, object)
+"""Bases whose methods no formula needs."""
+
+GIVEN = ("name", "slots")
+"""What the constructor is given beside hyperparameters, or no formula needs."""
+
+STATE = "from types import SimpleNamespace as State"
+"""What stands for the slots of a rule."""
+
+
+def formula(kind: type[Declared], *methods: str) -> str:
+    """Return a class ``Documented`` with these methods of a declaration, and what it needs before it.
+
+    Its constructor takes hyperparameters by keyword, as any kind of number.
+    """
+    needed = _Needed()
+    body = [needed.method(kind, name) for name in methods]
+    while needed.methods:
+        name = needed.methods.pop(0)
+        if name not in needed.written:
+            body.append(needed.method(kind, name))
+    constructor = "def __init__(self, **hyper):\n    vars(self).update(hyper)"
+    inside = "\n\n".join(textwrap.indent(text, "    ") for text in [constructor, *(x for x in body if x)])
+    return "\n\n\n".join([*needed.texts(), f"class Documented:\n{inside}"])
+
+
+@dataclass
+class _Needed:
+    """What has been found to be needed, each once."""
+
+    imports: dict[str, None] = field(default_factory=dict)
+    definitions: dict[str, str] = field(default_factory=dict)
+    methods: list[str] = field(default_factory=list)
+    written: set[str] = field(default_factory=set)
+
+    def texts(self) -> list[str]:
+        """Imports, then constants, functions and classes, each after what it needs."""
+        return [*(["\n".join(self.imports)] if self.imports else []), *self.definitions.values()]
+
+    def method(self, kind: type[Any], name: str) -> str:
+        """The text of a method, a property or a constant of a class; other methods that it uses are noted."""
+        self.written.add(name)
+        if name in GIVEN or name in {parameter.name for parameter in dataclasses.fields(kind)}:
+            return ""
+        found = inspect.getattr_static(kind, name)
+        if isinstance(found, property):
+            return "@property\n" + self._function(found.fget, kind)
+        if inspect.isfunction(found):
+            return self._function(found, kind)
+        return f"{name} = {found!r}" if isinstance(found, float) else ""
+
+    def _function(self, function: Any, kind: type[Any] | None = None) -> str:
+        for name in _names(function.__code__):
+            if kind is not None and name not in self.written and _belongs(kind, name):
+                self.methods.append(name)
+            elif name in function.__globals__:
+                self._global(name, function.__globals__[name])
+        return _plain(function)
+
+    def _global(self, name: str, found: Any) -> None:
+        if name in self.definitions or name == "np":
+            return
+        found = getattr(found, "__wrapped__", found)  # what singledispatch has for plain arrays
+        if found is State:
+            self.imports[STATE] = None
+        elif inspect.ismodule(found):
+            self.imports[f"import {found.__name__}" + (f" as {name}" if name != found.__name__ else "")] = None
+        elif inspect.isclass(found) and found.__module__.startswith(PACKAGE):
+            self._class(name, found)
+        elif inspect.isfunction(found) and found.__module__.startswith(PACKAGE):
+            self.definitions[name] = ""  # a place before whatever comes to need it
+            text = self._function(found)
+            del self.definitions[name]
+            self.definitions[name] = text
+        elif isinstance(found, int | float | str | tuple):
+            self.definitions[name] = f"{name} = {found!r}"
+
+    def _class(self, name: str, found: type[Any]) -> None:
+        self.definitions[name] = ""
+        for member in vars(found).values():
+            function = member.fget if isinstance(member, property) else member
+            if inspect.isfunction(function) and function.__code__.co_filename == inspect.getfile(found):
+                self._function(function)
+        del self.definitions[name]
+        self.definitions[name] = _plain(found)
+        for word, line in (("NamedTuple", "from typing import Any, NamedTuple"), ("dataclass", DATACLASS)):
+            if word in self.definitions[name]:
+                self.imports[line] = None
+
+
+DATACLASS = "from dataclasses import dataclass"
+
+
+def _belongs(kind: type[Any], name: str) -> bool:
+    return any(name in vars(base) for base in kind.__mro__ if base not in STOPS and base.__module__.startswith(PACKAGE))
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names that a function looks up, those of its comprehensions included."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _plain(found: Callable[..., Any] | type[Any]) -> str:
+    """The text of a function or class without annotations and docstrings; dataclasses stay what they are."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(found)))
+    return ast.unparse(_Plainer().visit(tree))
+
+
+class _Plainer(ast.NodeTransformer):
+    """Leaves what a reader of a counterexample needs."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        self.generic_visit(node)
+        node.returns, node.decorator_list = None, []
+        for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            argument.annotation = None
+        node.body = _without_docstring(node.body)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        self.generic_visit(node)
+        node.body = _without_docstring(node.body)
+        for part in node.body:
+            if isinstance(part, ast.AnnAssign):  # a field keeps one, whatever it says
+                part.annotation = ast.Name("object")
+        return node
+
+
+def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    first = body[0]
+    is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return body[1:] or [ast.Pass()] if is_docstring else body

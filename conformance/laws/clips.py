@@ -1,0 +1,78 @@
+"""Laws of clips and regularizers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.laws.law import Applies, Trial, beyond, is_rule, law
+from optimetry.conformance.laws.variations import halved, largest, rescaled, shaped
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.reference.rule import Array
+
+
+def clips(subject: Subject) -> bool:
+    """Whether a subject limits what it is fed."""
+    return bool(getattr(subject.declaration, "clips", False))
+
+
+def named(name: str) -> Applies:
+    """Whether a subject has this name."""
+    return lambda subject: subject.name == name
+
+
+@cache
+def twice(kind: type[Wrapper]) -> type[Wrapper]:
+    """A wrapper that is applied to what it gave, once more."""
+
+    class Twice(kind):  # type: ignore[misc, valid-type]
+        def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+            once, state = super().feed(fed, parameters, state)
+            return super().feed(once, parameters, state)  # type: ignore[no-any-return]
+
+    return Twice
+
+
+@law("what is clipped already is not clipped again", universal=False, applies=clips)
+def clipping_twice(trial: Trial) -> str | None:
+    once = trial.run()
+    again = trial.on(trial.case.replace(grads=tuple(shaped(trial.case, row) for row in once)))
+    computed = twice(trial.declaration).of(trial.case.hyper)
+    return beyond(again.run(), once, expected(trial.case).bound + expected(trial.case, computed).bound)
+
+
+@law(
+    "each parameter is treated as if it were alone",
+    universal=False,
+    applies=lambda subject: not is_rule(subject) and not subject.joint,
+)
+def treated_alone(trial: Trial) -> str | None:
+    alone = [trial.on(trial.case.only([i])).run() for i in range(len(trial.case.parameters))]
+    return trial.agrees(trial.run(), np.concatenate(alone, axis=1))
+
+
+@law(
+    "how elements are shared out among parameters does not matter",
+    universal=False,
+    applies=lambda subject: subject.joint,
+)
+def sharing_out(trial: Trial) -> str | None:
+    whole = trial.on(largest(trial.case))
+    return whole.agrees(whole.run(), whole.on(halved(whole.case)).run())
+
+
+@law(
+    "a zero gradient gets the term of the decay whole, however short the clip",
+    universal=False,
+    applies=named("clip_then_decay"),
+)
+def decay_behind_clip(trial: Trial) -> str | None:
+    resting = trial.on(rescaled(trial.case, np.copy, np.zeros_like))
+    far = min(1e30, trial.case.form.largest / 4)
+    unclipped = resting.on(resting.case.replace(hyper={**resting.case.hyper, "clip_norm": far}))
+    return resting.agrees(resting.run(), unclipped.run()) if unclipped.offered else None

@@ -1,0 +1,78 @@
+"""Laws of the compression of gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.laws.clips import named
+from optimetry.conformance.laws.law import Trial, first_difference, law
+from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.reference.distributed.dgc_momentum import count_sent
+
+is_dgc = named("dgc_compress")
+
+
+@law("without momentum, all that is fed is sent in the end, and once", universal=False, applies=is_dgc)
+def conservation(trial: Trial) -> str | None:
+    case = trial.case
+    hyper = {**case.hyper, "momentum": 0.0, "use_nesterov": False}
+    fed = [_whole_numbers(case, step) for step in range(len(case.grads))]
+    sizes = [param.size for param in case.parameters]
+    more = max((-(-size // count_sent(size, hyper["sparsity"])) for size in sizes if size), default=0)
+    nothing = tuple(np.zeros_like(param) for param in case.parameters)
+    got = trial.on(_fed(case, hyper, [*fed, *[nothing] * more])).run()
+    must = np.sum([flat(row) for row in fed], axis=0, keepdims=True, dtype=np.float64)
+    return _not_equal(np.sum(got, axis=0, keepdims=True, dtype=np.float64), must)
+
+
+@law("with sparsity 0 and no look ahead, every gradient is sent as it is", universal=False, applies=is_dgc)
+def dense(trial: Trial) -> str | None:
+    case = trial.case
+    fed = [_whole_numbers(case, step) for step in range(len(case.grads))]
+    got = trial.on(_fed(case, {**case.hyper, "sparsity": 0.0, "use_nesterov": False}, fed)).run()
+    return _not_equal(got, np.array([flat(row) for row in fed]))
+
+
+@law("the largest entries are sent, as many as the sparsity says", universal=False, applies=is_dgc)
+def largest_are_sent(trial: Trial) -> str | None:
+    case = trial.case
+    fed, must = [], []
+    for param in case.parameters:
+        values = _different(case, param.size)
+        least = np.sort(np.abs(values))[param.size - count_sent(param.size, case.hyper["sparsity"]) :]
+        fed.append(values.reshape(param.shape))
+        must.append(values * np.isin(np.abs(values), least))
+    got = trial.on(_fed(case, {**case.hyper, "use_nesterov": False}, [tuple(fed)])).run()
+    return _not_equal(got, flat(must)[None])
+
+
+def _fed(case: Case, hyper: dict[str, Any], grads: Sequence[tuple[Array, ...]]) -> Case:
+    """The case with other hyperparameters, fed with other gradients."""
+    return case.replace(hyper=hyper, grads=tuple(grads), learning_rates=(1.0,) * len(grads))
+
+
+def _whole_numbers(case: Case, step: int) -> tuple[Array, ...]:
+    """Gradients of small whole numbers, whose sums are exact in every format."""
+    return tuple(
+        ((7 * np.arange(param.size) + 3 * step) % 23 - 11).astype(param.dtype).reshape(param.shape)
+        for param in case.parameters
+    )
+
+
+def _different(case: Case, size: int) -> Array:
+    """Numbers of different magnitudes from 1 on, in no order, every other one negative."""
+    dtype = case.form.dtype
+    raw = np.dtype(f"uint{8 * dtype.itemsize}")
+    order = np.random.default_rng(size).permutation(size).astype(raw)
+    values: Array = (np.ones(1, dtype).view(raw) + order).view(dtype)
+    values[1::2] *= -1
+    return values
+
+
+def _not_equal(got: Any, must: Any) -> str | None:
+    """Where a trajectory is first not what it must be."""
+    return first_difference(got != must, got, must)

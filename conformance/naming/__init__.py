@@ -1,0 +1,1 @@
+"""What else a target may compute: families of rules, and probes that tell them apart."""

@@ -1,0 +1,59 @@
+"""What else a target may compute: the explanations that are tried once the documented one is rejected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families.family import FAMILIES
+from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
+from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.numerics.arithmetic import INCREMENTAL, PLAIN, Arithmetic
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.subject import LEARNING_RATE
+
+FLUSHED = Arithmetic(flushes_subnormals=True)
+
+
+def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanation]]:
+    """Yield the candidates for one subject, the sharpest explanations first; a tier is for where none before explains.
+
+    Named dialects are tried before the unnamed classes of the family, of which the probes leave one at most. Moments
+    formed as increments come before rounded numbers, whose bounds are wide enough to explain them, too. Only beside
+    float64 parameters can float32 numbers be told from rounding: first rounded throughout, then rounded in some of
+    their uses, then in some uses of a dialect. Flushed subnormals are tried last.
+    """
+    documented, named = documented_class(optimizer), named_classes(optimizer, dtype)
+    knows_increments = hasattr(FAMILIES.get(optimizer), INCREMENTAL)
+    incremental = [documented, *named] if knows_increments else []
+    numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
+    partly = Arithmetic(float32_in_some_uses=numbers)
+    increments = Arithmetic(incremental_moments=True)
+    flushed_increments = Arithmetic(flushes_subnormals=True, incremental_moments=True)
+    flushed_partly = Arithmetic(flushes_subnormals=True, float32_in_some_uses=numbers)
+
+    yield _each(named)
+    yield _each(probed.unnamed())
+    yield _each(incremental, increments)
+    if numbers:
+        yield [Explanation(documented, Arithmetic(float32=chosen)) for chosen in _choices(numbers)]
+        yield [Explanation(documented, partly)]
+        yield _each(named, partly)
+        yield _each(probed.unnamed(numbers), partly)
+    yield [Explanation(documented, FLUSHED)]
+    yield _each(named, FLUSHED)
+    yield _each(probed.unnamed(), FLUSHED)
+    yield _each(incremental, flushed_increments)
+    if numbers:
+        yield _each(named, flushed_partly)
+
+
+def _each(rules: Iterable[PointClass], arithmetic: Arithmetic = PLAIN) -> list[Explanation]:
+    return [Explanation(rule, arithmetic) for rule in rules]
+
+
+def _choices(numbers: Sequence[str]) -> list[tuple[str, ...]]:
+    """The numbers that frameworks round together: one alone, all but the learning rate, all."""
+    real = tuple(name for name in numbers if name != LEARNING_RATE)
+    together = [real, tuple(numbers)]
+    return list(dict.fromkeys([*((name,) for name in numbers), *(chosen for chosen in together if len(chosen) > 1)]))

@@ -1,0 +1,81 @@
+"""One explanation of what a target does: a formula, and how it is computed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.arithmetic import INCREMENTAL, PLAIN, Arithmetic
+from optimetry.conformance.numerics.formats import flushing
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.subject import LEARNING_RATE
+from optimetry.reference.declaration import Declared
+from optimetry.reports.results import described
+
+
+def to_float32(number: float) -> float:
+    """``number`` rounded to float32."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(number))
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A typed identity.
+
+    Attributes:
+        rule: which formula: the documented one, a named dialect, or another point of the family.
+        arithmetic: how it is computed.
+    """
+
+    rule: PointClass
+    arithmetic: Arithmetic = PLAIN
+
+    def expected(self, case: Case) -> Expected:
+        """What a target must be within the slack of."""
+        arithmetic = self.arithmetic
+        if self.rule.documented and not arithmetic:
+            return expected(case)
+        computed = self.computed(case.hyper)
+        if LEARNING_RATE in arithmetic.float32:
+            case = case.replace(learning_rates=tuple(map(to_float32, case.learning_rates)))
+        form = flushing(case.form) if arithmetic.flushes_subnormals else None
+        return expected(case, computed, form, arithmetic.float32_in_some_uses)
+
+    def computed(self, hyper: Mapping[str, Any]) -> Declared:
+        """The formula with these documented hyperparameters, rounded where they are held in float32.
+
+        Rounding may carry one out of its domain (0.99999999 becomes 1), as it does in the frameworks that round.
+
+        Raises:
+            HyperparameterError: as for the documented formula, before rounding.
+        """
+        computed = self.rule.of(hyper)
+        if self.arithmetic.incremental_moments:
+            computed = dataclasses.replace(computed, **{INCREMENTAL: True})
+        narrow = self.arithmetic.float32
+        return computed.lifted(lambda name, x: to_float32(x) if name in narrow else x) if narrow else computed
+
+    def with_numbers(self, throughout: tuple[str, ...], in_some_uses: tuple[str, ...] = ()) -> Explanation:
+        """The same with these numbers held in float32."""
+        changed = dataclasses.replace(self.arithmetic, float32=throughout, float32_in_some_uses=in_some_uses)
+        return Explanation(self.rule, changed)
+
+    @property
+    def formula(self) -> str | None:
+        """The line of the formula that differs from the document, None for the documented one."""
+        return None if self.rule.documented else self.rule.difference
+
+    @property
+    def reason(self) -> str:
+        """One sentence on what differs from the document; empty where nothing does."""
+        what = "the documented rule" if self.rule.documented else f"{self.rule.difference}, as in {self.rule.origin}"
+        ways = "; ".join(map(described, self.arithmetic.record()))
+        return f"{what}; {ways}" if ways else "" if self.rule.documented else what

@@ -1,0 +1,56 @@
+"""Rules that are called Adadelta."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.reference.rule import Array, State
+from optimetry.reference.rules.adadelta import Adadelta
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdadeltaFamily(Adadelta):
+    """Adadelta, with a choice at every place where implementations differ."""
+
+    learning_rate_use: str = axis("scales", {"scales": "w -= lr*d", "ignored": "w -= d"})
+    update_average: str = axis(
+        "old",
+        {
+            "old": "the step is d = sqrt((u + eps)/(a + eps))*g with u before this step",
+            "new": "d is formed again with the u that it has just updated",
+        },
+    )
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        squared_grad = self.rho * state.avg_squared_grad + (1 - self.rho) * np.square(grad)
+        delta = np.sqrt((state.avg_squared_update + self.epsilon) / (squared_grad + self.epsilon)) * grad
+        squared_update = self.rho * state.avg_squared_update + (1 - self.rho) * np.square(delta)
+        if self.update_average == "new":
+            delta = np.sqrt((squared_update + self.epsilon) / (squared_grad + self.epsilon)) * grad
+        step = lr * delta if self.learning_rate_use == "scales" else delta
+        return param - step, State(avg_squared_grad=squared_grad, avg_squared_update=squared_update)
+
+
+declare(
+    Dialect(
+        name="learning_rate_ignored",
+        family=AdadeltaFamily,
+        point={"learning_rate_use": "ignored"},
+        origin="Adadelta as published, which has no learning rate",
+        reference="Zeiler (2012), algorithm 1",
+        difference="w -= d",
+    ),
+    Dialect(
+        name="new_average_learning_rate_ignored",
+        family=AdadeltaFamily,
+        point={"learning_rate_use": "ignored", "update_average": "new"},
+        origin="PaddlePaddle 1.8.5, whose lazily evaluated step is formed after u was overwritten",
+        reference="Paddle 1.8, paddle/fluid/operators/optimizers/adadelta_op.h",
+        difference="w -= sqrt((u_new + eps)/(a + eps))*g",
+    ),
+    settings=(Setting({"rho": 0.7, "epsilon": 0.1}),),
+)

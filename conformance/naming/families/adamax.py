@@ -1,0 +1,70 @@
+"""Rules that are called Adamax."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.moments import moving_average
+from optimetry.reference.rule import Array, State
+from optimetry.reference.rules.adamax import Adamax
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdamaxFamily(Adamax):
+    """Adamax, with a choice at every place where implementations differ."""
+
+    epsilon_placement: str = axis(
+        "decayed_norm",
+        {
+            "decayed_norm": "u = max(b2*u + eps, |g|)",
+            "gradient": "u = max(b2*u, |g| + eps)",
+            "denominator": "u = max(b2*u, |g|), and m/(u + eps)",
+            "none": "u = max(b2*u, |g|): 0/0 before the first gradient",
+        },
+    )
+    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        moment = moving_average(state.moment, grad, self.beta1, incremental=self.incremental_moments)
+        decayed, size = self.beta2 * state.inf_norm, np.abs(grad)
+        if self.epsilon_placement == "decayed_norm":
+            inf_norm = np.maximum(decayed + self.epsilon, size)
+        elif self.epsilon_placement == "gradient":
+            inf_norm = np.maximum(decayed, size + self.epsilon)
+        else:
+            inf_norm = np.maximum(decayed, size)
+        denominator = inf_norm + self.epsilon if self.epsilon_placement == "denominator" else inf_norm
+        return param - lr / (1 - self.beta1**t) * (moment / denominator), State(moment=moment, inf_norm=inf_norm)
+
+
+declare(
+    Dialect(
+        name="epsilon_on_gradient",
+        family=AdamaxFamily,
+        point={"epsilon_placement": "gradient"},
+        origin="torch.optim.Adamax, optax.adamax",
+        reference="torch/optim/adamax.py; optax/_src/transform.py, scale_by_adamax",
+        difference="u = max(b2*u, |g| + eps)",
+    ),
+    Dialect(
+        name="epsilon_in_denominator",
+        family=AdamaxFamily,
+        point={"epsilon_placement": "denominator"},
+        origin="keras.optimizers.Adamax",
+        reference="keras/src/optimizers/adamax.py",
+        difference="u = max(b2*u, |g|); w -= lr/(1-b1^t) * m/(u + eps)",
+    ),
+    Dialect(
+        name="no_epsilon",
+        family=AdamaxFamily,
+        point={"epsilon_placement": "none"},
+        origin="Adamax as published",
+        reference="Kingma & Ba (2015), algorithm 2",
+        difference="u = max(b2*u, |g|)",
+    ),
+    settings=(Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1}),),
+)

@@ -1,0 +1,152 @@
+"""Averages of parameters that are called by the documented names and are others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.families.family import Dialect, declare
+from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage, ModelAverage
+from optimetry.reference.averaging.exponential import Decayed, ExponentialAverage
+from optimetry.reference.averaging.window import WindowAverage
+from optimetry.reference.rule import Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartsAtFirst(ExponentialMovingAverage):
+    """The first value counts for more than the documents say; nothing starts at zero, so nothing is corrected."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        if state is None:
+            return list(fed), (1, Decayed(0.0, list(fed)))
+        updates, held = state
+        held = self.average.update(held, fed, updates if self.scheduled else None)
+        return list(held.biased), (updates + 1, held)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartsAtInitial(StartsAtFirst):
+    """The value before training counts, too, as if it were the first."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        return super().feed(fed, parameters, state or (0, Decayed(0.0, list(parameters))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotCorrected(ExponentialMovingAverage):
+    """The average from 0 as it is, biased towards zero."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        _, state = super().feed(fed, parameters, state)
+        return list(state[1].biased), state
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectedByPower(ExponentialMovingAverage):
+    """The power of one decay in place of the product of all: right for a constant decay alone."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        _, state = super().feed(fed, parameters, state)
+        updates, held = state
+        decay = self.average.decay_at(updates - 1 if self.scheduled else None)
+        return [e / (1 - np.power(decay, updates)) for e in held.biased], state
+
+
+class _Increments(ExponentialAverage):
+    """Forms each average from its change."""
+
+    def update(self, state: Decayed, parameters: Sequence[Array], thres_steps: int | None = None) -> Decayed:
+        decay = self.decay_at(thres_steps)
+        biased = [e + (1 - decay) * (w - e) for e, w in zip(state.biased, parameters, strict=True)]
+        return Decayed(decay * state.product, biased)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incremental(ExponentialMovingAverage):
+    """The same number, but for cancellation."""
+
+    @property
+    def average(self) -> ExponentialAverage:
+        return _Increments(self.decay)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurrentWindow(ModelAverage):
+    """The previous window is forgotten: zero over zero right after a window has been closed."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        _, held = super().feed(fed, parameters, state)
+        return [(a + b) / float(held.in_window) for a, b in zip(held.recent, held.folded, strict=True)], held
+
+
+class _WholeWindows(WindowAverage):
+    """The length of a window is cut to a whole number, as with integers of C."""
+
+    def is_full(self, updates: int, in_window: int) -> bool:
+        return in_window >= self.minimum and in_window >= min(self.maximum, math.floor(updates * self.rate))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeWindows(ModelAverage):
+    """A window is closed up to one update earlier."""
+
+    @property
+    def average(self) -> WindowAverage:
+        return _WholeWindows(self.average_window_rate, self.min_average_window, self.max_average_window)
+
+
+declare(
+    Dialect(
+        name="starts_at_first",
+        family=StartsAtFirst,
+        origin="torch AveragedModel, Keras use_ema",
+        reference="torch/optim/swa_utils.py; keras/src/optimizers/base_optimizer.py",
+        difference="e = w in the first update, and e is not corrected",
+    ),
+    Dialect(
+        name="starts_at_initial",
+        family=StartsAtInitial,
+        origin="hand-written averages",
+        difference="e starts at the parameters before training, and is not corrected",
+    ),
+    Dialect(
+        name="not_corrected",
+        family=NotCorrected,
+        origin="optax.ema with debias=False",
+        reference="optax/transforms/_accumulation.py, ema",
+        difference="e, not e / (1 - prod d)",
+    ),
+    Dialect(
+        name="corrected_by_power",
+        family=CorrectedByPower,
+        origin="PaddlePaddle 3.3",
+        reference="Paddle 3.3, python/paddle/static/nn/common.py",
+        difference="e / (1 - d_t^t), with the decay of the last update",
+    ),
+    Dialect(
+        name="incremental",
+        family=Incremental,
+        origin="hand-written averages",
+        difference="e += (1-d)*(w - e): rounded like the larger of w and e",
+    ),
+)
+
+declare(
+    Dialect(
+        name="current_window",
+        family=CurrentWindow,
+        origin="hand-written averages",
+        difference="the mean over the current window alone",
+    ),
+    Dialect(
+        name="whole_windows",
+        family=WholeWindows,
+        origin="PaddlePaddle 3.3",
+        reference="Paddle 3.3, python/paddle/incubate/optimizer/modelaverage.py",
+        difference="n >= min(max, int(updates*rate)): the window's length is cut",
+    ),
+)

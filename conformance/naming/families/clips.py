@@ -1,0 +1,157 @@
+"""Clips that are called by the documented names and are others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.families.family import Dialect, declare
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm, ClipByNorm
+from optimetry.reference.clips import clip_by_global_norm
+from optimetry.reference.norms import norm
+from optimetry.reference.precision import working
+from optimetry.reference.rule import Array
+
+TORCH_EPSILON = 1e-6
+"""What ``torch.nn.utils.clip_grad_norm_`` adds to a norm before it divides by it."""
+
+
+def norm_of_all(arrays: Sequence[Array]) -> Array:
+    """The norm of all elements of all arrays."""
+    squares = [np.square(norm(array)) for array in arrays]
+    return np.sqrt(sum(squares[1:], start=squares[0]))
+
+
+def scaled_with_epsilon(grads: Sequence[Array], limit: Any) -> list[Array]:
+    """All gradients scaled by one factor, as ``torch.nn.utils.clip_grad_norm_`` has it: the factor is clamped."""
+    factor = np.minimum(limit / (norm_of_all(grads) + TORCH_EPSILON), 1.0)
+    return [grad * factor for grad in grads]
+
+
+def in_float32(number: Any) -> Any:
+    """A number rounded to float32 and back."""
+    if isinstance(number, Bounded):
+        rounding = np.abs(number.value) * FORMATS["float32"].roundoff
+        return Bounded(number.value, number.bound + rounding, number.form, number.nonnegative)
+    return working(np.asarray(number).astype(np.float32).astype(number.dtype))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormWithEpsilon(ClipByNorm):
+    """Scaled to a little less than the limit."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        return [scaled for grad in fed for scaled in scaled_with_epsilon([grad], self.clip_norm)], None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlobalNormWithEpsilon(ClipByGlobalNorm):
+    """Scaled to a little less than the limit."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        return scaled_with_epsilon(fed, self.clip_norm), None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormInFloat32(ClipByNorm):
+    """The norm of float64 gradients passes through float32."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        norms = [in_float32(norm(grad)) for grad in fed]
+        return [g * self.clip_norm / np.maximum(n, self.clip_norm) for g, n in zip(fed, norms, strict=True)], None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlobalNormInFloat32(ClipByGlobalNorm):
+    """The norm of float64 gradients passes through float32."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        size = in_float32(norm_of_all([in_float32(norm(grad)) for grad in fed]))
+        factor = in_float32(self.clip_norm / np.maximum(size, self.clip_norm))
+        return [grad * factor for grad in fed], None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlwaysScaled(ClipByNorm):
+    """Short gradients are made longer."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        return [np.where(norm(grad) > 0.0, grad * self.clip_norm / norm(grad), grad) for grad in fed], None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormOfAll(ClipByNorm):
+    """What `ClipByGlobalNorm` documents."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        return clip_by_global_norm(fed, self.clip_norm), None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormOfEach(ClipByGlobalNorm):
+    """What `ClipByNorm` documents."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        return [clipped for grad in fed for clipped in clip_by_global_norm([grad], self.clip_norm)], None
+
+
+TORCH = "torch.nn.utils.clip_grad_norm_"
+
+declare(
+    Dialect(
+        name="epsilon_in_divisor",
+        family=NormWithEpsilon,
+        origin=TORCH,
+        reference="torch/nn/utils/clip_grad.py",
+        difference="g *= min(1, c / (|g| + 1e-6))",
+    ),
+    Dialect(
+        name="float32_norm",
+        family=NormInFloat32,
+        origin="Keras on torch",
+        reference="keras/src/backend/torch/linalg.py",
+        difference="|g| rounded to float32",
+        dtypes=("float64",),
+    ),
+    Dialect(
+        name="always_scaled",
+        family=AlwaysScaled,
+        origin="normalized gradients",
+        difference="g *= c / |g|, whatever the norm is",
+    ),
+    Dialect(
+        name="global_norm",
+        family=NormOfAll,
+        origin="a clip by the global norm",
+        difference="one norm of all gradients in place of each one's",
+    ),
+)
+
+declare(
+    Dialect(
+        name="epsilon_in_divisor",
+        family=GlobalNormWithEpsilon,
+        origin=TORCH,
+        reference="torch/nn/utils/clip_grad.py",
+        difference="g *= min(1, c / (|all g| + 1e-6))",
+    ),
+    Dialect(
+        name="float32_norm",
+        family=GlobalNormInFloat32,
+        origin="Keras on torch",
+        reference="keras/src/backend/torch/linalg.py",
+        difference="|all g| and c/|all g| rounded to float32",
+        dtypes=("float64",),
+    ),
+    Dialect(
+        name="norm_of_each",
+        family=NormOfEach,
+        origin="a clip by norm",
+        difference="each gradient's own norm in place of one of all",
+    ),
+)

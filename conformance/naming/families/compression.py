@@ -1,0 +1,71 @@
+"""Compressions of gradients that are called DGC and are others."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from optimetry.conformance.naming.families.family import Dialect, declare
+from optimetry.conformance.subjects.wrappers.compression import DGCCompress
+from optimetry.reference.rule import Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unmasked(DGCCompress):
+    """Stale momentum goes on where an entry has just been sent."""
+
+    def left(self, taken: Any, u: Array) -> Array:
+        return u
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncorrected(DGCCompress):
+    """Momentum is left to whoever applies the messages."""
+
+    def accumulated(self, grad: Array, u: Array, v: Array) -> tuple[Array, Array]:
+        return u, v + grad
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundedUp(DGCCompress):
+    """One entry more, mostly."""
+
+    def count(self, size: int) -> int:
+        return min(size, max(1, math.ceil(size * (1 - self.sparsity))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VelocitySelects(DGCCompress):
+    """What has waited long does not count for more: another order, the same messages otherwise."""
+
+    def taken(self, u: Array, v: Array) -> Any:
+        return super().taken(v, u)
+
+
+declare(
+    Dialect(
+        name="unmasked_velocity",
+        family=Unmasked,
+        origin="implementations without factor masking",
+        difference="u keeps what is sent; only v becomes zero there",
+    ),
+    Dialect(
+        name="uncorrected",
+        family=Uncorrected,
+        origin="top-k compression with error feedback",
+        difference="v += g: no momentum before entries are sent",
+    ),
+    Dialect(
+        name="count_rounded_up",
+        family=RoundedUp,
+        origin="implementations that round up",
+        difference="ceil(n*(1-s)) entries",
+    ),
+    Dialect(
+        name="velocity_selects",
+        family=VelocitySelects,
+        origin="misread pseudocode",
+        difference="the entries of largest |u|, not of largest |v|",
+    ),
+)

@@ -1,0 +1,38 @@
+"""Rules that are called decayed Adagrad, or RMSProp without momentum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.reference.rule import Array, State
+from optimetry.reference.rules.decayed_adagrad import DecayedAdagrad
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecayedAdagradFamily(DecayedAdagrad):
+    """Decayed Adagrad, with a choice at every place where implementations differ."""
+
+    epsilon_placement: str = axis("outside", {"outside": "sqrt(m) + eps", "inside": "sqrt(m + eps)"})
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        moment = self.decay * state.moment + (1 - self.decay) * np.square(grad)
+        outside = self.epsilon_placement == "outside"
+        root = np.sqrt(moment) + self.epsilon if outside else np.sqrt(moment + self.epsilon)
+        return param - lr * grad / root, State(moment=moment)
+
+
+declare(
+    Dialect(
+        name="epsilon_inside",
+        family=DecayedAdagradFamily,
+        point={"epsilon_placement": "inside"},
+        origin="keras.optimizers.RMSprop and optax.rmsprop, both without momentum",
+        reference="keras/src/optimizers/rmsprop.py; optax/_src/transform.py, scale_by_rms",
+        difference="w -= lr*g / sqrt(m + eps)",
+    ),
+    settings=(Setting({"decay": 0.7, "epsilon": 0.1}),),
+)

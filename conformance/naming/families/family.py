@@ -1,0 +1,149 @@
+"""Rules in real use that differ from the documented one, each with a name, an origin and a reference.
+
+The dialects of one rule are points of one *family*: a subclass of the documented rule with a field for each *axis*, a
+choice in which implementations differ. At the documented value of every axis the family is the documented rule. What
+differs in its whole formula, as wrappers mostly do, is a subclass of its own, at no point.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from optimetry.reference.declaration import Declared
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One choice in which implementations of a rule differ.
+
+    Attributes:
+        name: the field of the family that holds the choice.
+        documented: the value that the document chooses.
+        values: every value with its meaning, the documented one first.
+    """
+
+    name: str
+    documented: str
+    values: Mapping[str, str]
+
+
+def axis(documented: str, values: Mapping[str, str]) -> Any:
+    """Declare an axis as a field of a family: its documented value, and every value with its meaning."""
+    if documented not in values:
+        raise ValueError(f"documented value {documented!r}, must be one of: {', '.join(values)}")
+    return dataclasses.field(default=documented, metadata={"axis": values})
+
+
+def axes(family: type[Declared]) -> dict[str, Axis]:
+    """The axes of a family by name, in the order of their declaration."""
+    return {
+        field.name: Axis(field.name, str(field.default), field.metadata["axis"])
+        for field in dataclasses.fields(family)
+        if "axis" in field.metadata
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """One named formula that differs from the documented one.
+
+    Attributes:
+        name: unique among the dialects of the subject.
+        family: the formulas that this one is a point of, or the formula itself.
+        point: the value of every axis that differs from the document; empty for a formula of its own.
+        origin: which frameworks, versions or papers compute it.
+        reference: where that can be read: a section of a paper, or a source file upstream.
+        difference: the line of the formula that differs.
+        dtypes: the dtypes in which it can be told from the documented formula; None for all.
+
+    Raises:
+        ValueError: the point names an axis or a value that the family does not have, or no difference at all.
+    """
+
+    name: str
+    family: type[Declared] = dataclasses.field(repr=False)
+    point: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
+    origin: str = dataclasses.field(repr=False)
+    reference: str = dataclasses.field(default="", repr=False)
+    difference: str = dataclasses.field(repr=False)
+    dtypes: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        declared = axes(self.family)
+        if declared and not self.point:
+            raise ValueError(f"{self.optimizer}: dialect {self.name} differs in no axis")
+        for name, value in self.point.items():
+            allowed = [other for other in declared[name].values if other != declared[name].documented]
+            if value not in allowed:
+                raise ValueError(
+                    f"{self.optimizer}: dialect {self.name}: {name} = {value!r}, must be one of: {', '.join(allowed)}"
+                )
+
+    @property
+    def optimizer(self) -> str:
+        """The name of the documented subject."""
+        return self.family.name
+
+    def of(self, hyper: Mapping[str, Any]) -> Declared:
+        """The formula with these documented hyperparameters.
+
+        Raises:
+            HyperparameterError: as for the documented formula.
+        """
+        computed = self.family.of(hyper)
+        return dataclasses.replace(computed, **self.point) if self.point else computed
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What one probe of a family has in common, and what the pool is drawn from that its tensors are chosen from.
+
+    Attributes:
+        hyper: hyperparameters at which dialects differ.
+        rates: the learning rate of each step; it changes on the way.
+        sizes: decimal exponents of the parameters.
+        grads: decimal exponents of the gradients.
+        pool: how many tensors are drawn.
+    """
+
+    hyper: dict[str, Any]
+    rates: tuple[float, ...] = (0.3, 0.3, 0.07, 0.07)
+    sizes: tuple[float, float] = (-2.0, 1.0)
+    grads: tuple[float, float] = (-2.0, 1.0)
+    pool: int = 200
+
+
+FAMILIES: dict[str, type[Declared]] = {}
+"""The family of every rule that has axes, by the rule's name."""
+
+DIALECTS: dict[str, tuple[Dialect, ...]] = {}
+"""The dialects of each subject that has some, by its name; filled when `optimetry.conformance.naming.families` is
+imported."""
+
+
+SETTINGS: dict[str, tuple[Setting, ...]] = {}
+"""The settings of each family's probes; filled likewise."""
+
+
+def declare(*dialects: Dialect, settings: tuple[Setting, ...] = ()) -> None:
+    """Enter the named dialects of one subject, and the family whose points they are.
+
+    Args:
+        dialects: all dialects of the subject.
+        settings: one for each probe of the family; ``python -m optimetry.conformance.naming.probe_search`` finds the
+            probes.
+
+    Raises:
+        ValueError: two dialects have one name, or they are of several subjects or families.
+    """
+    names, optimizer = [dialect.name for dialect in dialects], dialects[0].optimizer
+    families = {dialect.family for dialect in dialects if axes(dialect.family)}
+    if len(set(names)) < len(names) or len(families) > 1 or any(one.optimizer != optimizer for one in dialects):
+        raise ValueError(f"{optimizer}: dialects {', '.join(names)}, must differ in name and be of one family")
+    DIALECTS[optimizer] = dialects
+    if settings:
+        SETTINGS[optimizer] = settings
+    FAMILIES.update((optimizer, family) for family in families)

@@ -1,0 +1,118 @@
+"""Rules that are called LAMB."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
+from optimetry.reference.norms import norm
+from optimetry.reference.rule import Array, State
+from optimetry.reference.rules.lamb import Lamb
+
+
+@dataclass(frozen=True, kw_only=True)
+class LambFamily(Lamb):
+    """LAMB, with a choice at every place where implementations differ; |x| is a norm over the tensor."""
+
+    bias_correction: str = axis("none", {"none": "m and v", "both": "m/(1-b1^t) and v/(1-b2^t)"})
+    decay_placement: str = axis(
+        "inside_ratio", {"inside_ratio": "q = r + lam*w", "before_ratio": "w -= lr*lam*w comes first, and q = r"}
+    )
+    param_norm: str = axis("as_is", {"as_is": "|w|", "clamped": "min(|w|, 10)"})
+    zero_norm: str = axis("ratio_one", {"ratio_one": "the ratio is 1", "unguarded": "the division is carried out"})
+    zero_decay: str = axis("ratio", {"ratio": "no exception", "ratio_one": "lam = 0: the ratio is 1"})
+
+    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
+    largest_norm: ClassVar[float] = 10.0  # not a documented hyperparameter: the limit of pytorch-lamb
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        incremental = self.incremental_moments
+        moment1 = moving_average(state.moment1, grad, self.beta1, incremental=incremental)
+        moment2 = moving_average_of_squares(state.moment2, grad, self.beta2, incremental=incremental)
+        if self.bias_correction == "none":
+            direction = moment1 / (np.sqrt(moment2) + self.epsilon)
+        else:
+            corrected1, corrected2 = moment1 / (1 - self.beta1**t), moment2 / (1 - self.beta2**t)
+            direction = corrected1 / (np.sqrt(corrected2) + self.epsilon)
+        if self.decay_placement == "inside_ratio":
+            direction = direction + self.lamb_weight_decay * param
+        else:
+            param = param - lr * self.lamb_weight_decay * param
+
+        param_norm, direction_norm = norm(param), norm(direction)
+        if self.param_norm == "clamped":
+            param_norm = np.minimum(param_norm, self.largest_norm)
+        ratio = param_norm / direction_norm
+        if self.zero_norm == "ratio_one":
+            ratio = np.where((param_norm > 0) & (direction_norm > 0), ratio, 1.0)
+        if self.zero_decay == "ratio_one":
+            ratio = np.where(self.lamb_weight_decay > 0, ratio, 1.0)
+        return param - lr * ratio * direction, State(moment1=moment1, moment2=moment2)
+
+
+declare(
+    Dialect(
+        name="bias_corrected",
+        family=LambFamily,
+        point={"bias_correction": "both"},
+        origin="LAMB as published, optax.lamb",
+        reference="You et al. (2020), algorithm 2; optax/_src/alias.py, lamb",
+        difference="r = (m/(1-b1^t)) / (sqrt(v/(1-b2^t)) + eps)",
+    ),
+    Dialect(
+        name="bias_corrected_zero_decay_ratio_one",
+        family=LambFamily,
+        point={"bias_correction": "both", "zero_decay": "ratio_one"},
+        origin="PaddlePaddle 3.3 with always_adapt=False, its default",
+        reference="Paddle 3.3, paddle/phi/kernels/impl/lamb_kernel_impl.h",
+        difference="r = (m/(1-b1^t)) / (sqrt(v/(1-b2^t)) + eps); ratio = 1 if lam == 0",
+    ),
+    Dialect(
+        name="zero_decay_ratio_one",
+        family=LambFamily,
+        point={"zero_decay": "ratio_one"},
+        origin="known only together with bias correction",
+        reference="Paddle 3.3, paddle/phi/kernels/impl/lamb_kernel_impl.h",
+        difference="ratio = 1 if lam == 0",
+    ),
+    Dialect(
+        name="bias_corrected_decay_before_ratio",
+        family=LambFamily,
+        point={"bias_correction": "both", "decay_placement": "before_ratio"},
+        origin="keras.optimizers.Lamb(weight_decay=...)",
+        reference="keras/src/optimizers/lamb.py and base_optimizer.py",
+        difference="w -= lr*lam*w; r = (m/(1-b1^t)) / (sqrt(v/(1-b2^t)) + eps); w -= lr*|w|/|r|*r",
+    ),
+    Dialect(
+        name="decay_before_ratio",
+        family=LambFamily,
+        point={"decay_placement": "before_ratio"},
+        origin="known only together with bias correction",
+        reference="keras/src/optimizers/base_optimizer.py",
+        difference="w -= lr*lam*w; w -= lr*|w|/|r|*r",
+    ),
+    Dialect(
+        name="norm_clamped",
+        family=LambFamily,
+        point={"param_norm": "clamped"},
+        origin="pytorch-lamb; the function phi of the paper",
+        reference="You et al. (2020), algorithm 2, phi; cybertronai/pytorch-lamb, pytorch_lamb/lamb.py",
+        difference="w -= lr*min(|w|, 10)/|q|*q",
+    ),
+    Dialect(
+        name="unguarded",
+        family=LambFamily,
+        point={"zero_norm": "unguarded"},
+        origin="the equation as printed: a zero tensor never moves",
+        reference="fluid.optimizer.LambOptimizer, page 000",
+        difference="ratio = |w|/|q|, also where a norm is 0",
+    ),
+    settings=tuple(
+        Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1, "lamb_weight_decay": decay}, sizes=(-1, 3), pool=60)
+        for decay in (0.3, 0.0)
+    ),
+)

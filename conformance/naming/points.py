@@ -1,0 +1,218 @@
+"""The points of a family, one for each choice on every axis, in classes of points that are algebraically the same rule.
+
+Where both corrections of Adam are off, say, the count they would use does not matter: such points are no rivals, they
+are one class. ``classes.json`` holds the classes, found by `merged` on many cases; ``python -m
+optimetry.conformance.naming.probe_search`` writes it anew, and tests hold it against fresh evaluations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.families.family import DIALECTS, FAMILIES, Axis, Dialect, axes
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.reference.declaration import Declared
+
+FILE = "classes.json"
+
+DOCUMENTED = "documented"
+"""The name of the class that holds the documented point."""
+
+Point = Mapping[str, str]
+"""The value of every axis that differs from the document; the documented point is empty."""
+
+
+@dataclass(frozen=True)
+class PointClass:
+    """Points of one family that compute the same, whatever they are fed; or one dialect that is no point of a family.
+
+    Attributes:
+        optimizer: the name of the documented subject.
+        name: ``documented``, a dialect's name, or the axes in which its simplest point differs.
+        points: its points, the one that names it first.
+        dialect: the named dialect that is one of its points, if one is.
+    """
+
+    optimizer: str
+    name: str
+    points: tuple[Point, ...]
+    dialect: Dialect | None = None
+
+    @property
+    def point(self) -> Point:
+        """The point that stands for the class."""
+        return self.points[0]
+
+    @property
+    def documented(self) -> bool:
+        """Whether this is the documented rule."""
+        return self.dialect is None and not self.point
+
+    @property
+    def differences(self) -> list[tuple[Axis, str]]:
+        """The axes that differ from the document, with the value of each."""
+        declared = family_axes(self.optimizer)
+        return [(declared[name], value) for name, value in self.point.items()]
+
+    @property
+    def difference(self) -> str:
+        """What differs from the document, as formulas."""
+        return self.dialect.difference if self.dialect else "; ".join(x.values[value] for x, value in self.differences)
+
+    @property
+    def origin(self) -> str:
+        """Which frameworks, versions or papers compute it."""
+        return self.dialect.origin if self.dialect else "no framework or paper known here"
+
+    def of(self, hyper: Mapping[str, Any]) -> Declared:
+        """The formula of the class with these documented hyperparameters.
+
+        Raises:
+            HyperparameterError: as for the documented one.
+        """
+        return self.dialect.of(hyper) if self.dialect else at(self.optimizer, self.point, hyper)
+
+
+def family_axes(optimizer: str) -> dict[str, Axis]:
+    """The axes of a rule's family by name; none for a rule that has no family."""
+    return axes(FAMILIES[optimizer]) if optimizer in FAMILIES else {}
+
+
+def at(optimizer: str, point: Point, hyper: Mapping[str, Any]) -> Declared:
+    """The formula at one point of a family, or the documented one where there is no family."""
+    return dataclasses.replace(FAMILIES.get(optimizer, subject_named(optimizer).declaration).of(hyper), **point)
+
+
+def points_of(optimizer: str) -> list[Point]:
+    """Every point of a family, those that differ in the fewest axes first: the documented one leads."""
+    declared = family_axes(optimizer)
+    every = [dict(zip(declared, values, strict=True)) for values in product(*(x.values for x in declared.values()))]
+    points = [{name: v for name, v in point.items() if v != declared[name].documented} for point in every]
+    return sorted(points, key=len)
+
+
+@cache
+def classes_of(optimizer: str) -> tuple[PointClass, ...]:
+    """The classes of a subject's family, the documented one first, then the named ones, then the others.
+
+    Raises:
+        UnknownOptimizerError: no such subject.
+    """
+    subject_named(optimizer)
+    dialects = DIALECTS.get(optimizer, ())
+    found = [_named(optimizer, group, dialects) for group in stored().get(optimizer, [[{}]])]
+    found += [PointClass(optimizer, one.name, ({},), one) for one in dialects if not one.point]
+    return tuple(sorted(found, key=lambda one: 0 if one.documented else 1 if one.dialect else 2))
+
+
+def documented_class(optimizer: str) -> PointClass:
+    """The class that holds the documented formula."""
+    return classes_of(optimizer)[0]
+
+
+def named_classes(optimizer: str, dtype: str) -> list[PointClass]:
+    """The classes of the named dialects that can be told from the documented formula in a dtype."""
+    named = [one for one in classes_of(optimizer) if one.dialect is not None]
+    return [one for one in named if one.dialect and (one.dialect.dtypes is None or dtype in one.dialect.dtypes)]
+
+
+def _named(optimizer: str, group: list[Point], dialects: Iterable[Dialect]) -> PointClass:
+    for dialect in dialects:
+        if dialect.point and dialect.point in group:
+            others = [point for point in group if point != dialect.point]
+            return PointClass(optimizer, dialect.name, (dialect.point, *others), dialect)
+    name = ", ".join(f"{axis}={value}" for axis, value in group[0].items()) or DOCUMENTED
+    return PointClass(optimizer, name, tuple(group))
+
+
+@cache
+def stored() -> dict[str, list[list[Point]]]:
+    """The classes that are stored, by rule."""
+    file = resources.files(__package__).joinpath(FILE)
+    return decoded(file.read_text(encoding="utf-8"))
+
+
+def decoded(text: str) -> dict[str, list[list[Point]]]:
+    """The classes that `encoded` wrote, by rule."""
+    found: dict[str, list[list[Point]]] = {}
+    for optimizer, groups in json.loads(text).items():
+        declared = family_axes(optimizer)
+        digits = {(name, str(i)): value for name, x in declared.items() for i, value in enumerate(x.values)}
+        found[optimizer] = [
+            [
+                {name: digits[name, d] for name, d in zip(declared, code, strict=True) if d != "0"}
+                for code in group.split()
+            ]
+            for group in groups
+        ]
+    return found
+
+
+def encoded(classes: Mapping[str, list[list[Point]]]) -> str:
+    """Classes as text: a point is one digit for each axis, the place of its value in the axis; 0 is documented."""
+
+    def code(optimizer: str, point: Point) -> str:
+        return "".join(
+            str(list(x.values).index(point.get(name, x.documented))) for name, x in family_axes(optimizer).items()
+        )
+
+    groups = {
+        optimizer: [" ".join(code(optimizer, point) for point in group) for group in found]
+        for optimizer, found in classes.items()
+    }
+    return json.dumps(groups, indent=1) + "\n"
+
+
+EXACTLY = 1e-6
+"""The largest distance of equal points, in units of the bounds: quad precision against double precision's bounds."""
+
+
+def merged(optimizer: str, cases: Iterable[Case], points: Iterable[Point] | None = None) -> list[list[Point]]:
+    """The points, by default all of the family, in groups that no case tells apart; cases must be in float64."""
+    groups = [list(points_of(optimizer) if points is None else points)]
+    for case in cases:
+        groups = [part for group in groups for part in ([group] if len(group) == 1 else _split(group, optimizer, case))]
+    return groups
+
+
+def _split(group: list[Point], optimizer: str, case: Case) -> list[list[Point]]:
+    """Groups within one; what is vacuous contradicts nothing, and it is for the probes to prove groups different."""
+    parts: list[tuple[Expected, list[Point]]] = []
+    for point in group:
+        oracle = expected(case, at(optimizer, point, case.hyper))
+        for known, part in parts:
+            if np.max(separations(oracle, known), initial=0.0) <= EXACTLY:
+                part.append(point)
+                break
+        else:
+            parts.append((oracle, [point]))
+    return [part for _, part in parts]
+
+
+def separations(a: Expected, b: Expected) -> Any:
+    """The distance of two rules in every element, in units of the sum of their bounds, as float64.
+
+    Whoever is within s bounds of one rule is at least S bounds away from the other where their separation S is s or
+    more: ``|x - b| >= |a - b| - |x - a| >= S*(bound_a + bound_b) - s*bound_a >= S*bound_b``. So no target conforms to
+    both, and the share of the other shows how clear that is. Where one rule has no finite value and the other is known,
+    they are infinitely far apart; where neither is known, or one is vacuous, nothing is said.
+    """
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(a.value), np.isfinite(b.value)
+        known = finite[0] & np.isfinite(a.bound), finite[1] & np.isfinite(b.bound)
+        distance = np.abs(a.value - b.value)
+        share = np.where(distance == 0, 0.0, (distance / (a.bound + b.bound)).astype(np.float64))
+    one_alone = (known[0] & ~finite[1]) | (known[1] & ~finite[0])
+    return np.where(known[0] & known[1], share, np.where(one_alone, np.inf, 0.0))

@@ -1,0 +1,66 @@
+"""Which numbers a target holds in float32 beside float64 parameters, found one by one.
+
+In a probe whose other numbers are all representable in float32, rounding them changes nothing: what the target then
+computes tells whether the one number left is rounded, and whether in all of its uses.
+"""
+
+from __future__ import annotations
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.explanation import to_float32
+from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.numerics.agreement import explains
+from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.subject import LEARNING_RATE
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
+
+
+def numbers_in_float32(target: Target, rule: PointClass, guard: Guard) -> Arithmetic:
+    """Find what a target that computes ``rule`` holds in float32, as far as the probes of its family show it.
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    probes = probes_of(rule.optimizer, "float64")
+    throughout, in_some_uses = list[str](), list[str]()
+    for name in subject_named(rule.optimizer).numbers if probes else ():
+        how = {_how(target, _alone(case, name), name, rule, guard) for case in probes}
+        if "in some uses" in how:
+            in_some_uses.append(name)
+        elif "throughout" in how:
+            throughout.append(name)
+    if not (throughout or in_some_uses):
+        return PLAIN
+    return Arithmetic(float32=tuple(throughout), float32_in_some_uses=tuple(in_some_uses))
+
+
+def _alone(case: Case, name: str) -> Case:
+    """The case with every number but one representable in float32."""
+    hyper = {
+        other: to_float32(value) if isinstance(value, float) and other != name else value
+        for other, value in case.hyper.items()
+    }
+    rates = case.learning_rates if name == LEARNING_RATE else tuple(map(to_float32, case.learning_rates))
+    return case.replace(hyper=hyper, learning_rates=rates)
+
+
+def _rounded(case: Case, name: str) -> Case:
+    """The case with this number rounded as well."""
+    if name == LEARNING_RATE:
+        return case.replace(learning_rates=tuple(map(to_float32, case.learning_rates)))
+    return case.replace(hyper={**case.hyper, name: to_float32(case.hyper[name])})
+
+
+def _how(target: Target, case: Case, name: str, rule: PointClass, guard: Guard) -> str | None:
+    """How a number is rounded in a case, None where it is not, or the case is not taken."""
+    if reason_unsupported(target, case) is not None:
+        return None
+    after = trajectory(target, case, guard)
+    if explains(after, expected(case, rule.of(case.hyper)), case.form):
+        return None
+    other = _rounded(case, name)
+    return "throughout" if explains(after, expected(other, rule.of(other.hyper)), case.form) else "in some uses"

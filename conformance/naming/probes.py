@@ -1,0 +1,127 @@
+"""Probes: for each family a few short sequences on which every two classes of equal points are far apart.
+
+``probes.json`` holds them in decimals. The separation of two classes is `separations` of what they have in a probe, in
+units of the sum of their rounding bounds; it is `APART` at least in float32 and in float64, ten times the slack. So a
+target within the slack of one class is no nearer than ``APART`` bounds to any other: its name is unambiguous. A test
+proves it over all pairs. ``python -m optimetry.conformance.naming.probe_search`` finds classes and probes anew.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.points import PointClass, classes_of
+from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement, Expected, compare, explains
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
+
+FILE = "probes.json"
+
+APART = 10 * SLACK
+"""The separation of every two classes in some element of some probe, in float32 and in float64."""
+
+
+@cache
+def probes_of(optimizer: str, dtype: str) -> tuple[Case, ...]:
+    """The probes of a rule's family in one dtype; none where the rule has no family."""
+    text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
+    form = FORMATS[dtype]
+
+    def arrays(rows: list[list[float]]) -> tuple[Array, ...]:
+        return tuple(np.array(row).astype(form.dtype) for row in rows)
+
+    return tuple(
+        Case(
+            optimizer=optimizer,
+            dtype=dtype,
+            hyper=probe["hyper"],
+            learning_rates=tuple(probe["learning_rates"]),
+            parameters=arrays(probe["parameters"]),
+            grads=tuple(arrays(step) for step in probe["grads"]),
+        )
+        for probe in json.loads(text).get(optimizer, [])
+    )
+
+
+@cache
+def oracles_of(optimizer: str, dtype: str, narrow: tuple[str, ...] = ()) -> tuple[tuple[Expected, ...], ...]:
+    """What every class, in the order of `classes_of`, has in each probe; `expected` says what ``narrow`` is."""
+    return tuple(
+        tuple(expected(case, one.of(case.hyper), narrow=narrow) for case in probes_of(optimizer, dtype))
+        for one in classes_of(optimizer)
+    )
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What a target gave in the probes that it takes.
+
+    Attributes:
+        optimizer: the rule's name.
+        dtype: the dtype's name.
+        runs: the numbers of those probes, each with the target's trajectory.
+    """
+
+    optimizer: str
+    dtype: str
+    runs: tuple[tuple[int, Array], ...]
+
+    @classmethod
+    def of(cls, target: Target, optimizer: str, dtype: str, guard: Guard) -> Probed:
+        """Run the probes.
+
+        Raises:
+            TargetFault: the target breaks the protocol.
+        """
+        taken = [
+            (number, case)
+            for number, case in enumerate(probes_of(optimizer, dtype))
+            if reason_unsupported(target, case) is None
+        ]
+        return cls(optimizer, dtype, tuple((number, trajectory(target, case, guard)) for number, case in taken))
+
+    @property
+    def cases(self) -> list[tuple[Case, Array]]:
+        """The probes taken, each with the target's trajectory."""
+        return [(probes_of(self.optimizer, self.dtype)[number], after) for number, after in self.runs]
+
+    def explained_by(self, oracle: Callable[[Case], Expected]) -> bool:
+        """Whether a rule explains every run, from what it has in a probe."""
+        return all(explains(after, oracle(case), case.form) for case, after in self.cases)
+
+    def classes(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
+        """The classes that explain every run, numbers perhaps held in float32; none where nothing was run."""
+        return [one for one, agreement in self.agreements(narrow) if agreement.conforms]
+
+    def unnamed(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
+        """Those of them that are neither documented nor hold a named dialect."""
+        return [one for one in self.classes(narrow) if not one.documented and one.dialect is None]
+
+    def agreements(self, narrow: tuple[str, ...] = ()) -> list[tuple[PointClass, Agreement]]:
+        """Every class with its agreement, the nearest first; none where nothing was run.
+
+        A number where a class has none is as far as can be.
+        """
+        if not self.runs:
+            return []
+        oracles = oracles_of(self.optimizer, self.dtype, narrow)
+        found = [(one, self._agreement(has)) for one, has in zip(classes_of(self.optimizer), oracles, strict=True)]
+        return sorted(found, key=lambda pair: pair[1].share)
+
+    def _agreement(self, has: tuple[Expected, ...]) -> Agreement:
+        form = FORMATS[self.dtype]
+        found = sum((compare(after, has[number], form) for number, after in self.runs), Agreement())
+        if any(not np.isnan(after)[np.isnan(has[number].value)].all() for number, after in self.runs):
+            return dataclasses.replace(found, share=LARGEST_SHARE)
+        return found

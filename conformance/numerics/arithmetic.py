@@ -1,0 +1,47 @@
+"""How a formula is computed, beside which formula it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+FLUSHES, INCREMENTAL = "flushes_subnormals", "incremental_moments"
+FLOAT32, PARTLY_FLOAT32 = "float32", "float32_in_some_uses"
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """The ways in which honest code departs from operation after operation in the arrays' own precision.
+
+    Attributes:
+        flushes_subnormals: whether a subnormal operand or result may become zero.
+        incremental_moments: whether moving averages are formed as increments, ``m + (1-b)*(g - m)``.
+        float32: the real numbers that are held in float32 beside wider arrays, wherever they are used.
+        float32_in_some_uses: those that are so in some uses, or by other roundings than one to float32.
+    """
+
+    flushes_subnormals: bool = False
+    incremental_moments: bool = False
+    float32: tuple[str, ...] = ()
+    float32_in_some_uses: tuple[str, ...] = ()
+
+    @property
+    def imprecise(self) -> bool:
+        """Whether results are less precise than the dtype promises; flushed subnormals are not counted."""
+        return self.incremental_moments or bool(self.float32 or self.float32_in_some_uses)
+
+    def __bool__(self) -> bool:
+        return self.flushes_subnormals or self.imprecise
+
+    def record(self) -> list[Any]:
+        """What a results file holds: a name, or a name with the numbers that it is about."""
+        return [
+            *[FLUSHES] * self.flushes_subnormals,
+            *[INCREMENTAL] * self.incremental_moments,
+            *[{FLOAT32: list(self.float32)}] * bool(self.float32),
+            *[{PARTLY_FLOAT32: list(self.float32_in_some_uses)}] * bool(self.float32_in_some_uses),
+        ]
+
+
+PLAIN = Arithmetic()
+"""One operation after the other, each rounded to the arrays' dtype."""

@@ -1,0 +1,20 @@
+"""Arrays as targets give and take them: concrete ndarrays, compared by their bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def flat(arrays: Sequence[Array]) -> Array:
+    """Concatenate all elements of all arrays, in C order."""
+    return np.concatenate([array.reshape(-1) for array in arrays])
+
+
+def same_bits(a: Array, b: Array) -> bool:
+    """Tell whether two arrays of one dtype hold the same bits; ``-0.0`` and NaN payloads count."""
+    return a.tobytes() == b.tobytes()

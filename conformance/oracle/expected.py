@@ -1,0 +1,128 @@
+"""What a working-precision evaluation of a subject may give in a case: wide values and their rounding bounds."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.environment import default_environment
+from optimetry.conformance.numerics.formats import FORMATS, Format, scalar_format
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.reference.declaration import Declared
+
+UNDERFLOW_ROOM = 2.0**10
+"""How much larger than the rule's own underflows those of regrouped arithmetic may be.
+
+``lr * grad / root`` and ``lr * (grad / root)`` differ by rounding alone, but a subnormal product in the first is
+divided by the root, and one in the second is not. No constant slack covers that, so each underflow has this much room:
+2^-140 in float32, where flushing subnormals to zero shows at 2^-126. float16 and bfloat16 have no such room to give.
+"""
+
+
+@lru_cache(maxsize=256)
+def expected(
+    case: Case, computed: Declared | None = None, form: Format | None = None, narrow: tuple[str, ...] = ()
+) -> Expected:
+    """Evaluate a subject on `Bounded` numbers; the latest evaluations are kept.
+
+    Args:
+        case: what the subject is fed.
+        computed: another formula to evaluate, such as a dialect; the documented one by default.
+        form: another format to bound the rounding of, such as one without subnormals.
+        narrow: real hyperparameters, and perhaps `LEARNING_RATE`, that may have been rounded to float32 wherever they
+            are used.
+    """
+    subject, form = subject_of(case), form or with_underflow_room(case.form)
+    numbers = BoundedNumbers(subject, form, narrow)
+    groups = list(_groups(case, subject.elementwise))
+    columns = [_columns(case, group) for group in groups]
+    joined = _joined(case, groups)
+    value = np.empty((len(case.grads), case.size), form.wide)
+    bound = np.empty_like(value)
+    with default_environment():
+        for step, arrays in enumerate(subject.trajectory(joined, numbers, computed)):
+            for array, column in zip(arrays, columns, strict=True):
+                value[step, column], bound[step, column] = array.value.reshape(-1), array.bound.reshape(-1)
+    return Expected(value, bound, flat(subject.magnitudes(case)).astype(np.float64))
+
+
+@dataclass(frozen=True)
+class BoundedNumbers:
+    """Numbers with a running bound, as a working-precision evaluation of a subject may hold them.
+
+    Attributes:
+        subject: whose numbers they are.
+        form: the format whose rounding is bounded.
+        narrow: the real numbers that may be held in float32.
+    """
+
+    subject: Subject
+    form: Format
+    narrow: tuple[str, ...] = ()
+
+    def array(self, array: Array) -> Bounded:
+        """An input: exactly what it says."""
+        return Bounded.exact(array, self.form)
+
+    def scalar(self, name: str, number: float) -> Bounded:
+        """A hyperparameter or a learning rate, which may be held as given or rounded to the scalars' format."""
+        scalars = scalar_format(self.form)
+        held_in = FORMATS["float32"] if name in self.narrow else scalars
+        held = Bounded.scalar(number, held_in)
+        bound = held.bound
+        if name in self.decays:  # an average as `g + b*(m - g)` has b from 1 - b, which is what it may hold
+            bound = np.maximum(bound, Bounded.scalar(1 - held.value, held_in).bound)
+        return Bounded(held.value.astype(self.form.wide), bound.astype(self.form.wide), scalars)
+
+    @property
+    def decays(self) -> set[str]:
+        """The hyperparameters that weigh an average: those from 0 to 1."""
+        return {x.name for x in self.subject.hyperparameters() if x.domain is not None and x.domain.ends == (0.0, 1.0)}
+
+
+@cache
+def with_underflow_room(form: Format) -> Format:
+    """The format with `UNDERFLOW_ROOM`, where it has any."""
+    roomy = form.roundoff <= FORMATS["float32"].roundoff
+    return dataclasses.replace(form, half_tiny=form.half_tiny * UNDERFLOW_ROOM) if roomy else form
+
+
+def _groups(case: Case, elementwise: bool) -> Iterator[list[int]]:
+    """The parameters that are evaluated as one: where elements are independent, all that miss the same gradients."""
+    if not elementwise:
+        yield from ([i] for i in range(len(case.parameters)))
+        return
+    groups: dict[tuple[bool, ...], list[int]] = {}
+    for i in range(len(case.parameters)):
+        groups.setdefault(tuple(grads[i] is None for grads in case.grads), []).append(i)
+    yield from groups.values()
+
+
+def _joined(case: Case, groups: list[list[int]]) -> Case:
+    """The case with each group of several parameters as one."""
+    if all(len(group) == 1 for group in groups):
+        return case.only([group[0] for group in groups])
+
+    def together(arrays: Sequence[Array | None], group: list[int]) -> Array | None:
+        chosen = [array for array in (arrays[i] for i in group) if array is not None]
+        return flat(chosen) if chosen else None
+
+    return case.replace(
+        parameters=tuple(x for group in groups if (x := together(case.parameters, group)) is not None),
+        grads=tuple(tuple(together(grads, group) for group in groups) for grads in case.grads),
+    )
+
+
+def _columns(case: Case, group: list[int]) -> Any:
+    starts = np.cumsum([0, *(param.size for param in case.parameters)])
+    return np.concatenate([np.arange(starts[i], starts[i + 1]) for i in group])

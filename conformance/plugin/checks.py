@@ -1,0 +1,145 @@
+"""Checks for pytest: one for each optimizer, dtype and engine of a target, judged when first called."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from optimetry.conformance.cases.effort import EFFORTS, Effort
+from optimetry.conformance.cases.profiles import OF_EFFORT, PROFILES
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.numerics.arithmetic import FLUSHES, Arithmetic
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.plugin.properties import Nonconformity, hold_property
+from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.conformance.targets.loading import load_target, made
+from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
+from optimetry.reference.rules import RULES
+from optimetry.reports.results import Verdict
+from optimetry.reports.tables import number
+
+
+@dataclass(frozen=True)
+class Judging:
+    """A target and how it is judged; each optimizer and dtype is judged once.
+
+    Attributes:
+        target: what is judged.
+        optimizers: rule names.
+        dtypes: dtype names.
+        effort: how many cases.
+        seed: what they are drawn from.
+    """
+
+    target: Target
+    optimizers: list[str]
+    dtypes: list[str]
+    effort: Effort
+    seed: int
+    _verdicts: dict[tuple[str, str], list[Verdict]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls, target: Target | str, optimizers: Iterable[str] | None, dtypes: Iterable[str], effort: str, seed: int
+    ) -> Judging:
+        """Check every name; raises UsageError, or TargetError for the target."""
+        return cls(
+            target=load_target(target) if isinstance(target, str) else made(target, repr(target)),
+            optimizers=chosen("optimizer", optimizers, RULES, also=SUBJECTS),
+            dtypes=chosen("dtype", dtypes, FORMATS),
+            effort=EFFORTS[chosen("effort", [effort], EFFORTS)[0]],
+            seed=seed,
+        )
+
+    @property
+    def checks(self) -> list[Check]:
+        """One check for each optimizer, dtype and engine."""
+        engines = [engine_name(engine) for engine in engines_of(self.target)]
+        return [
+            Check(self, optimizer, dtype, engine, position)
+            for optimizer in self.optimizers
+            for dtype in self.dtypes
+            for position, engine in enumerate(engines)
+        ]
+
+    def verdicts(self, optimizer: str, dtype: str) -> list[Verdict]:
+        """One verdict for each engine."""
+        key = (optimizer, dtype)
+        if key not in self._verdicts:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # cases overflow on purpose, and a test run may raise on warnings
+                self._verdicts[key] = judge(
+                    engines_of(self.target), optimizer, dtype, effort=self.effort, seed=self.seed
+                )
+        return self._verdicts[key]
+
+
+@dataclass(frozen=True, repr=False)
+class Check:
+    """One engine of a target on one optimizer in one dtype; call it to judge."""
+
+    judging: Judging
+    optimizer: str
+    dtype: str
+    engine: str
+    position: int
+
+    def __str__(self) -> str:
+        return f"{self.optimizer}-{self.dtype}-{self.engine}"
+
+    def __repr__(self) -> str:
+        return f"<check {self} of {self.judging.target.name}>"
+
+    def __call__(self) -> None:
+        """Pass where the engine conforms, skip where it is unsupported, fail with `Nonconformity` otherwise."""
+        __tracebackhide__ = True
+        verdict = self.judging.verdicts(self.optimizer, self.dtype)[self.position]
+        if verdict.verdict == "unsupported":
+            pytest.skip(verdict.reason)
+        if verdict.verdict != "conforms":
+            raise Nonconformity(self._found(verdict))
+
+    def draw(self) -> None:
+        """Hold the engine on cases that Hypothesis draws and shrinks; skip where it is unsupported.
+
+        Raises:
+            Nonconformity: it does not compute what is documented, shown by the simplest case that was found.
+        """
+        __tracebackhide__ = True
+        verdict = self.judging.verdicts(self.optimizer, self.dtype)[self.position]
+        if verdict.verdict == "unsupported":
+            pytest.skip(verdict.reason)
+        engine = engines_of(self.judging.target)[self.position]
+        arithmetic = Arithmetic(flushes_subnormals=FLUSHES in verdict.computes.arithmetic)
+        profile = PROFILES[OF_EFFORT[self.judging.effort.name]]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            hold_property(engine, subject_named(self.optimizer), self.dtype, profile, arithmetic)
+
+    def _found(self, verdict: Verdict) -> str:
+        target = self.judging.target
+        computes = f", computes {verdict.computes}" if str(verdict.computes) else ""
+        text = (
+            f"{target.name} {target.version}, engine {self.engine}: {self.optimizer} in {self.dtype}: "
+            f"{verdict.verdict}{computes}\n"
+            f"reason: {verdict.reason}\n"
+            f"share: {number(verdict.share)} of the rounding bound, ULP: {number(verdict.ulp)}, "
+            f"cases: {verdict.cases}, effort: {self.judging.effort.name}, seed: {self.judging.seed}"
+        )
+        script = (verdict.counterexample or {}).get("script")
+        return f"{text}\ncounterexample, a standalone script:\n\n{script}" if script else text
+
+
+def parameters(judging: Judging) -> list[ParameterSet]:
+    """The checks as parameters of a test, with readable ids."""
+    return [pytest.param(check, id=str(check), marks=pytest.mark.optimetry) for check in judging.checks]
+
+
+def parametrization(judging: Judging) -> pytest.MarkDecorator:
+    """The mark that gives a test function one ``check`` after the other."""
+    return pytest.mark.parametrize("check", parameters(judging))

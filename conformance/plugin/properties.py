@@ -1,0 +1,66 @@
+"""Property tests of one engine by Hypothesis' own engine, whose shrinking finds the simplest case that fails."""
+
+from __future__ import annotations
+
+from hypothesis import example, given, settings
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.replayed import replayed
+from optimetry.conformance.cases.strategies import cases
+from optimetry.conformance.judging.evidence import script
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.numerics.agreement import compare
+from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
+
+
+class Nonconformity(AssertionError):
+    """An engine does not compute what is documented; the text is all that is known of it.
+
+    Attributes:
+        case: the case that shows it, where one was tried.
+    """
+
+    def __init__(self, text: str, case: Case | None = None) -> None:
+        super().__init__(text)
+        self.case = case
+
+
+def hold_property(
+    engine: Target, subject: Subject, dtype: str, profile: settings, arithmetic: Arithmetic = PLAIN
+) -> None:
+    """Hold an engine against the documented formula on cases that Hypothesis draws, and on those that once failed.
+
+    Args:
+        engine: what is tested; cases that it does not offer are left out.
+        subject: the rule or wrapper.
+        dtype: a judged dtype's name.
+        profile: how many cases.
+        arithmetic: how the formula may be computed.
+
+    Raises:
+        Nonconformity: on the simplest case found, with a standalone script.
+        TargetFault: the engine breaks the protocol.
+    """
+    explanation = Explanation(documented_class(subject.name), arithmetic)
+
+    @profile
+    @given(case=cases(subject, dtype))
+    def computes_the_documented_formula(case: Case) -> None:
+        if reason_unsupported(engine, case) is not None:
+            return
+        after, oracle = trajectory(engine, case, Guard()), explanation.expected(case)
+        agreement = compare(after, oracle, case.form)
+        if not agreement.conforms:
+            who = f"{engine.name} {engine.version}, engine {engine_name(engine)}"
+            title = f"{who} on {subject.name} in {dtype}."
+            shown = script(case, after, oracle, title=title, target=engine.name)
+            found = f"{who}: {subject.name} in {dtype}: {agreement.share:.3g} times what rounding explains"
+            raise Nonconformity(f"{found}\ncounterexample, a standalone script:\n\n{shown}", case)
+
+    for case in replayed(subject.name, dtype):
+        computes_the_documented_formula = example(case)(computes_the_documented_formula)
+    computes_the_documented_formula()

@@ -1,0 +1,118 @@
+"""The pytest plugin: ``pytest --pyargs optimetry.conformance.suite --optimizer-target torch``.
+
+pytest loads this file wherever optimetry is installed. Nothing heavy is imported before a target is named.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from optimetry.conformance.plugin.checks import Judging
+
+ARGUMENT = "optimetry_check"
+"""The argument that a test gets its checks by."""
+
+NO_TARGET = (
+    "optimetry: no target to judge: add --optimizer-target TARGET, a built-in name or module:object "
+    "(`optimetry targets` lists what is built in)"
+)
+SEED = "optimetry_seed"
+SUITE = "optimetry.conformance.suite"
+
+JUDGING: pytest.StashKey[Judging] = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options ``--optimizer-…``."""
+    group = parser.getgroup("optimetry", "conformance of optimizers (pytest --pyargs optimetry.conformance.suite)")
+    group.addoption("--optimizer-target", metavar="TARGET", help="what is judged: a built-in name, or module:object")
+    group.addoption("--optimizer-effort", metavar="EFFORT", default="quick", help="quick (default), standard, thorough")
+    group.addoption("--optimizer-seed", metavar="N", default="0", help="what cases come from (0), or `random`")
+    group.addoption("--optimizer-rule", metavar="NAME", action="append", help="one optimizer; repeatable (all)")
+    group.addoption(
+        "--optimizer-dtype", metavar="NAME", action="append", help="one dtype; repeatable (float32 and float64)"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the mark; load the target that is named, so that an error ends the session before it begins."""
+    config.addinivalue_line("markers", "optimetry: judges one engine of a target on one optimizer in one dtype.")
+    spec = config.getoption("--optimizer-target")
+    if spec is None:
+        if any(argument.startswith(SUITE) for argument in config.args):
+            raise pytest.UsageError(NO_TARGET)
+        return
+    from optimetry.conformance.commands.workers import SINGLE_THREADED
+
+    for variable in SINGLE_THREADED:  # before a framework reads them
+        os.environ.setdefault(variable, "1")
+    from optimetry.conformance.plugin.checks import Judging
+    from optimetry.reference.errors import OptimetryError
+
+    seed = getattr(config, "workerinput", {}).get(SEED, config.getoption("--optimizer-seed"))
+    if seed == "random":
+        seed = str(secrets.randbelow(2**32))
+    if not (seed.isascii() and seed.isdigit()):
+        raise pytest.UsageError(f"--optimizer-seed = {seed!r}, must be a whole number of at least 0, or `random`")
+    try:
+        config.stash[JUDGING] = Judging.of(
+            spec,
+            config.getoption("--optimizer-rule"),
+            config.getoption("--optimizer-dtype") or ("float32", "float64"),
+            config.getoption("--optimizer-effort"),
+            int(seed),
+        )
+    except OptimetryError as error:
+        raise pytest.UsageError(f"optimetry: {error}") from None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Hand the seed, which may be random, to a worker of pytest-xdist: all judge the same cases."""
+    if JUDGING in node.config.stash:
+        node.workerinput[SEED] = str(node.config.stash[JUDGING].seed)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say what is judged, and how, so that it can be repeated."""
+    judging = config.stash.get(JUDGING, None)
+    if judging is None:
+        return None
+    target = judging.target
+    return f"optimetry: {target.name} {target.version}, effort {judging.effort.name}, seed {judging.seed}"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give one check after the other to a test with the argument ``optimetry_check``."""
+    if ARGUMENT in metafunc.fixturenames:
+        judging = metafunc.config.stash.get(JUDGING, None)
+        if judging is None:
+            metafunc.parametrize(ARGUMENT, [pytest.param(_no_target, id="no-target", marks=pytest.mark.optimetry)])
+        else:
+            from optimetry.conformance.plugin.checks import parameters
+
+            metafunc.parametrize(ARGUMENT, parameters(judging))
+
+
+class _NoTarget:
+    """Stands for a check where no target is named."""
+
+    def __call__(self) -> None:
+        raise pytest.UsageError(NO_TARGET)
+
+    draw = __call__
+
+
+_no_target = _NoTarget()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Refuse to judge nothing; a worker of pytest-xdist cannot, so there each check fails."""
+    judges = any(ARGUMENT in getattr(item, "fixturenames", ()) for item in items)
+    if judges and JUDGING not in config.stash and not hasattr(config, "workerinput"):
+        _no_target()

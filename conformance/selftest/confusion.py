@@ -1,0 +1,160 @@
+"""Confusion matrix of diagnoses: ``python -m optimetry.conformance.selftest.confusion`` writes the page.
+
+Rows are kinds of targets of which it is known what they compute. Members of a family must be named, honest equivalents
+must conform, and what no family contains must be called divergent, whatever it looks like.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.naming.families import FAMILIES
+from optimetry.conformance.naming.points import PointClass, classes_of
+from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome
+from optimetry.conformance.selftest.instead import computing
+from optimetry.conformance.selftest.sensitivity import DTYPES, HALF_QUICK, equivalents, judged
+from optimetry.reference.rules import RULES
+from optimetry.reports.results import Verdict
+
+PAGE = Path("docs") / "confusion.md"
+
+FEW = Effort("few", 10, 1)
+"""The cases of equivalents here; the page on sensitivity has them on more."""
+
+LARGEST = 32
+"""Families with more unnamed classes than this are tried at every so many of them."""
+
+KINDS = (
+    "named dialect",
+    "unnamed member of a family",
+    "numbers in float32",
+    "subnormals flushed",
+    "outside every family",
+    "equivalent",
+)
+COLUMNS = ("named exactly", "named wrongly", "diverges", "error", "conforms")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One target of which it is known what it computes.
+
+    Attributes:
+        kind: one of `KINDS`.
+        name: what it is.
+        optimizer: the rule.
+        dtype: the dtype.
+        expected: the right verdict, as `outcome` has it.
+        found: the verdict.
+    """
+
+    kind: str
+    name: str
+    optimizer: str
+    dtype: str
+    expected: str
+    found: str
+
+    @property
+    def column(self) -> str:
+        """Which of `COLUMNS` the diagnosis is."""
+        if ": " in self.found:
+            return "named exactly" if self.found == self.expected else "named wrongly"
+        return self.found
+
+    @property
+    def right(self) -> bool:
+        """Whether the diagnosis is the right one; a fault that raises may be told by an error instead."""
+        return self.found == self.expected
+
+
+def class_verdict(one: PointClass, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
+    """The verdict on a class."""
+    (verdict,) = judge([computing(one)], one.optimizer, dtype, effort=effort, seed=0)
+    return verdict
+
+
+def unnamed(optimizer: str) -> Sequence[PointClass]:
+    """The classes without a name, or every so many of them."""
+    found = [one for one in classes_of(optimizer) if not one.documented and one.dialect is None]
+    return found[:: -(-len(found) // LARGEST) or 1]
+
+
+def kind_of(fault: Fault) -> str:
+    """The row that a fault belongs to."""
+    return {"dialect": KINDS[0], "imprecise": KINDS[2], "conforms": KINDS[3]}.get(fault.outcome.split(":")[0], KINDS[4])
+
+
+def trials() -> Iterator[Trial]:
+    """Every target with its diagnosis."""
+    for fault in FAULTS.values():
+        for dtype in fault.dtypes:
+            try:
+                found = outcome(judged(fault, dtype))
+            except SystemExit:
+                found = "error"  # as in `check`, one of whose processes ends with it
+            yield Trial(kind_of(fault), fault.name, fault.optimizer, dtype, fault.outcome, found)
+    for optimizer in FAMILIES:
+        for one in unnamed(optimizer):
+            for dtype in DTYPES:
+                found = outcome(class_verdict(one, dtype))
+                yield Trial(KINDS[1], one.name, optimizer, dtype, f"dialect: {one.name}", found)
+    for optimizer in RULES:
+        for dtype in DTYPES:
+            for style, verdict in equivalents(optimizer, dtype, FEW).items():
+                yield Trial("equivalent", style, optimizer, dtype, "conforms", outcome(verdict))
+
+
+def page(found: Iterable[Trial]) -> str:
+    """The page as Markdown: the same for the same code."""
+    found = list(found)
+    members = [trial for trial in found if trial.kind in KINDS[:4]]
+    exact = sum(trial.right for trial in members)
+    wrong = sum(trial.column == "named wrongly" for trial in found)
+    share = 100 * exact / len(members)
+    lines = [
+        "# Confusion matrix of diagnoses",
+        "",
+        "<!-- Written by `python -m optimetry.conformance.selftest.confusion`; a test holds the figures. -->",
+        "",
+        f"Of {len(members)} targets that compute a member of a family, {exact} are named exactly ({share:.1f} %).",
+        f"Of all {len(found)} targets, {wrong} are named wrongly.",
+        "",
+        "A target is one fault, one class of equal members of a family, or one honest equivalent, in one dtype. Named",
+        "wrongly is any name that is not the expected one, for whatever kind of target.",
+        "",
+        f"| what it computes | targets | {' | '.join(COLUMNS)} |",
+        f"|---|---:|{'---:|' * len(COLUMNS)}",
+    ]
+    for kind in KINDS:
+        row = [trial for trial in found if trial.kind == kind]
+        counts = Counter(trial.column for trial in row)
+        lines.append(f"| {kind} | {len(row)} | {' | '.join(str(counts[column]) for column in COLUMNS)} |")
+    lines += ["", "## Not as expected", ""]
+    lines += _table([trial for trial in found if not trial.right]) or ["None."]
+    for kind in KINDS[:5]:
+        lines += ["", f"## {kind[0].upper()}{kind[1:]}", "", *_table([trial for trial in found if trial.kind == kind])]
+    return "\n".join(lines) + "\n"
+
+
+def _table(found: Sequence[Trial]) -> list[str]:
+    rows = [f"| {x.optimizer} | {x.name} | {x.dtype} | {x.found} |" for x in found]
+    return ["| rule | target | dtype | diagnosis |", "|---|---|---|---|", *rows] if rows else []
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the page, by default where the repository keeps it."""
+    parser = argparse.ArgumentParser(prog="python -m optimetry.conformance.selftest.confusion", description=__doc__)
+    parser.add_argument("--out", type=Path, default=PAGE, help="file to write (default: %(default)s)")
+    out = parser.parse_args(arguments).out
+    out.write_text(page(trials()), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

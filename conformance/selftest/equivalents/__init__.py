@@ -1,0 +1,7 @@
+"""Honest re-implementations: every rule in the styles of real engines. All of them must conform."""
+
+from optimetry.conformance.selftest.equivalents.applicable import rules_of
+from optimetry.conformance.selftest.equivalents.engines import Equivalents, Style, StyledTarget
+from optimetry.conformance.selftest.equivalents.styles import STYLES
+
+__all__ = ["STYLES", "Equivalents", "Style", "StyledTarget", "rules_of"]

@@ -1,0 +1,94 @@
+"""Which rules a style computes in other operations, or another order of them: read off the rules' own expressions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.selftest.equivalents.engines import Style
+from optimetry.conformance.selftest.equivalents.evaluation import PLAIN
+from optimetry.conformance.selftest.equivalents.expression import (
+    GRAD,
+    PARAM,
+    Node,
+    Rewriting,
+    as_documented,
+    rewritten,
+    traced,
+)
+from optimetry.reference.rule import Rule
+from optimetry.reference.rules import RULES
+
+LATER = 3
+"""The number of an update whose expression has all its terms."""
+
+
+@cache
+def rules_of(style: Style) -> tuple[str, ...]:
+    """The names of the rules that a style computes in its own way."""
+    return tuple(name for name, rule in RULES.items() if _applies(style, rule))
+
+
+def _applies(style: Style, rule: type[Rule]) -> bool:
+    if style.needs_elementwise and not rule.elementwise:
+        return False
+    if style.keeps_bits:
+        return True
+    if style.rewriting is not as_documented:
+        return any(_changes(style.rewriting, expressions) for expressions in _expressions(rule))
+    if style.evaluation.power is not PLAIN.power:
+        return any(node.op is np.power and node.scalar for node in _nodes(rule))
+    if style.evaluation.sum is not PLAIN.sum:
+        return not rule.elementwise
+    if style.evaluation.narrow_scalars:
+        return any(_rounds(node) for node in _nodes(rule))
+    return True
+
+
+def _expressions(rule: type[Rule]) -> Iterator[dict[str, Node]]:
+    """The expressions of a later update, at the last corners, with every position of the flags."""
+    declared = rule.hyperparameters()
+    corners = {x.name: x.corners[-1] if x.corners else x.default for x in declared}
+    flags = [x.name for x in declared if x.kind is bool]
+    for positions in product((False, True), repeat=len(flags)):
+        chosen = rule.of({**corners, **dict(zip(flags, positions, strict=True))})
+        slots = chosen.initial_state(np.zeros(3))
+        shapes = {name: np.shape(array) for name, array in slots.items()}
+        yield traced(chosen, LATER, {PARAM: (3,), GRAD: (3,), **shapes})
+
+
+def _nodes(rule: type[Rule]) -> Iterator[Node]:
+    waiting = [node for expressions in _expressions(rule) for node in expressions.values()]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += [arg for arg in node.args if isinstance(arg, Node)]
+
+
+def _changes(rewriting: Rewriting, expressions: dict[str, Node]) -> bool:
+    known: dict[int, Node] = {}
+    return any(_structure(rewritten(node, rewriting, known)) != _structure(node) for node in expressions.values())
+
+
+COMMUTES = (np.add, np.multiply, np.maximum, np.minimum)
+
+
+def _structure(node: Any) -> str:
+    """An expression as text; the order of operands counts only where it makes a difference."""
+    if not isinstance(node, Node):
+        return repr(node)
+    operands = [_structure(arg) for arg in node.args]
+    return f"{node.op}({', '.join(sorted(operands) if node.op in COMMUTES else operands)})"
+
+
+def _rounds(node: Node) -> bool:
+    """Whether an operation on numbers alone may be rounded: no change of sign, no product with a power of two."""
+    if not (node.scalar and isinstance(node.op, np.ufunc)) or node.op is np.negative:
+        return False
+    known = [float(arg.args[0]) for arg in node.args if arg.op is None]
+    return not (node.op is np.multiply and any(abs(math.frexp(x)[0]) == 0.5 for x in known))

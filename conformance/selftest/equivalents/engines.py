@@ -1,0 +1,176 @@
+"""Engine styles as targets: the documented rules, each computed in another honest way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.selftest.equivalents.evaluation import PLAIN, Evaluation
+from optimetry.conformance.selftest.equivalents.expression import (
+    GRAD,
+    LEARNING_RATE,
+    PARAM,
+    Node,
+    Rewriting,
+    as_documented,
+    rewritten,
+    traced,
+)
+from optimetry.conformance.selftest.equivalents.layouts import Layout, Piece, Updated, one_buffer, tensors
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.reference.precision import working
+from optimetry.reference.rule import Rule, State
+from optimetry.reference.rules import rule_named
+
+
+@dataclass(frozen=True, kw_only=True)
+class Style:
+    """One way in which an engine computes every rule.
+
+    Attributes:
+        name: unique among the styles.
+        description: what it does, and which engines do so.
+        rewriting: the expression that is evaluated, from the documented one.
+        evaluation: how it is evaluated.
+        layout: on which arrays; all tensors in one buffer where the rule allows it, unless said.
+        wide_state: whether the state stays in the wide format between steps.
+        wide_parameters: whether the parameters do, as a master copy does.
+        in_place: whether the same arrays are updated and returned in every step.
+        smallest_decay: the smallest decay for which the style is an equivalent.
+        needs_elementwise: whether the style takes tensors apart, so that no rule with norms can be computed in it.
+        keeps_bits: whether the results are the reference's, bit for bit: another layout, or operands that commute.
+    """
+
+    name: str
+    description: str
+    rewriting: Rewriting = as_documented
+    evaluation: Evaluation = PLAIN
+    layout: Layout | None = None
+    wide_state: bool = False
+    wide_parameters: bool = False
+    in_place: bool = False
+    smallest_decay: float = 0.0
+    needs_elementwise: bool = False
+    keeps_bits: bool = False
+
+
+DECAYS = ("beta1", "beta2", "decay", "rho")
+"""The hyperparameters that weigh an average."""
+
+MASTER = "master"
+"""The name under which a master copy of the parameters is saved."""
+
+
+@lru_cache(maxsize=1000)
+def _expressions(
+    rule: Rule, rewriting: Rewriting, t: int, shapes: tuple[tuple[str, tuple[int, ...]], ...]
+) -> dict[str, Node]:
+    known: dict[int, Node] = {}
+    return {name: rewritten(node, rewriting, known) for name, node in traced(rule, t, dict(shapes)).items()}
+
+
+class StyledRun(RuleRun):
+    """A run of the documented rule in one style."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], style: Style) -> None:
+        super().__init__(rule, parameters)
+        self.style = style
+        self.form = FORMATS[parameters[0].dtype.name]
+        self.returned = [np.array(param) for param in parameters]
+        self.masters = [self._held(param, style.wide_parameters) for param in parameters]
+
+    def _held(self, array: Array, wide: bool) -> Array:
+        return np.array(array).astype(self.form.wide if wide else self.form.dtype)
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """One update; the arrays returned are the caller's to read, and new ones unless the style is in place."""
+        training = self.training
+        given = [(i, grad) for i, grad in enumerate(grads) if grad is not None]
+        pieces = []
+        for i, grad in given:
+            training.updates[i] += 1
+            slots = {slot: np.array(array) for slot, array in training.states[i].items()}
+            pieces.append(Piece(self.masters[i], grad, slots, training.updates[i]))
+
+        def update(piece: Piece) -> Updated:
+            with np.errstate(all="ignore"):  # of this thread
+                return self._update(piece, learning_rate)
+
+        layout = self.style.layout or (one_buffer if training.rule.elementwise else tensors)
+        for (i, _), (param, state) in zip(given, layout(pieces, update), strict=True):
+            self.masters[i] = param
+            training.states[i] = State(**{slot: working(array) for slot, array in state.items()})
+            if self.style.in_place:
+                self.returned[i][...] = param
+            else:
+                self.returned[i] = self._held(param, wide=False)
+        return self.returned if self.style.in_place else [param.copy() for param in self.returned]
+
+    def _update(self, piece: Piece, learning_rate: float) -> Updated:
+        style, rule = self.style, self.training.rule
+        inputs = {PARAM: piece.param, GRAD: piece.grad, **piece.slots}
+        shapes = tuple((name, array.shape) for name, array in inputs.items())
+        known: dict[int, Any] = {}
+        found = {
+            name: style.evaluation.value(node, self.form, inputs | {LEARNING_RATE: learning_rate}, known)
+            for name, node in _expressions(rule, style.rewriting, piece.t, shapes).items()
+        }
+        param = self._held(found.pop(PARAM), style.wide_parameters)
+        return param, {slot: self._held(array, style.wide_state) for slot, array in found.items()}
+
+    def state(self) -> dict[str, list[Array]]:
+        """Every slot, the counts of updates and, where there is one, the master copy."""
+        masters = {MASTER: [param.copy() for param in self.masters]} if self.style.wide_parameters else {}
+        return super().state() | masters
+
+    def load(self, state: dict[str, list[Array]]) -> None:
+        """Continue from what `state` returned."""
+        super().load(state)
+        self.masters = list(state.get(MASTER, self.masters))
+
+
+@dataclass
+class StyledTarget:
+    """Every documented rule in one style: one engine of `Equivalents`."""
+
+    style: Style
+    name: str = "equivalents"
+    version: str = "0"
+
+    @property
+    def engine(self) -> str:
+        """The style's name."""
+        return self.style.name
+
+    def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
+        """The reason why the style is no equivalent for these hyperparameters, if there is one."""
+        smallest = min((hyper[name] for name in DECAYS if name in hyper), default=1.0)
+        return f"cancels for decays below {self.style.smallest_decay}" if smallest < self.style.smallest_decay else None
+
+    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> StyledRun:
+        """Begin a run in this style."""
+        return StyledRun(rule_named(optimizer).of(hyper), parameters, self.style)
+
+
+@dataclass
+class Equivalents:
+    """Styles as the engines of one target."""
+
+    styles: Sequence[Style]
+    name: str = "equivalents"
+    version: str = "0"
+
+    def engines(self) -> list[StyledTarget]:
+        """One engine for each style."""
+        return [StyledTarget(style) for style in self.styles]
+
+    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> StyledRun:
+        """Begin a run in the first style."""
+        return self.engines()[0].start(optimizer, hyper, parameters)

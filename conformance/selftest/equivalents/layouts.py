@@ -1,0 +1,148 @@
+"""Which arrays a step is computed on: tensors as they are, one buffer for all, blocks of a vector's width, threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+
+Slots = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What one update is computed on, and what it gives.
+
+    Attributes:
+        param: parameter elements.
+        grad: their gradients, of the same shape.
+        slots: their state; an array may have further axes before those of the parameter.
+        t: the number of updates, this one included.
+    """
+
+    param: Array
+    grad: Array
+    slots: Slots
+    t: int
+
+    @property
+    def flat(self) -> Piece:
+        """The piece with one axis for all elements."""
+        size = self.param.size
+        ahead = {slot: array.shape[: array.ndim - self.param.ndim] for slot, array in self.slots.items()}
+        slots = {slot: array.reshape(*ahead[slot], size) for slot, array in self.slots.items()}
+        return Piece(self.param.reshape(size), self.grad.reshape(size), slots, self.t)
+
+    def part(self, part: slice) -> Piece:
+        """Some elements of the flat piece."""
+        slots = {slot: array[..., part] for slot, array in self.slots.items()}
+        return Piece(self.param[part], self.grad[part], slots, self.t)
+
+    def padded(self, size: int) -> Piece:
+        """The flat piece with zeros behind."""
+
+        def pad(array: Array) -> Array:
+            return np.concatenate([array, np.zeros((*array.shape[:-1], size - array.shape[-1]), array.dtype)], axis=-1)
+
+        return Piece(pad(self.param), pad(self.grad), {slot: pad(array) for slot, array in self.slots.items()}, self.t)
+
+
+Updated = tuple[Array, dict[str, Array]]
+Update = Callable[[Piece], Updated]
+Layout = Callable[[Sequence[Piece], Update], list[Updated]]
+
+
+def _joined(parts: Sequence[Updated]) -> Updated:
+    params, slots = zip(*parts, strict=True)
+    return np.concatenate(params), {slot: np.concatenate([part[slot] for part in slots], axis=-1) for slot in slots[0]}
+
+
+def _reshaped(updated: Updated, like: Piece) -> Updated:
+    param, slots = updated
+    return param.reshape(like.param.shape), {
+        name: array.reshape(like.slots[name].shape) for name, array in slots.items()
+    }
+
+
+def tensors(pieces: Sequence[Piece], update: Update) -> list[Updated]:
+    """One tensor after the other."""
+    return [update(piece) for piece in pieces]
+
+
+def one_buffer(pieces: Sequence[Piece], update: Update) -> list[Updated]:
+    """All tensors with the same number of updates in one buffer, as multi-tensor kernels do."""
+    done: list[Updated] = [(piece.param, dict(piece.slots)) for piece in pieces]
+    for t in sorted({piece.t for piece in pieces}):
+        chosen = [i for i, piece in enumerate(pieces) if piece.t == t]
+        flat = [pieces[i].flat for i in chosen]
+        joined, joined_slots = _joined([(piece.param, dict(piece.slots)) for piece in flat])
+        param, slots = update(Piece(joined, np.concatenate([piece.grad for piece in flat]), joined_slots, t))
+        ends = np.cumsum([piece.param.size for piece in flat])
+        for i, end in zip(chosen, ends, strict=True):
+            part = slice(end - pieces[i].param.size, end)
+            cut = param[part], {name: array[..., part] for name, array in slots.items()}
+            done[i] = _reshaped(cut, pieces[i])
+    return done
+
+
+def blocks_of_16(pieces: Sequence[Piece], update: Update) -> list[Updated]:
+    """Sixteen elements at a time in one pass over all arrays, the last block filled up with zeros."""
+    done = []
+    for piece in pieces:
+        flat, size = piece.flat, piece.param.size
+        parts = []
+        for start in range(0, max(size, 1), 16):
+            block = flat.part(slice(start, start + 16))
+            param, slots = update(block.padded(16))
+            width = block.param.size
+            parts.append((param[:width], {name: array[..., :width] for name, array in slots.items()}))
+        done.append(_reshaped(_joined(parts), piece))
+    return done
+
+
+def _spaced(array: Array) -> Array:
+    """The same elements, every second of an array in Fortran order where there is more than one axis."""
+    spaced = np.zeros([2 * length for length in array.shape], array.dtype, order="F")
+    every_second: tuple[Any, ...] = (..., *[slice(None, None, 2)] * array.ndim)
+    view: Array = spaced[every_second]
+    view[...] = array
+    return view
+
+
+def strided(pieces: Sequence[Piece], update: Update) -> list[Updated]:
+    """One tensor after the other, none of them contiguous."""
+    return [
+        update(
+            Piece(
+                _spaced(piece.param),
+                _spaced(piece.grad),
+                {slot: _spaced(array) for slot, array in piece.slots.items()},
+                piece.t,
+            )
+        )
+        for piece in pieces
+    ]
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(3)
+
+
+def threads(pieces: Sequence[Piece], update: Update) -> list[Updated]:
+    """Every tensor in three parts, all of them at once."""
+    started = []
+    for piece in pieces:
+        size = piece.param.size
+        ends = [0, size // 3, 2 * size // 3, size]
+        parts = [slice(*pair) for pair in pairwise(ends)]
+        started.append([_pool().submit(update, piece.flat.part(part)) for part in parts])
+    found = [_joined([part.result() for part in parts]) for parts in started]
+    return [_reshaped(updated, piece) for updated, piece in zip(found, pieces, strict=True)]

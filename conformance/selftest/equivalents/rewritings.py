@@ -1,0 +1,178 @@
+"""Other expressions for the same number: what a compiler or a careful author may make of a formula."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from optimetry.conformance.selftest.equivalents.expression import FMA, LERP, Node, number
+
+
+def _factors(node: Node) -> tuple[list[Node], list[Node]]:
+    """The factors above and below the line of a chain of products and quotients."""
+    if node.op is np.multiply:
+        (a, b), (c, d) = _factors(node.args[0]), _factors(node.args[1])
+        return a + c, b + d
+    if node.op is np.divide:
+        (a, b), (c, d) = _factors(node.args[0]), _factors(node.args[1])
+        return a + d, b + c
+    return [node], []
+
+
+def _product(factors: list[Node]) -> Node | None:
+    return reduce(lambda a, b: Node(np.multiply, a, b), factors) if factors else None
+
+
+def _quotient(above: Node | None, below: Node | None) -> Node:
+    above = above or number(1.0)
+    return above if below is None else Node(np.divide, above, below)
+
+
+def _split(nodes: list[Node]) -> tuple[list[Node], list[Node]]:
+    return [node for node in nodes if node.scalar], [node for node in nodes if not node.scalar]
+
+
+def _is_chain(node: Node) -> bool:
+    """Whether a node is a product or quotient of more than two factors, arrays among them."""
+    above, below = _factors(node)
+    return len(above) + len(below) > 2 and not node.scalar
+
+
+def scalars_first(node: Node) -> Node:
+    """Numbers are multiplied and divided before any array is."""
+    if not _is_chain(node):
+        return node
+    above, below = _factors(node)
+    (numbers, arrays), (numbers_below, arrays_below) = _split(above), _split(below)
+    factor = _quotient(_product(numbers), _product(numbers_below)) if numbers or numbers_below else None
+    top = _product([*([factor] if factor is not None else []), *arrays])
+    return _quotient(top, _product(arrays_below))
+
+
+def scalars_last(node: Node) -> Node:
+    """Arrays are multiplied and divided before any number is, one number after the other."""
+    if not _is_chain(node):
+        return node
+    above, below = _factors(node)
+    (numbers, arrays), (numbers_below, arrays_below) = _split(above), _split(below)
+    result = _quotient(_product(arrays), _product(arrays_below))
+    for factor in reversed(numbers):
+        result = Node(np.multiply, result, factor)
+    for divisor in numbers_below:
+        result = Node(np.divide, result, divisor)
+    return result
+
+
+def one_quotient(node: Node) -> Node:
+    """All factors above the line over all below, each product from its end."""
+    if not _is_chain(node):
+        return node
+    above, below = _factors(node)
+    return _quotient(_product(above[::-1]), _product(below[::-1]))
+
+
+def commuted(node: Node) -> Node:
+    """Operands of sums, products and maxima change places."""
+    swaps = node.op in (np.add, np.multiply, np.maximum)
+    return Node(node.op, node.args[1], node.args[0], shape=node.shape) if swaps else node
+
+
+def _average(node: Node) -> tuple[Node, Node, Node] | None:
+    """The weight, the old and the new operand of ``b*old + (1 - b)*new``."""
+    if node.op is not np.add or any(arg.op is not np.multiply for arg in node.args):
+        return None
+    (kept, old), (rest, new) = node.args[0].args, node.args[1].args
+    is_rest = rest.op is np.subtract and rest.args[0].args == (1,) and rest.args[1] is kept
+    return (rest, old, new) if is_rest else None
+
+
+def lerp(node: Node) -> Node:
+    """Averages as ``old + (1 - b)*(new - old)`` where 1 - b < 1/2, else ``new - b*(new - old)``, as torch.lerp."""
+    average = _average(node)
+    return node if average is None else Node(LERP, *average)
+
+
+def one_sided_lerp(node: Node) -> Node:
+    """Averages as ``old + (1 - b)*(new - old)`` for every b."""
+    average = _average(node)
+    if average is None:
+        return node
+    rest, old, new = average
+    return Node(np.add, old, Node(np.multiply, rest, Node(np.subtract, new, old)))
+
+
+def _is_product(node: Node) -> bool:
+    return node.op in (np.multiply, np.square) and not node.scalar
+
+
+def _fma(product: Node, other: Node, *, negative: bool = False) -> Node:
+    a, b = product.args if product.op is np.multiply else product.args * 2
+    return Node(FMA, Node(np.negative, a) if negative else a, b, other)
+
+
+def fma_first(node: Node) -> Node:
+    """Products that are added or subtracted become one rounding with the sum, the first of two."""
+    if node.op is np.add and any(map(_is_product, node.args)):
+        first, second = node.args
+        return _fma(first, second) if _is_product(first) else _fma(second, first)
+    if node.op is np.subtract and _is_product(node.args[0]):
+        return _fma(node.args[0], Node(np.negative, node.args[1]))
+    return fma_last(node)
+
+
+def fma_last(node: Node) -> Node:
+    """Products that are added or subtracted become one rounding with the sum, the second of two."""
+    if node.op is np.add and any(map(_is_product, node.args)):
+        first, second = node.args
+        return _fma(second, first) if _is_product(second) else _fma(first, second)
+    if node.op is np.subtract and _is_product(node.args[1]):
+        return _fma(node.args[1], node.args[0], negative=True)
+    return node
+
+
+def reciprocal(node: Node) -> Node:
+    """Arrays are divided by multiplying by the reciprocal."""
+    if node.op is not np.divide or node.scalar:
+        return node
+    return Node(np.multiply, node.args[0], Node(np.divide, number(1.0), node.args[1]))
+
+
+def reciprocal_root(node: Node) -> Node:
+    """Division by a root, and the root of a quotient, by multiplying by the reciprocal root."""
+    if node.op is np.divide and node.args[1].op is np.sqrt and not node.scalar:
+        return Node(np.multiply, node.args[0], Node(np.divide, number(1.0), node.args[1]))
+    if node.op is np.sqrt and node.args[0].op is np.divide:
+        above, below = (Node(np.sqrt, arg) for arg in node.args[0].args)
+        return Node(np.multiply, above, Node(np.divide, number(1.0), below))
+    return node
+
+
+def root_of_each(node: Node) -> Node:
+    """The root of a quotient is the quotient of the roots."""
+    if node.op is np.sqrt and node.args[0].op is np.divide:
+        return Node(np.divide, *(Node(np.sqrt, arg) for arg in node.args[0].args))
+    return node
+
+
+def distributed(node: Node) -> Node:
+    """A number times a sum of arrays is the sum of the products."""
+    if node.op is np.multiply and node.args[0].scalar and node.args[1].op is np.add:
+        return Node(np.add, *(Node(np.multiply, node.args[0], addend) for addend in node.args[1].args))
+    return node
+
+
+def sums_regrouped(node: Node) -> Node:
+    """``(a + b) - c`` is ``a + (b - c)``, and ``a + (b - c)`` is ``(a - c) + b``."""
+    if node.op is np.subtract and node.args[0].op is np.add and not node.scalar:
+        a, b = node.args[0].args
+        return Node(np.add, a, Node(np.subtract, b, node.args[1]))
+    if node.op is np.add and node.args[1].op is np.subtract and not node.scalar:
+        b, c = node.args[1].args
+        return Node(np.add, Node(np.subtract, node.args[0], c), b)
+    return node
+
+
+def compiled(node: Node) -> Node:
+    """Lerp, reciprocals and FMA, as a compiler with fast-math may combine them."""
+    return fma_last(reciprocal(lerp(node)))

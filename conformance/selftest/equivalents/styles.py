@@ -1,0 +1,166 @@
+"""The engine styles: each must conform for every rule that it computes in its own way (`rules_of`)."""
+
+from __future__ import annotations
+
+from optimetry.conformance.selftest.equivalents import evaluation, layouts, rewritings
+from optimetry.conformance.selftest.equivalents.engines import Style
+from optimetry.conformance.selftest.equivalents.evaluation import Evaluation
+
+STYLES: dict[str, Style] = {
+    style.name: style
+    for style in (
+        Style(
+            name="scalars_first",
+            description="regrouped: numbers are multiplied and divided before any array is",
+            rewriting=rewritings.scalars_first,
+        ),
+        Style(
+            name="scalars_last",
+            description="regrouped: arrays are multiplied and divided before any number is",
+            rewriting=rewritings.scalars_last,
+        ),
+        Style(
+            name="one_quotient",
+            description="regrouped: one quotient of two products",
+            rewriting=rewritings.one_quotient,
+        ),
+        Style(
+            name="commuted",
+            description="operands of sums, products and maxima in the other order",
+            rewriting=rewritings.commuted,
+            keeps_bits=True,
+        ),
+        Style(
+            name="distributed",
+            description="a number times a sum as the sum of two products",
+            rewriting=rewritings.distributed,
+        ),
+        Style(
+            name="lerp",
+            description="averages as old + (1 - b)*(new - old), from the nearer end, as torch.lerp",
+            rewriting=rewritings.lerp,
+        ),
+        Style(
+            name="one_sided_lerp",
+            description="averages as old + (1 - b)*(new - old), as Keras; for b >= 1/2, below which it cancels",
+            rewriting=rewritings.one_sided_lerp,
+            smallest_decay=0.5,
+        ),
+        Style(
+            name="fma_first",
+            description="FMA-contracted: a product and the sum it enters are rounded once, the first of two products",
+            rewriting=rewritings.fma_first,
+        ),
+        Style(
+            name="fma_last",
+            description="FMA-contracted, the second of two products",
+            rewriting=rewritings.fma_last,
+        ),
+        Style(
+            name="reciprocal",
+            description="division as multiplication by the reciprocal",
+            rewriting=rewritings.reciprocal,
+        ),
+        Style(
+            name="reciprocal_root",
+            description="division by a root as multiplication by the reciprocal root",
+            rewriting=rewritings.reciprocal_root,
+        ),
+        Style(
+            name="root_of_each",
+            description="the root of a quotient as the quotient of roots, as torch.optim.Adadelta",
+            rewriting=rewritings.root_of_each,
+        ),
+        Style(
+            name="sums_regrouped",
+            description="regrouped: sums of three terms in the order that the page prints, or from their end",
+            rewriting=rewritings.sums_regrouped,
+        ),
+        Style(
+            name="wide_intermediate",
+            description="a step is computed in the next wider format; parameters and state are rounded",
+            evaluation=Evaluation(wide=True),
+        ),
+        Style(
+            name="wide_state",
+            description="steps and state in the next wider format; parameters are rounded",
+            evaluation=Evaluation(wide=True),
+            wide_state=True,
+        ),
+        Style(
+            name="master_copy",
+            description="everything in the next wider format; what is returned is a rounded copy",
+            evaluation=Evaluation(wide=True),
+            wide_state=True,
+            wide_parameters=True,
+        ),
+        Style(
+            name="narrow_scalars",
+            description="hyperparameters and learning rate in the arrays' precision, and computed in it",
+            evaluation=Evaluation(narrow_scalars=True),
+        ),
+        Style(
+            name="repeated_products",
+            description="powers of the decays by one product a step, in the arrays' precision",
+            evaluation=Evaluation(narrow_scalars=True, power=evaluation.repeated_product),
+        ),
+        Style(
+            name="repeated_squares",
+            description="powers of the decays by binary exponentiation, in the arrays' precision",
+            evaluation=Evaluation(narrow_scalars=True, power=evaluation.repeated_squares),
+        ),
+        *(
+            Style(name=name, description=description, evaluation=Evaluation(sum=function))
+            for name, description, function in (
+                ("sum_in_order", "sums from the first term to the last", evaluation.in_order),
+                ("sum_in_reverse", "sums from the last term to the first", evaluation.in_reverse),
+                ("sum_in_blocks", "sums of blocks of 16, then of those, as thread blocks do", evaluation.in_blocks),
+                ("sum_in_pairs", "pairwise sums down to single terms", evaluation.in_pairs),
+                ("sum_in_lanes", "eight running sums, one for each lane of a vector", evaluation.in_lanes),
+                ("sum_in_wide", "sums in the next wider format", evaluation.in_double),
+            )
+        ),
+        Style(
+            name="one_buffer",
+            description="all tensors in one buffer, as multi-tensor kernels",
+            needs_elementwise=True,
+            layout=layouts.one_buffer,
+            keeps_bits=True,
+        ),
+        Style(
+            name="blocks_of_16",
+            description="one fused pass in blocks of sixteen elements, the tail filled up with zeros",
+            needs_elementwise=True,
+            layout=layouts.blocks_of_16,
+            keeps_bits=True,
+        ),
+        Style(
+            name="threads",
+            description="every tensor in three parts, on a pool of threads",
+            needs_elementwise=True,
+            layout=layouts.threads,
+            keeps_bits=True,
+        ),
+        Style(
+            name="strided",
+            description="on every second element of longer arrays, in Fortran order",
+            layout=layouts.strided,
+            keeps_bits=True,
+        ),
+        Style(
+            name="in_place",
+            description="the same arrays are updated and returned in every step",
+            layout=layouts.tensors,
+            in_place=True,
+            keeps_bits=True,
+        ),
+        Style(
+            name="compiled",
+            description="several at once: lerp, FMA and reciprocals, with numbers in the arrays' precision",
+            needs_elementwise=True,
+            rewriting=rewritings.compiled,
+            evaluation=Evaluation(narrow_scalars=True),
+        ),
+    )
+}
+"""Every style by name."""

@@ -1,0 +1,178 @@
+"""Elements and tensors that a kernel leaves out, takes twice or treats by their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
+from optimetry.conformance.selftest.faults.hooks import Grads, HookedRun, Hooks, hooked
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.precision import working
+from optimetry.reference.rule import Rule
+
+
+def _keeping(skipped: Callable[[int], slice]) -> Start:
+    """Runs that leave these elements of each parameter as they were, given its size."""
+
+    def parameter(before: Array, after: Array) -> Array:
+        kept = after.copy()
+        kept.flat[skipped(after.size)] = before.flat[skipped(after.size)]
+        return kept
+
+    return hooked(parameter=parameter)
+
+
+def _skipping_tensors(skipped: Callable[[int, int], bool]) -> Start:
+    """Runs that never update these parameters, given an index and how many there are."""
+    return hooked(grads=lambda grads: [None if skipped(i, len(grads)) else grad for i, grad in enumerate(grads)])
+
+
+def _position_dependent(before: Array, after: Array) -> Array:
+    positions = np.arange(after.size, dtype=after.dtype).reshape(after.shape)
+    with np.errstate(all="ignore"):
+        moved: Array = (after + (after - before) * positions / 1024).astype(after.dtype)
+    return moved
+
+
+class _TwiceRun(HookedRun):
+    """Updates the first parameter twice in every step."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        super().step([grads[0], *[None] * (len(grads) - 1)], learning_rate)
+        return super().step(grads, learning_rate)
+
+
+class _LateRun(RuleRun):
+    """Returns the parameters of the step before."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        before = [np.array(param) for param in self.training.parameters]
+        super().step(grads, learning_rate)
+        return before
+
+
+class _IdleRun(RuleRun):
+    """Leaves the parameters, though not the state, as they are in the first step."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        before = [np.array(param) for param in self.training.parameters]
+        after = super().step(grads, learning_rate)
+        if max(self.training.updates) > 1:
+            return after
+        self.training.parameters = [working(param) for param in before]
+        return before
+
+
+def _twice(rule: Rule, parameters: list[Array], memory: Memory) -> _TwiceRun:
+    return _TwiceRun(rule, parameters, Hooks())
+
+
+def _late(rule: Rule, parameters: list[Array], memory: Memory) -> _LateRun:
+    return _LateRun(rule, parameters)
+
+
+def _idle(rule: Rule, parameters: list[Array], memory: Memory) -> _IdleRun:
+    return _IdleRun(rule, parameters)
+
+
+enter(
+    Fault(
+        name="vector_tail_skipped",
+        optimizer="sgd",
+        defect="elements after the last multiple of 8 are not updated: a vector loop without its remainder",
+        start=_keeping(lambda size: slice(size - size % 8, size)),
+    ),
+    Fault(
+        name="long_vector_tail_skipped",
+        optimizer="rmsprop",
+        defect="elements after the last multiple of 16 are not updated, in tensors of at least 16",
+        start=_keeping(lambda size: slice(size - size % 16, size) if size >= 16 else slice(0)),
+    ),
+    Fault(
+        name="vector_blocks_skipped",
+        optimizer="sgd",
+        defect="from 16 elements on, only the remainder is updated: torch 2.13 CPU fused SGD in half precision "
+        "(pytorch issue 191763)",
+        start=_keeping(lambda size: slice(size - size % 16)),
+        dtypes=("float16", "bfloat16", "float32"),
+    ),
+    Fault(
+        name="first_element_skipped",
+        optimizer="adagrad",
+        defect="the loop starts at 1",
+        start=_keeping(lambda size: slice(1)),
+    ),
+    Fault(
+        name="both_ends_skipped",
+        optimizer="rmsprop",
+        defect="the stencil of a loop leaves out the first and the last element of tensors longer than 8",
+        start=_keeping(lambda size: slice(0, size, size - 1) if size > 8 else slice(0)),
+    ),
+    Fault(
+        name="elements_beyond_64_skipped",
+        optimizer="adadelta",
+        defect="one thread block of 64 is launched, whatever the length",
+        start=_keeping(lambda size: slice(64, None)),
+    ),
+    Fault(
+        name="scalars_skipped",
+        optimizer="adagrad",
+        defect="a 0-d parameter is taken for a missing one",
+        start=hooked(parameter=lambda before, after: after if after.ndim else before),
+    ),
+    Fault(
+        name="single_elements_skipped",
+        optimizer="adamax",
+        defect="a parameter of one element is taken for a constant",
+        start=hooked(parameter=lambda before, after: after if after.size > 1 else before),
+    ),
+    Fault(
+        name="position_dependent_rate",
+        optimizer="adadelta",
+        defect="the step grows with the index of the element",
+        start=hooked(parameter=_position_dependent),
+        rejected_by="permutation",
+    ),
+    Fault(
+        name="last_tensor_dropped",
+        optimizer="rmsprop",
+        defect="the last of several parameters is never updated: range(n - 1)",
+        start=_skipping_tensors(lambda i, count: i == count - 1 > 0),
+    ),
+    Fault(
+        name="fifth_tensor_dropped",
+        optimizer="sgd",
+        defect="one launch takes at most four tensors, and there is but one launch",
+        start=_skipping_tensors(lambda i, count: i >= 4),
+    ),
+    Fault(
+        name="first_tensor_updated_twice",
+        optimizer="lamb",
+        defect="chunks of a multi-tensor kernel overlap in the first parameter",
+        start=_twice,
+        rejected_by="parameters_are_independent",
+    ),
+    Fault(
+        name="one_step_late",
+        optimizer="adamax",
+        defect="the parameters returned are those before the step, as asynchronous copies do",
+        start=_late,
+    ),
+    Fault(
+        name="first_step_idle",
+        optimizer="adamax",
+        defect="nothing moves in the first step, which apex's test of its fused optimizers does not notice",
+        start=_idle,
+    ),
+    Fault(
+        name="parameters_returned_in_reverse",
+        optimizer="ftrl",
+        defect="the list of parameters is returned from its end, equal shapes unnoticed",
+        start=hooked(
+            returned=lambda after: [x if x.shape == y.shape else y for x, y in zip(after[::-1], after, strict=True)]
+        ),
+    ),
+)

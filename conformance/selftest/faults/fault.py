@@ -1,0 +1,90 @@
+"""What a faulty target is: a target that computes every subject as documented but one, and that one with one defect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.reports.results import Verdict, described
+
+Memory = MutableMapping[str, Any]
+"""What outlives the runs of one target; an honest one keeps nothing there."""
+
+Start = Callable[[Any, list[Array], Memory], Any]
+"""Begins a faulty run, given the documented rule or wrapper, the parameters and the target's memory."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One defect, and what the suite must say of it.
+
+    Attributes:
+        name: unique among all faults.
+        optimizer: the subject it breaks.
+        defect: what is wrong, and where such a defect was seen or which token of the formula is mutated.
+        start: begins a run with the defect.
+        rejected_by: what rejects it first: a law's name, ``oracle`` or ``protocol``; None where the cases decide
+            which of several.
+        outcome: the verdict it must get, as `outcome` has it.
+        dtypes: the dtypes in which it must be noticed.
+        because: what the verdict's reason must contain.
+        time_limit: seconds one run may take.
+        kind: the class of its target.
+    """
+
+    name: str
+    optimizer: str
+    defect: str
+    start: Start = field(repr=False)
+    rejected_by: str | None = None
+    outcome: str = "diverges"
+    dtypes: tuple[str, ...] = ("float32",)
+    because: str = ""
+    time_limit: float = 60.0
+    kind: type[FaultyTarget] | None = field(default=None, repr=False)
+
+    def target(self) -> FaultyTarget:
+        """A target with this defect, which remembers nothing yet."""
+        return (self.kind or FaultyTarget)(self)
+
+
+class FaultyTarget(Instead):
+    """The reference with one fault, in the protocol of any target."""
+
+    def __init__(self, fault: Fault) -> None:
+        self.fault = fault
+        self.memory: Memory = {}
+        begin = fault.start
+        super().__init__(lambda documented, given: begin(documented, given, self.memory), fault.optimizer, fault.name)
+
+
+FAULTS: dict[str, Fault] = {}
+"""Every fault by name; filled when `optimetry.conformance.selftest.faults` is imported."""
+
+
+def enter(*faults: Fault) -> None:
+    """Enter faults into `FAULTS`.
+
+    Raises:
+        ValueError: there is one of that name.
+    """
+    for fault in faults:
+        if fault.name in FAULTS:
+            raise ValueError(f"fault {fault.name} is entered twice")
+        FAULTS[fault.name] = fault
+
+
+def outcome(verdict: Verdict) -> str:
+    """A verdict in a few words: ``diverges``, ``dialect: scaled_epsilon``, ``imprecise: beta1 in float32``."""
+    computes = [*([verdict.dialect] if verdict.dialect else []), *map(described, verdict.computes.arithmetic)]
+    return ": ".join([verdict.verdict, *(["; ".join(computes)] if computes else [])])
+
+
+def rejected_by(verdict: Verdict) -> str | None:
+    """What noticed a defect, as `Fault.rejected_by` has it; None where nothing did."""
+    if verdict.verdict == "unsupported" or (verdict.verdict == "conforms" and not verdict.computes.arithmetic):
+        return None
+    return "protocol" if verdict.verdict == "error" else verdict.law or "oracle"

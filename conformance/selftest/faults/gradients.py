@@ -1,0 +1,158 @@
+"""Gradients that are not used as they are given."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.selftest.faults.fault import Fault, enter
+from optimetry.conformance.selftest.faults.hooks import Grads, hooked
+
+
+def _finite(change: Array, grad: Array) -> Array:
+    """``change`` where the gradient is finite, the gradient elsewhere."""
+    return np.where(np.isfinite(grad), change, grad)
+
+
+def _clipped(grad: Array) -> Array:
+    return _finite(np.clip(grad, -1000, 1000).astype(grad.dtype), grad)
+
+
+def _clipped_above(grad: Array) -> Array:
+    return _finite(np.minimum(grad, grad.dtype.type(1)), grad)
+
+
+def _without_small(grad: Array) -> Array:
+    return np.where(np.abs(grad) < 1e-6, grad.dtype.type(0), grad)
+
+
+def _largest_for_infinite(grad: Array) -> Array:
+    largest = FORMATS[grad.dtype.name].largest
+    return np.where(np.isinf(grad), np.sign(grad) * grad.dtype.type(largest), grad)
+
+
+def _zero_for_nan(grad: Array) -> Array:
+    return np.where(np.isnan(grad), grad.dtype.type(0), grad)
+
+
+def _spread_nan(grad: Array) -> Array:
+    return np.full_like(grad, np.nan) if np.isnan(grad).any() else grad
+
+
+def _skipped_unless_finite(grad: Array) -> Array:
+    return grad if np.isfinite(grad).all() else np.zeros_like(grad)
+
+
+def _one_exponent(grad: Array) -> Array:
+    largest = np.max(np.abs(grad), where=np.isfinite(grad), initial=0)
+    return np.where(np.abs(grad) < largest / 1024, grad.dtype.type(0), grad)
+
+
+def _transposed(grad: Array) -> Array:
+    return grad.reshape(-1, order="F").reshape(grad.shape)
+
+
+def _swapped_among_equal_shapes(grads: Grads) -> Grads:
+    shapes: dict[tuple[int, ...], list[int]] = {}
+    for i, grad in enumerate(grads):
+        if grad is not None:
+            shapes.setdefault(grad.shape, []).append(i)
+    swapped = list(grads)
+    for group in shapes.values():
+        for i, other in zip(group, reversed(group), strict=True):
+            swapped[i] = grads[other]
+    return swapped
+
+
+enter(
+    Fault(
+        name="nan_replaced_by_zero",
+        optimizer="sgd",
+        defect="nan_to_num on the gradients: a NaN is silently no update",
+        start=hooked(gradient=_zero_for_nan),
+        rejected_by="nonfinite_gradients_act",
+    ),
+    Fault(
+        name="infinity_replaced_by_the_largest_number",
+        optimizer="momentum",
+        defect="saturating conversion of the gradients: an infinity becomes the largest finite number",
+        start=hooked(gradient=_largest_for_infinite),
+        rejected_by="nonfinite_gradients_act",
+    ),
+    Fault(
+        name="step_skipped_unless_finite",
+        optimizer="adam",
+        defect="a gradient with a NaN or an infinity counts as zero, as loss scalers skip whole steps",
+        start=hooked(gradient=_skipped_unless_finite),
+    ),
+    Fault(
+        name="nan_spread_over_the_tensor",
+        optimizer="sgd",
+        defect="one NaN makes the whole tensor NaN, as a check by the sum of the gradients does",
+        start=hooked(gradient=_spread_nan),
+        rejected_by="nonfinite_gradients_stay",
+    ),
+    Fault(
+        name="clipped_at_1000",
+        optimizer="adamax",
+        defect="gradients are clipped to ±1000 without being asked",
+        start=hooked(gradient=_clipped),
+    ),
+    Fault(
+        name="clipped_above_alone",
+        optimizer="rmsprop",
+        defect="min(g, 1): a clip with one side forgotten",
+        start=hooked(gradient=_clipped_above),
+    ),
+    Fault(
+        name="small_gradients_dropped",
+        optimizer="adam",
+        defect="gradients below 1e-6 count as zero, as a sparse representation with a threshold does",
+        start=hooked(gradient=_without_small),
+    ),
+    Fault(
+        name="one_exponent_per_tensor",
+        optimizer="sgd",
+        defect="block floating point: a gradient beside one 1024 times larger is lost",
+        start=hooked(gradient=_one_exponent),
+    ),
+    Fault(
+        name="mean_for_the_sum",
+        optimizer="sgd",
+        defect="gradients are divided by the number of elements, as a loss reduced by its mean would",
+        start=hooked(gradient=lambda grad: grad / grad.dtype.type(grad.size or 1)),
+        rejected_by="splitting",
+    ),
+    Fault(
+        name="column_order",
+        optimizer="sgd",
+        defect="gradients of matrices are read in column order, parameters in row order",
+        start=hooked(gradient=_transposed),
+    ),
+    Fault(
+        name="step_scaled_by_rows",
+        optimizer="sgd",
+        defect="gradients of matrices are divided by their number of rows, a habit of orthogonalized optimizers",
+        start=hooked(gradient=lambda grad: grad / grad.dtype.type(len(grad) or 1) if grad.ndim > 1 else grad),
+        rejected_by="reshaping",
+    ),
+    Fault(
+        name="gradients_swapped_among_equal_shapes",
+        optimizer="adagrad",
+        defect="tensors grouped by shape, as multi-tensor kernels do, come back in another order",
+        start=hooked(grads=_swapped_among_equal_shapes),
+    ),
+    Fault(
+        name="gradients_in_half_precision",
+        optimizer="lamb",
+        defect="gradients pass through float16, as in compressed communication",
+        start=hooked(gradient=lambda grad: grad.astype(np.float16).astype(grad.dtype)),
+    ),
+    Fault(
+        name="absolute_gradient",
+        optimizer="lars_momentum",
+        defect="the sign of the gradient is lost",
+        start=hooked(gradient=np.abs),
+    ),
+)

@@ -1,0 +1,77 @@
+"""Places in a run of the reference where a defect can sit, so that most faults are one function in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import Memory, Start
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.precision import working
+from optimetry.reference.rule import Rule, State
+
+Grads = list[Array | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hooks:
+    """What a run does differently; by default nothing.
+
+    Attributes:
+        gradient: the gradient that is used, from the one that was given.
+        grads: the same for the gradients of all parameters at once.
+        rate: the learning rate that is used, from those of all steps so far.
+        parameter: the parameter that is kept, from that before the step and that after it.
+        slot: the state array that is kept, from that after the step.
+        count: the number of updates that the rule is told, from the true one.
+        returned: what the caller gets, from the parameters after the step.
+    """
+
+    gradient: Callable[[Array], Array] = lambda grad: grad
+    grads: Callable[[Grads], Grads] = lambda grads: grads
+    rate: Callable[[Sequence[float]], float] = lambda rates: rates[-1]
+    parameter: Callable[[Array, Array], Array] = lambda before, after: after
+    slot: Callable[[Array], Array] = lambda slot: slot
+    count: Callable[[int], int] = lambda count: count
+    returned: Callable[[list[Array]], Any] = lambda after: after
+
+
+class HookedRun(RuleRun):
+    """A run of the reference with hooks."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], hooks: Hooks) -> None:
+        super().__init__(rule, parameters)
+        self.hooks = hooks
+        self.rates: list[float] = []
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """One update, with every hook in its place."""
+        training, hooks = self.training, self.hooks
+        self.rates.append(learning_rate)
+        before, counts = [np.array(param) for param in training.parameters], training.updates
+        used = hooks.grads([None if grad is None else hooks.gradient(grad) for grad in grads])
+        training.updates = [hooks.count(count + 1) - 1 for count in counts]
+        after = super().step(used, hooks.rate(self.rates))
+        training.updates = [count + (grad is not None) for count, grad in zip(counts, used, strict=True)]
+        kept = [np.asarray(hooks.parameter(*pair)) for pair in zip(before, after, strict=True)]
+        training.parameters = [working(param) for param in kept]
+        training.states = [
+            State(**{slot: working(hooks.slot(np.array(array))) for slot, array in state.items()})
+            for state in training.states
+        ]
+        returned: list[Array] = hooks.returned(kept)
+        return returned
+
+
+def hooked(**hooks: Any) -> Start:
+    """Begins runs with these `Hooks`."""
+    chosen = Hooks(**hooks)
+
+    def start(rule: Rule, parameters: list[Array], memory: Memory) -> HookedRun:
+        return HookedRun(rule, parameters, chosen)
+
+    return start

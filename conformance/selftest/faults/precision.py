@@ -1,0 +1,197 @@
+"""Numbers held or computed in less precision than the parameters have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
+from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks, hooked
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.rule import Rule
+
+
+def _through(dtype: Any) -> Callable[[Array], Array]:
+    """Round an array to a dtype and back."""
+
+    def rounded(array: Array) -> Array:
+        with np.errstate(over="ignore"):
+            return array.astype(dtype).astype(array.dtype)
+
+    return rounded
+
+
+def _scalar_through(dtype: Any) -> Callable[[float], float]:
+    return lambda number: float(np.asarray(number).astype(dtype))
+
+
+def _hyperparameters_in(dtype: Any) -> Start:
+    """Runs with every real hyperparameter rounded, and the learning rate as it is."""
+    rounded = _scalar_through(dtype)
+    return lambda rule, parameters, memory: RuleRun(rule.lifted(lambda name, number: rounded(number)), parameters)
+
+
+def _all_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> HookedRun:
+    rounded = _scalar_through(np.float32)
+    lifted = rule.lifted(lambda name, number: rounded(number))
+    return HookedRun(lifted, parameters, Hooks(rate=lambda rates: rounded(rates[-1])))
+
+
+def _step_in(dtype: Any) -> Start:
+    """Runs that subtract a step rounded to a dtype."""
+    rounded = _through(dtype)
+
+    def parameter(before: Array, after: Array) -> Array:
+        with np.errstate(all="ignore"):
+            return (before + rounded(after - before)).astype(after.dtype)
+
+    return hooked(parameter=parameter)
+
+
+class _Power(float):
+    """A hyperparameter whose powers are accumulated in float32."""
+
+    def __pow__(self, exponent: Any, modulo: None = None) -> Any:
+        product = np.float32(1)
+        for _ in range(int(exponent)):
+            product *= np.float32(self)
+        return float(product)
+
+
+def _powers_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
+    return RuleRun(rule.lifted(lambda name, number: _Power(number)), parameters)
+
+
+def _without_subnormals(array: Array) -> Array:
+    smallest = FORMATS[array.dtype.name].smallest_normal
+    return np.where(np.abs(array) < smallest, array.dtype.type(0), array)
+
+
+def _truncated(before: Array, after: Array) -> Array:
+    """``after`` with its last four bits cut off."""
+    bits = np.dtype(f"u{after.dtype.itemsize}")
+    kept: Array = (after.view(bits) & ~bits.type(15)).view(after.dtype)
+    return kept
+
+
+def _saturated(before: Array, after: Array) -> Array:
+    largest = FORMATS[after.dtype.name].largest
+    return np.where(np.isinf(after), np.sign(after) * largest, after).astype(after.dtype)
+
+
+enter(
+    Fault(
+        name="state_in_float16",
+        optimizer="adam",
+        defect="moments held in float16 beside wider parameters, unscaled: small squares become 0",
+        start=hooked(slot=_through(np.float16)),
+    ),
+    Fault(
+        name="state_in_bfloat16",
+        optimizer="momentum",
+        defect="velocity held in bfloat16 beside wider parameters, to save memory",
+        start=hooked(slot=_through(ml_dtypes.bfloat16)),
+    ),
+    Fault(
+        name="state_in_float32",
+        optimizer="adagrad",
+        defect="state held in float32 beside float64 parameters",
+        start=hooked(slot=_through(np.float32)),
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="parameters_in_bfloat16",
+        optimizer="sgd",
+        defect="parameters held in bfloat16 between steps, without a master copy",
+        start=hooked(parameter=lambda before, after: _through(ml_dtypes.bfloat16)(after)),
+    ),
+    Fault(
+        name="step_in_float16",
+        optimizer="lars_momentum",
+        defect="the step is rounded to float16 before it is applied",
+        start=_step_in(np.float16),
+    ),
+    Fault(
+        name="step_in_float32",
+        optimizer="ftrl",
+        defect="the step is rounded to float32 beside float64 parameters",
+        start=_step_in(np.float32),
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="hyperparameters_in_float32",
+        optimizer="rmsprop",
+        defect="hyperparameters held in float32 beside float64 parameters: PaddlePaddle 3.3, some rules",
+        start=_hyperparameters_in(np.float32),
+        outcome="imprecise: rho, epsilon, momentum in float32",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="all_numbers_in_float32",
+        optimizer="adam",
+        defect="hyperparameters and learning rate held in float32 beside float64 parameters: PaddlePaddle 1.8.5",
+        start=_all_in_float32,
+        outcome="imprecise: beta1, beta2, epsilon, learning_rate in float32",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="learning_rate_in_float32",
+        optimizer="sgd",
+        defect="the learning rate is held in float32 beside float64 parameters",
+        start=hooked(rate=lambda rates: float(np.float32(rates[-1]))),
+        outcome="imprecise: learning_rate in float32",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="hyperparameters_in_bfloat16",
+        optimizer="adam",
+        defect="hyperparameters held in bfloat16: 0.999 becomes 1, and the second moment stays 0",
+        start=_hyperparameters_in(ml_dtypes.bfloat16),
+    ),
+    Fault(
+        name="hyperparameters_in_float16",
+        optimizer="lamb",
+        defect="hyperparameters held in float16 beside float32 parameters",
+        start=_hyperparameters_in(np.float16),
+    ),
+    Fault(
+        name="powers_in_float32",
+        optimizer="adamax",
+        defect="the power of beta1 is accumulated in float32 beside float64 parameters",
+        start=_powers_in_float32,
+        outcome="imprecise: beta1 in float32 in some uses",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="subnormal_gradients_flushed",
+        optimizer="sgd",
+        defect="subnormal gradients count as zero, as compiled with -ffast-math",
+        start=hooked(gradient=_without_subnormals),
+        outcome="conforms: flushes subnormals",
+    ),
+    Fault(
+        name="subnormal_state_flushed",
+        optimizer="adamax",
+        defect="state is flushed to zero below the smallest normal number",
+        start=hooked(slot=_without_subnormals),
+        outcome="conforms: flushes subnormals",
+    ),
+    Fault(
+        name="last_bits_truncated",
+        optimizer="asgd",
+        defect="the last four bits of every parameter are cut off, as a lossy copy does",
+        start=hooked(parameter=_truncated),
+    ),
+    Fault(
+        name="overflow_saturated",
+        optimizer="sgd",
+        defect="an overflow gives the largest finite number, and so does an infinite gradient",
+        start=hooked(parameter=_saturated),
+        rejected_by="nonfinite_gradients_act",
+    ),
+)

@@ -1,0 +1,352 @@
+"""State and counts that are lost, mixed up between parameters, or leak from one run into the next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
+from optimetry.conformance.selftest.faults.hooks import Grads, hooked
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.precision import Working
+from optimetry.reference.rule import Rule, State
+
+
+class _Run(RuleRun):
+    """A run with the memory of its target."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+        super().__init__(rule, parameters)
+        self.memory = memory
+
+    def _initial(self, i: int) -> State:
+        return self.training.rule.initial_state(self.training.parameters[i])
+
+
+class _MissingIsZero(_Run):
+    """Takes a missing gradient for one of zeros."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        params = self.training.parameters
+        filled: Grads = [np.zeros_like(np.array(p)) if g is None else g for p, g in zip(params, grads, strict=True)]
+        return super().step(filled, learning_rate)
+
+
+class _MissingRepeats(_Run):
+    """Uses the gradient before where one is missing."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+        super().__init__(rule, parameters, memory)
+        self.latest: Grads = [None] * len(parameters)
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        self.latest = [old if new is None else new.copy() for old, new in zip(self.latest, grads, strict=True)]
+        return super().step(self.latest, learning_rate)
+
+
+class _MissingResets(_Run):
+    """Forgets the state of a parameter without a gradient."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        for i, grad in enumerate(grads):
+            if grad is None:
+                self.training.states[i] = self._initial(i)
+        return super().step(grads, learning_rate)
+
+
+class _MissingCounts(_Run):
+    """Counts a step without a gradient as an update."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        after = super().step(grads, learning_rate)
+        self.training.updates = [max(self.training.updates)] * len(grads)
+        return after
+
+
+class _MissingShifts(_Run):
+    """Leaves missing gradients out of a list, whose later entries go to the parameters before theirs."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        given = [grad for grad in grads if grad is not None]
+        shapes = [param.shape for param in self.training.parameters]
+        shifted: Grads = [None] * len(grads)
+        for i, shape in enumerate(shapes):
+            if given and given[0].shape == shape:
+                shifted[i] = given.pop(0)
+        return super().step(shifted, learning_rate)
+
+
+class _FirstStateForAll(_Run):
+    """Uses the state of the first parameter of a shape for all of that shape."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        training = self.training
+        first: dict[Any, int] = {}
+        for i, param in enumerate(training.parameters):
+            first.setdefault(param.shape, i)
+        for i, grad in enumerate(grads):
+            owner = first[training.parameters[i].shape]
+            training.states[i], training.updates[i] = training.states[owner], training.updates[owner]
+            super().step([grad if i == j else None for j in range(len(grads))], learning_rate)
+            training.states[owner] = training.states[i]
+        return [np.array(param) for param in training.parameters]
+
+
+class _OneCount(_Run):
+    """Counts the updates of all parameters together."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        for i, grad in enumerate(grads):
+            self.training.updates = [sum(self.training.updates[:1])] * len(grads)
+            super().step([grad if i == j else None for j in range(len(grads))], learning_rate)
+            self.training.updates = [self.training.updates[i]] * len(grads)
+        return [np.array(param) for param in self.training.parameters]
+
+
+class _Forgetful(_Run):
+    """Begins every step with a new state."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        self.training.states = [self._initial(i) for i in range(len(grads))]
+        return super().step(grads, learning_rate)
+
+
+class _ForgetsAtNewRate(_Run):
+    """Begins with a new state when the learning rate changes."""
+
+    rate: float | None = None
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        if learning_rate != self.rate:
+            self.training.states = [self._initial(i) for i in range(len(grads))]
+        self.rate = learning_rate
+        return super().step(grads, learning_rate)
+
+
+class _WarmStart(_Run):
+    """Takes over the state of the run before where the shapes agree."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+        super().__init__(rule, parameters, memory)
+        shapes = [param.shape for param in parameters]
+        if memory.get("shapes") == shapes:
+            self.training.states = memory["states"]
+        memory.update(shapes=shapes, states=self.training.states)
+
+
+class _Kernels(_Run):
+    """Has three kernels whose last bit differs in the first element that moves."""
+
+    kernel = 0
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        before = [np.array(param) for param in self.training.parameters]
+        after = super().step(grads, learning_rate)
+        for old, new in zip(before, after, strict=True):
+            moved = np.flatnonzero(old != new)
+            if moved.size and self.kernel:
+                towards = np.asarray([0, np.inf, -np.inf][self.kernel], new.dtype)
+                new.flat[moved[0]] = np.nextafter(new.flat[moved[0]], towards)
+        return after
+
+
+class _KernelOfTheRun(_Kernels):
+    """Takes another kernel in every run."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+        super().__init__(rule, parameters, memory)
+        self.kernel = memory["runs"] = (memory.get("runs", 0) + 1) % 3
+
+
+class _KernelOfTheCache(_Kernels):
+    """Keeps its kernel for the parameters of the run before, and chooses anew for others."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+        super().__init__(rule, parameters, memory)
+        key = [param.tobytes() for param in parameters]
+        if memory.get("key") != key:
+            memory.update(key=key, choices=memory.get("choices", 0) + 1)
+        self.kernel = memory["choices"] % 3
+
+
+class _LoadsNothing(_Run):
+    """Ignores a saved state."""
+
+    def load(self, state: dict[str, list[Array]]) -> None:
+        return
+
+
+class _LosesCount(_Run):
+    """Begins to count anew after a saved state is loaded."""
+
+    def load(self, state: dict[str, list[Array]]) -> None:
+        super().load(state)
+        self.training.updates = [0] * len(self.training.updates)
+
+
+class _LosesSlot(_Run):
+    """Leaves the last slot out of the saved state."""
+
+    def load(self, state: dict[str, list[Array]]) -> None:
+        super().load(state)
+        lost = self.training.rule.slots[-1]
+        self.training.states = [
+            State(**{**kept, lost: self._initial(i)[lost]}) for i, kept in enumerate(self.training.states)
+        ]
+
+
+class _SavesInHalf(_Run):
+    """Saves the state in float16."""
+
+    def state(self) -> dict[str, list[Array]]:
+        saved = super().state()
+        with np.errstate(over="ignore"):
+            return {slot: [x.astype(np.float16).astype(x.dtype) for x in arrays] for slot, arrays in saved.items()}
+
+
+class _LoadsInReverse(_Run):
+    """Reads saved arrays from their end."""
+
+    def load(self, state: dict[str, list[Array]]) -> None:
+        super().load({slot: [x.reshape(-1)[::-1].reshape(x.shape) for x in arrays] for slot, arrays in state.items()})
+
+
+class _VelocityIsTheGradient(_Run):
+    """Begins the velocity with the first gradient's own array, not with a copy."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        after = super().step(grads, learning_rate)
+        for i, grad in enumerate(grads):
+            if grad is not None and self.training.updates[i] == 1:
+                self.training.states[i] = State(velocity=grad.view(Working))
+        return after
+
+
+enter(
+    Fault(
+        name="missing_gradient_is_zero",
+        optimizer="rmsprop",
+        defect="a missing gradient acts as one of zeros: state decays, velocity goes on (torch set_to_none=False)",
+        start=_MissingIsZero,
+    ),
+    Fault(
+        name="missing_gradient_repeats_the_last",
+        optimizer="sgd",
+        defect="where a gradient is missing, the one before acts again: gradients are never cleared",
+        start=_MissingRepeats,
+        rejected_by="missing_gradient",
+    ),
+    Fault(
+        name="missing_gradient_resets_state",
+        optimizer="adagrad",
+        defect="the state of a parameter without a gradient is freed",
+        start=_MissingResets,
+    ),
+    Fault(
+        name="missing_gradient_counts",
+        optimizer="adamax",
+        defect="the count of updates is global, and advances where a parameter has no gradient",
+        start=_MissingCounts,
+    ),
+    Fault(
+        name="missing_gradient_shifts_the_others",
+        optimizer="sgd",
+        defect="gradients after a missing one go to the parameter before, where the shape allows",
+        start=_MissingShifts,
+    ),
+    Fault(
+        name="first_state_for_all",
+        optimizer="adam",
+        defect="parameters of one shape share one state: a cache keyed by shape",
+        start=_FirstStateForAll,
+    ),
+    Fault(
+        name="one_count_for_all",
+        optimizer="adamax",
+        defect="one count is advanced by every parameter in turn",
+        start=_OneCount,
+    ),
+    Fault(
+        name="state_forgotten",
+        optimizer="adadelta",
+        defect="the state is created anew in every step",
+        start=_Forgetful,
+    ),
+    Fault(
+        name="state_forgotten_at_a_new_rate",
+        optimizer="momentum",
+        defect="a new learning rate rebuilds the optimizer, and with it the velocity",
+        start=_ForgetsAtNewRate,
+    ),
+    Fault(
+        name="state_shared_between_runs",
+        optimizer="adagrad",
+        defect="state kept on the class: a run begins with the state of the run before",
+        start=_WarmStart,
+    ),
+    Fault(
+        name="kernel_chosen_by_the_run",
+        optimizer="rmsprop",
+        defect="the order of a sum depends on the run, as with atomic additions: the last bit differs",
+        start=_KernelOfTheRun,
+        rejected_by="repeatable",
+    ),
+    Fault(
+        name="kernel_chosen_by_a_cache",
+        optimizer="adadelta",
+        defect="an autotuner with a cache of one entry: a run in between changes the kernel, and the last bit",
+        start=_KernelOfTheCache,
+        rejected_by="runs_are_independent",
+    ),
+    Fault(
+        name="velocity_is_the_gradient_buffer",
+        optimizer="momentum",
+        defect="buf = grad without a copy: a caller that reuses its gradient arrays overwrites the velocity",
+        start=_VelocityIsTheGradient,
+        rejected_by="protocol",
+        outcome="error",
+        because="keeps the array of gradient 0 instead of its contents",
+    ),
+    Fault(
+        name="saved_state_ignored",
+        optimizer="rmsprop",
+        defect="a saved state is accepted and not used",
+        start=_LoadsNothing,
+        rejected_by="resuming",
+    ),
+    Fault(
+        name="saved_count_ignored",
+        optimizer="adam",
+        defect="a resumed run corrects the bias as if it began",
+        start=_LosesCount,
+        rejected_by="resuming",
+    ),
+    Fault(
+        name="saved_slot_missing",
+        optimizer="adadelta",
+        defect="the average of squared updates is not saved",
+        start=_LosesSlot,
+        rejected_by="resuming",
+    ),
+    Fault(
+        name="saved_in_half_precision",
+        optimizer="ftrl",
+        defect="a checkpoint holds the state in float16",
+        start=_SavesInHalf,
+        rejected_by="resuming",
+    ),
+    Fault(
+        name="saved_arrays_in_reverse",
+        optimizer="lamb",
+        defect="saved arrays are read from their end: elements of another order than they were saved in",
+        start=_LoadsInReverse,
+    ),
+    Fault(
+        name="nan_everywhere",
+        optimizer="sgd",
+        defect="every parameter becomes NaN",
+        start=hooked(parameter=lambda before, after: np.full_like(after, np.nan)),
+    ),
+)

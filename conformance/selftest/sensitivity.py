@@ -1,0 +1,177 @@
+"""What the suite rejects and accepts: ``python -m optimetry.conformance.selftest.sensitivity`` writes the page.
+
+The page lists every fault with its verdict, and every honest equivalent with its worst share of the bound, all from
+runs. It also replays a naive test against the same faults, the kind that optimizers are usually tested with.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from optimetry.conformance.cases.effort import EFFORTS, Effort
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.laws import LAWS
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.equivalents import STYLES, Equivalents, rules_of
+from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, rejected_by
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.protocol import Hyper, Target
+from optimetry.conformance.targets.session import Guard, watched
+from optimetry.reference.errors import TargetFault
+from optimetry.reference.rules import RULES
+from optimetry.reports.results import Verdict
+
+PAGE = Path("docs") / "sensitivity.md"
+
+HALF_QUICK = Effort("half of quick", EFFORTS["quick"].cases // 2, EFFORTS["quick"].law_cases)
+"""What must be enough to notice a fault: the first half of the cases of ``--effort quick``."""
+
+QUICK_CASES = Effort("quick, without laws", EFFORTS["quick"].cases, 0)
+"""What the shares of equivalents are taken from; that they keep the laws is a test of its own."""
+
+DTYPES = ("float32", "float64")
+"""The dtypes in which equivalents must conform."""
+
+
+def judged(fault: Fault, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
+    """The verdict on a fault."""
+    (verdict,) = judge([fault.target()], fault.optimizer, dtype, effort=effort, seed=0, guard=Guard(fault.time_limit))
+    return verdict
+
+
+def equivalents(optimizer: str, dtype: str, effort: Effort) -> dict[str, Verdict]:
+    """The verdict on every style that computes a rule in its own way, by the style's name."""
+    engines = Equivalents([style for style in STYLES.values() if optimizer in rules_of(style)]).engines()
+    return {verdict.engine: verdict for verdict in judge(engines, optimizer, dtype, effort=effort, seed=0)}
+
+
+def passes_naive_test(fault: Fault) -> bool:
+    """Whether a fault passes for correct in a test as most optimizers have it.
+
+    Default hyperparameters, one tensor of ten elements, ten steps with gradients from N(0, 1), a constant learning
+    rate, and ``np.testing.assert_allclose`` with a relative tolerance of 1e-5 on the final parameters.
+    """
+    rng = np.random.default_rng(0)
+    dtype = np.dtype(fault.dtypes[0])
+    parameters = rng.normal(size=10).astype(dtype)
+    grads = list(rng.normal(size=(10, 10)).astype(dtype))
+    right = _trained(NumpyTarget(), fault, parameters, grads)
+    try:
+        with watched(Guard(fault.time_limit)):
+            np.testing.assert_allclose(_trained(fault.target(), fault, parameters, grads), right, rtol=1e-5)
+    except (TargetFault, SystemExit):
+        return False
+    return True
+
+
+def _trained(target: Target, fault: Fault, parameters: Array, grads: Sequence[Array]) -> Array:
+    declared = subject_named(fault.optimizer).hyperparameters()
+    hyper = {one.name: one.corners[0] if one.default is None else one.default for one in declared}
+    run, after = _begun(target, fault.optimizer, hyper, [parameters.copy()]), [parameters]
+    for grad in grads:
+        if hasattr(run, "transform"):
+            after = run.transform([grad.copy()])
+        elif hasattr(run, "update"):
+            run.update([grad.copy()])
+            after = run.apply()
+        else:
+            after = run.step([grad.copy()], 0.01)
+    return after[0]
+
+
+def _begun(target: Any, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Any:
+    start = target.start if optimizer in RULES else target.start_wrapper
+    return start(optimizer, hyper, parameters)
+
+
+def page() -> str:
+    """The page as Markdown: the same for the same code."""
+    runs = [(fault, dtype) for fault in FAULTS.values() for dtype in fault.dtypes]
+    pairs = [(optimizer, dtype) for optimizer in RULES for dtype in DTYPES]
+    verdicts = {(fault.name, dtype): judged(fault, dtype) for fault, dtype in tqdm(runs, "faults", disable=None)}
+    unnoticed = [fault.name for fault in FAULTS.values() if passes_naive_test(fault)]
+    shares = {pair: equivalents(*pair, QUICK_CASES) for pair in tqdm(pairs, "equivalents", disable=None)}
+    return "\n".join((*_heading(verdicts, unnoticed), *_fault_table(verdicts, unnoticed), *_style_table(shares)))
+
+
+def _heading(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequence[str]) -> list[str]:
+    noticed = {name for (name, _), verdict in verdicts.items() if rejected_by(verdict)}
+    missed = sorted({name for name, _ in verdicts} - noticed)
+    counts = Counter(rejected_by(verdict) for verdict in verdicts.values())
+    pairs = sum(len(rules_of(style)) for style in STYLES.values())
+    share = round(100 * len(unnoticed) / len(FAULTS))
+    return [
+        "# What the suite notices",
+        "",
+        "<!-- Written by `python -m optimetry.conformance.selftest.sensitivity`; a test holds it. -->",
+        "",
+        f"The suite is tried on {len(FAULTS)} faulty targets, each the reference with one defect, and on {len(STYLES)}",
+        f"styles of honest engines, which make {pairs} equivalents of the documented rules. It rejects",
+        f"{len(noticed)} of the {len(FAULTS)} faults with half the cases of `--effort quick`"
+        + (f", and misses {', '.join(f'`{name}`' for name in missed)}." if missed else "."),
+        "",
+        f"A test as optimizers usually have it lets {len(unnoticed)} of them pass,",
+        f"{share} %: default",
+        "hyperparameters, one tensor of ten elements, ten steps with gradients from N(0, 1), and",
+        "`assert_allclose(rtol=1e-5)`. They are marked in the last column.",
+        "",
+        "| rejected first by | faults |",
+        "|---|---:|",
+        *(f"| {name} | {counts[name]} |" for name in (*LAWS, "oracle", "protocol")),
+        "",
+    ]
+
+
+def _fault_table(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequence[str]) -> list[str]:
+    rows = [
+        "## Faults",
+        "",
+        "| fault | optimizer | defect | rejected by | outcome | naive test |",
+        "|---|---|---|---|---|---|",
+    ]
+    for fault in FAULTS.values():
+        found = [verdicts[fault.name, dtype] for dtype in fault.dtypes]
+        by = ", ".join(dict.fromkeys(rejected_by(verdict) or "nothing" for verdict in found))
+        given = ", ".join(dict.fromkeys(outcome(verdict) for verdict in found))
+        naive = "passes" if fault.name in unnoticed else ""
+        defect = fault.defect.replace("|", "\\|")
+        rows.append(f"| {fault.name} | {fault.optimizer} | {defect} | {by} | {given} | {naive} |")
+    return [*rows, ""]
+
+
+def _style_table(shares: Mapping[tuple[str, str], Mapping[str, Verdict]]) -> list[str]:
+    rows = [
+        "## Equivalents",
+        "",
+        "The share is of the rounding-error bound: up to 1 in the rule's own order of operations, up to 2 where",
+        "arithmetic is regrouped.",
+        "",
+        "| style | what it does | rules | worst share, float32 | worst share, float64 |",
+        "|---|---|---:|---:|---:|",
+    ]
+    for style in STYLES.values():
+        worst = [max(shares[rule, dtype][style.name].share or 0.0 for rule in rules_of(style)) for dtype in DTYPES]
+        rows.append(
+            f"| {style.name} | {style.description} | {len(rules_of(style))} | {worst[0]:.2f} | {worst[1]:.2f} |"
+        )
+    return [*rows, ""]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the page, by default where the repository keeps it."""
+    parser = argparse.ArgumentParser(prog="python -m optimetry.conformance.selftest.sensitivity", description=__doc__)
+    parser.add_argument("--out", type=Path, default=PAGE, help="file to write (default: %(default)s)")
+    out = parser.parse_args(arguments).out
+    out.write_text(page(), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

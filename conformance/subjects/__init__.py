@@ -1,0 +1,1 @@
+"""What is documented and judged: update rules and wrappers, by one protocol."""

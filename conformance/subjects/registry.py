@@ -1,0 +1,36 @@
+"""Every subject by its name."""
+
+from __future__ import annotations
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.subjects.names import near_miss
+from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.conformance.subjects.wrappers import WRAPPERS
+from optimetry.conformance.subjects.wrappers.wrapper import WrapperSubject
+from optimetry.reference.errors import UnknownOptimizerError
+from optimetry.reference.rules import RULES
+
+SUBJECTS: dict[str, Subject] = {
+    **{name: RuleSubject(rule) for name, rule in RULES.items()},
+    **{name: WrapperSubject(wrapper) for name, wrapper in WRAPPERS.items()},
+}
+"""Every documented rule and wrapper by name."""
+
+
+def subject_named(name: str) -> Subject:
+    """Look a subject up.
+
+    Raises:
+        UnknownOptimizerError: no rule or wrapper has that name; the text lists those that there are.
+    """
+    try:
+        return SUBJECTS[name]
+    except KeyError:
+        known = f"must be one of: {', '.join(SUBJECTS)}{near_miss(name, SUBJECTS)}"
+        raise UnknownOptimizerError(f"unknown optimizer {name!r}, {known}") from None
+
+
+def subject_of(case: Case) -> Subject:
+    """The subject that a case is for."""
+    return subject_named(case.optimizer)

@@ -1,0 +1,45 @@
+"""Update rules as subjects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.subject import LEARNING_RATE, Numbers, Subject
+from optimetry.reference.declaration import Declared
+from optimetry.reference.rule import Rule, State
+from optimetry.reference.training import Training
+
+
+class RuleSubject(Subject):
+    """An update rule: a step takes gradients and a learning rate, and gives the parameters after it."""
+
+    declaration: type[Rule]
+    has_learning_rate: ClassVar[bool] = True
+
+    @property
+    def joint(self) -> bool:
+        """No parameter's update depends on the others."""
+        return False
+
+    def trajectory(self, case: Case, numbers: Numbers, computed: Declared | None = None) -> Iterator[Sequence[Any]]:
+        """Yield the parameters after each step."""
+        return (parameters for parameters, _ in self.states(case, numbers, computed))
+
+    def states(
+        self, case: Case, numbers: Numbers, computed: Declared | None = None
+    ) -> Iterator[tuple[Sequence[Any], Sequence[State]]]:
+        """Yield the parameters and their slots after each step."""
+        rule = cast(Rule, computed or self.of(case.hyper)).lifted(numbers.scalar)
+        training = Training(rule, [numbers.array(param) for param in case.parameters])
+        for grads, rate in case.steps:
+            given = [None if grad is None else numbers.array(grad) for grad in grads]
+            yield training.step(given, numbers.scalar(LEARNING_RATE, rate)), list(training.states)
+
+    def magnitudes(self, case: Case) -> Sequence[Array]:
+        """Return the magnitudes of the parameters before the first step."""
+        return [np.asarray(np.abs(param)) for param in case.parameters]

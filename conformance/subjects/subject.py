@@ -1,0 +1,105 @@
+"""What is judged: something documented that runs on a case, on whatever numbers it is given.
+
+An update rule is a subject, and so are a clip, a regularizer, an average and a compression of gradients. The oracle,
+the laws, the families of other rules, counterexamples and planted faults know subjects alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.reference.declaration import Declared, Hyperparameter
+
+LEARNING_RATE = "learning_rate"
+"""The name under which the learning rate of a step becomes a number."""
+
+
+class Numbers(Protocol):
+    """A kind of number that a subject is evaluated on: working precision, quad precision, or `Bounded`."""
+
+    def array(self, array: Array) -> Any:
+        """Turn an array of the case into numbers."""
+        ...
+
+    def scalar(self, name: str, number: float) -> Any:
+        """Turn a real hyperparameter, or the `LEARNING_RATE`, into a number."""
+        ...
+
+
+@dataclass(frozen=True)
+class Subject(ABC):
+    """Something documented.
+
+    Attributes:
+        declaration: its hyperparameters and its formula.
+
+    Class attributes:
+        book: the document that it belongs to.
+        has_learning_rate: whether it uses the learning rate of a step.
+    """
+
+    declaration: type[Declared]
+
+    book: ClassVar[str] = "fluid"
+    has_learning_rate: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        """Its name, as on the command line."""
+        return self.declaration.name
+
+    @property
+    def document(self) -> str:
+        """The page that documents it."""
+        return self.declaration.document()
+
+    @property
+    def elementwise(self) -> bool:
+        """Whether an element of the result depends on the same element of the inputs alone."""
+        return self.declaration.elementwise
+
+    @property
+    @abstractmethod
+    def joint(self) -> bool:
+        """Whether what one parameter gets depends on the others."""
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The names of its real numbers, which an implementation may hold in less precision."""
+        real = [parameter.name for parameter in self.hyperparameters() if parameter.kind is float]
+        return (*real, *[LEARNING_RATE] * self.has_learning_rate)
+
+    def hyperparameters(self) -> tuple[Hyperparameter, ...]:
+        """Its hyperparameters, in the order of the document."""
+        return self.declaration.hyperparameters()
+
+    def of(self, hyper: Mapping[str, Any]) -> Declared:
+        """The documented formula with these hyperparameters.
+
+        Raises:
+            HyperparameterError: one is missing, unknown or not allowed.
+        """
+        return self.declaration.of(hyper)
+
+    def adapted(self, case: Case) -> Case:
+        """Turn a case as it was drawn into one that makes sense for this subject."""
+        return case
+
+    @abstractmethod
+    def trajectory(self, case: Case, numbers: Numbers, computed: Declared | None = None) -> Iterator[Sequence[Any]]:
+        """Evaluate the subject and yield what it returns after each step: one array of numbers for each parameter.
+
+        Args:
+            case: what it is fed.
+            numbers: the kind of number.
+            computed: another formula with the same inputs; the documented one by default.
+        """
+
+    @abstractmethod
+    def magnitudes(self, case: Case) -> Sequence[Array]:
+        """The largest magnitudes among the inputs, from which ULP are counted; one array for each parameter."""

@@ -1,0 +1,97 @@
+"""What one worker of deep gradient compression sends; the formulas are those of `DGCMomentum`.
+
+Which entries are the largest may depend on rounding. Of an entry that is surely sent, and of one that surely is not,
+the message is known up to rounding; of any other it is either, so its bound reaches over both, in this step and the
+next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any, Self
+
+import numpy as np
+
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.trilean import Trilean
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, wrapper
+from optimetry.reference.declaration import flag, hyper
+from optimetry.reference.distributed.dgc_momentum import accumulate, count_sent, largest
+from optimetry.reference.rule import Array
+
+
+@wrapper
+@dataclass(frozen=True, kw_only=True)
+class DGCCompress(Wrapper):
+    """``u = m*u + g; v += u``, or ``u = m*(u + g); v += u + g``; the largest entries of v, and zeros for the others.
+
+    What is given of each gradient is ``max(1, int(n*(1-s)))`` of its n entries; there u and v become zero.
+
+    Documented: fluid.optimizer.DGCMomentumOptimizer (page 000).
+    """
+
+    momentum: float = hyper(None, "[0, 1)", "the share of u that is kept", corners=(0.9, 0.5, 0.0))
+    sparsity: float = hyper(0.999, "[0, 1)", "the share of entries held back", corners=(0.75, 0.5, 0.9, 0.0, 0.999))
+    use_nesterov: bool = flag(False, "look ahead along the velocity")
+
+    name = "dgc_compress"
+    elementwise = False
+
+    def lifted(self, lift: Callable[[str, float], Any]) -> Self:
+        """With another kind of momentum; the sparsity is a number of entries, and enters no sum."""
+        return super().lifted(lambda name, number: number if name == "sparsity" else lift(name, number))
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        """Accumulate, and take out."""
+        held = state or [(np.zeros_like(grad), np.zeros_like(grad)) for grad in fed]
+        pairs = [self.compressed(grad, *uv) for grad, uv in zip(fed, held, strict=True)]
+        return [message for message, _ in pairs], [left for _, left in pairs]
+
+    def compressed(self, grad: Array, u: Array, v: Array) -> tuple[Array, tuple[Array, Array]]:
+        """The message of one gradient as an array of its shape, and the u and v that are left."""
+        u, v = self.accumulated(grad, u, v)
+        taken = self.taken(u, v)
+        return np.where(taken, v, 0.0), (self.left(taken, u), np.where(taken, 0.0, v))
+
+    def accumulated(self, grad: Array, u: Array, v: Array) -> tuple[Array, Array]:
+        """``u`` and ``v`` with the gradient taken in."""
+        return accumulate(u, v, grad, self.momentum, self.use_nesterov)
+
+    def count(self, size: int) -> int:
+        """How many entries are sent."""
+        return count_sent(size, self.sparsity)
+
+    def taken(self, u: Array, v: Array) -> Any:
+        """Which entries are sent."""
+        return are_largest(v, self.count(math.prod(v.shape)))
+
+    def left(self, taken: Any, u: Array) -> Array:
+        """``u`` once entries have been taken out."""
+        return np.where(taken, 0.0, u)
+
+
+@singledispatch
+def are_largest(v: Array, number: int) -> Any:
+    """Where the ``number`` entries of largest magnitude are; among equal ones they are the first."""
+    truth = np.zeros(math.prod(v.shape), bool)
+    truth[largest(v, number)] = True
+    return truth.reshape(v.shape)
+
+
+@are_largest.register
+def _(v: Bounded, number: int) -> Trilean:
+    """The same on numbers with bounds, undecided where rounding may put another entry ahead."""
+    truth = are_largest.dispatch(np.ndarray)(v.value, number)
+    size, bound = np.abs(v.value).reshape(-1), v.bound.reshape(-1)
+    known = np.isfinite(bound)
+    low = np.where(known, np.maximum(size - bound, 0), 0)
+    high = np.where(known, size + bound, np.inf)
+    before = np.arange(len(size))[:, None] < np.arange(len(size))  # entry of the row, of the column
+    equal = (low[:, None] == high) & (high[:, None] == low)  # exactly
+    surely_ahead = (low[:, None] > high) | (equal & before)
+    maybe_ahead = (high[:, None] >= low) & ~(equal & ~before)
+    undecided = (surely_ahead.sum(axis=0) < number) & (maybe_ahead.sum(axis=0) >= number)
+    return Trilean(truth, undecided.reshape(v.shape))

@@ -1,0 +1,112 @@
+"""What one wrapper declares: its hyperparameters, and one pure function of what it is fed in a step.
+
+A wrapper stands around an update rule: it changes the gradients before it (a clip, a regularizer, a compression) or
+averages the parameters behind it. It sees all of them at once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar, cast
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.subjects.subject import Numbers, Subject
+from optimetry.reference.declaration import Declared
+from optimetry.reference.rule import Array
+
+MOST_STEPS = 8
+"""The steps of a case for a clip or a regularizer, which remember little or nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrapper(Declared, ABC):
+    """The base of every wrapper.
+
+    Class attributes, beside those of `Declared`:
+        averages: whether it is fed parameters and gives averages; else it is fed gradients and gives gradients.
+        clips: whether it limits what it is fed, so that a second time changes nothing.
+        joint: whether a gradient's result depends on the other gradients.
+    """
+
+    averages: ClassVar[bool] = False
+    clips: ClassVar[bool] = False
+    joint: ClassVar[bool] = False
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether negating parameters and gradients negates the result."""
+        return True
+
+    @classmethod
+    def consistent(cls, hyper: dict[str, Any]) -> dict[str, Any]:
+        """Hyperparameters that may stand together, from values that were each drawn on their own."""
+        return hyper
+
+    @abstractmethod
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        """What the wrapper gives, and its state afterwards, out of place.
+
+        Args:
+            fed: the gradients of one step, or the parameters after it; one array for each parameter.
+            parameters: the parameters that the run began with, of the same shapes and dtypes.
+            state: what the last call returned; None in the first.
+        """
+
+
+class WrapperSubject(Subject):
+    """A wrapper as a subject: the ``grads`` of its cases are what it is fed, and learning rates mean nothing to it."""
+
+    declaration: type[Wrapper]
+
+    @property
+    def averages(self) -> bool:
+        """Whether it is fed parameters and gives averages."""
+        return self.declaration.averages
+
+    @property
+    def joint(self) -> bool:
+        """Whether what one parameter gets depends on the others."""
+        return self.declaration.joint
+
+    def adapted(self, case: Case) -> Case:
+        """Shorten the case, and put zeros where gradients are missing: a clip is not given what does not exist."""
+        steps = len(case.grads) if self.averages else min(len(case.grads), MOST_STEPS)
+        fed = [
+            tuple(np.zeros_like(p) if grad is None else grad for grad, p in zip(row, case.parameters, strict=True))
+            for row in case.grads[:steps]
+        ]
+        hyper = self.declaration.consistent(case.hyper)
+        return case.replace(hyper=hyper, learning_rates=(1.0,) * steps, grads=tuple(fed))
+
+    def trajectory(self, case: Case, numbers: Numbers, computed: Declared | None = None) -> Iterator[Sequence[Any]]:
+        """Yield what the wrapper gives in each step."""
+        wrapper = cast(Wrapper, computed or self.of(case.hyper)).lifted(numbers.scalar)
+        parameters = [numbers.array(param) for param in case.parameters]
+        state: Any = None
+        for row in case.grads:
+            fed = [numbers.array(array) for array in row if array is not None]
+            given, state = wrapper.feed(fed, parameters, state)
+            yield given
+
+    def magnitudes(self, case: Case) -> Sequence[Any]:
+        """The largest that each element was among what is fed; nothing where a clip makes it smaller at once."""
+        if self.declaration.clips:
+            return [np.zeros(param.shape) for param in case.parameters]
+        columns = zip(case.parameters, *case.grads, strict=True)
+        return [np.asarray(np.max(np.abs([np.asarray(x, np.float64) for x in column]), axis=0)) for column in columns]
+
+
+WRAPPERS: dict[str, type[Wrapper]] = {}
+"""Every documented wrapper by name; filled when `optimetry.conformance.subjects.wrappers` is imported."""
+
+WrapperType = TypeVar("WrapperType", bound=type[Wrapper])
+
+
+def wrapper(kind: WrapperType) -> WrapperType:
+    """Class decorator: enter a documented wrapper into `WRAPPERS`."""
+    WRAPPERS[kind.name] = kind
+    return kind

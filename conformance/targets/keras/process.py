@@ -1,0 +1,213 @@
+"""The far end of the target ``keras``: what a backend's own process does, started by ``python -m``.
+
+Keras settles its backend when it is imported, so nothing else here imports it. Functions do, not this module: what an
+import prints or raises has to reach the near end, `targets.keras.backend`, as an answer or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+
+
+class FarRun:
+    """One run of an optimizer: variables, and the optimizers that share them out among each other."""
+
+    def __init__(self, cls: str, keywords: Mapping[str, object], parameters: list[Array]) -> None:
+        import keras
+
+        self._dtype = parameters[0].dtype.name if parameters else "float32"
+        make_room(cls, self._dtype)
+        self._make: Callable[[], Any] = lambda: getattr(keras.optimizers, cls)(learning_rate=0.0, **keywords)
+        keras.config.set_floatx(self._dtype)
+        self._variables = [
+            keras.Variable(parameter, dtype=self._dtype, name=f"parameter{i}") for i, parameter in enumerate(parameters)
+        ]
+        self._groups = [(self._optimizer(range(len(parameters))), list(range(len(parameters))))]
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """Apply the gradients; optimizers of which only a part has any are split first."""
+        import keras
+
+        keras.config.set_floatx(self._dtype)
+        self._groups = [part for group in self._groups for part in self._split(group, grads)]
+        for optimizer, members in self._groups:
+            if grads[members[0]] is not None:
+                optimizer.learning_rate = learning_rate
+                given = [keras.ops.convert_to_tensor(grads[i]) for i in members]
+                with without_gradients():
+                    optimizer.apply(given, [self._variables[i] for i in members])
+        return [np.array(keras.ops.convert_to_numpy(variable)) for variable in self._variables]
+
+    def state(self) -> dict[str, list[Array]]:
+        """The variables of the optimizers by name, the learning rate aside, for each parameter."""
+        found: dict[str, list[Any]] = {}
+        for optimizer, members in self._groups:
+            for variable in optimizer.variables:
+                owner, _, name = variable.name.partition("_")
+                for i in (
+                    members if variable is optimizer.iterations else [i for i in members if owner == f"parameter{i}"]
+                ):
+                    key = "iteration" if variable is optimizer.iterations else name
+                    found.setdefault(key, [None] * len(self._variables))[i] = np.array(variable.numpy())
+        return found
+
+    def load(self, state: Mapping[str, list[Array]]) -> None:
+        """Take over what ``state`` returned, with an optimizer for each count of steps."""
+        counts = [int(count) for count in state["iteration"]]
+        alike = [[i for i, other in enumerate(counts) if other == count] for count in dict.fromkeys(counts)]
+        self._groups = [(self._optimizer(members), members) for members in alike]
+        for optimizer, members in self._groups:
+            self._fill(
+                optimizer, {f"parameter{i}_{name}": values[i] for i in members for name, values in state.items()}
+            )
+            optimizer.iterations.assign(counts[members[0]])
+
+    def _optimizer(self, members: Sequence[int]) -> Any:
+        optimizer = self._make()
+        optimizer.build([self._variables[i] for i in members])
+        return optimizer
+
+    def _split(self, group: tuple[Any, list[int]], grads: list[Array | None]) -> list[tuple[Any, list[int]]]:
+        optimizer, members = group
+        parts = [[i for i in members if (grads[i] is None) is missing] for missing in (False, True)]
+        if not all(parts):
+            return [group]
+        held = {variable.name: variable.numpy() for variable in optimizer.variables}
+        found = []
+        for part in parts:
+            own = self._optimizer(part)
+            self._fill(own, held)
+            found.append((own, part))
+        return found
+
+    @staticmethod
+    def _fill(optimizer: Any, held: Mapping[str, Array]) -> None:
+        for variable in optimizer.variables:
+            if variable.name in held:
+                variable.assign(held[variable.name])
+
+
+class FarWrapper:
+    """One run of a wrapper: variables, and plain SGD that carries the clip or the moving average.
+
+    From zero, with learning rate 1, a step leaves minus the clipped gradient, to the bit; with gradients of zero it
+    leaves the parameters as they are, and takes them into the moving average.
+    """
+
+    def __init__(self, keywords: Mapping[str, object], parameters: list[Array]) -> None:
+        import keras
+
+        self._dtype = parameters[0].dtype.name if parameters else "float32"
+        make_room(*keywords, self._dtype)
+        keras.config.set_floatx(self._dtype)
+        self._variables = [
+            keras.Variable(array, dtype=self._dtype, name=f"parameter{i}") for i, array in enumerate(parameters)
+        ]
+        self._optimizer = keras.optimizers.SGD(learning_rate=1.0, **keywords)
+        self._optimizer.build(self._variables)
+        self._training = parameters
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        """Minus the parameters after a step from zero."""
+        self._assign([np.zeros_like(grad) for grad in grads])
+        self._step(grads)
+        return [np.array(-array) for array in self._values()]
+
+    def update(self, parameters: list[Array]) -> None:
+        """A step without gradients on these parameters."""
+        self._training = parameters
+        self._assign(parameters)
+        self._step([np.zeros_like(array) for array in parameters])
+
+    def apply(self) -> list[Array]:
+        """``finalize_variable_values``, which puts the averages into the variables."""
+        with without_gradients():
+            self._optimizer.finalize_variable_values(self._variables)
+        return self._values()
+
+    def restore(self) -> list[Array]:
+        """The parameters of training, assigned: Keras itself keeps no copy."""
+        self._assign(self._training)
+        return self._values()
+
+    def _step(self, grads: list[Array]) -> None:
+        import keras
+
+        keras.config.set_floatx(self._dtype)
+        given = [keras.ops.convert_to_tensor(grad) for grad in grads]
+        with without_gradients():
+            self._optimizer.apply(given, self._variables)
+
+    def _assign(self, arrays: list[Array]) -> None:
+        for variable, array in zip(self._variables, arrays, strict=True):
+            variable.assign(array)
+
+    def _values(self) -> list[Array]:
+        import keras
+
+        return [np.array(keras.ops.convert_to_numpy(variable)) for variable in self._variables]
+
+
+def without_gradients() -> contextlib.AbstractContextManager[Any]:
+    """What Keras documents around an update with torch, whose parameters record gradients."""
+    if os.environ["KERAS_BACKEND"] != "torch":
+        return contextlib.nullcontext()
+    import torch
+
+    no_grad: contextlib.AbstractContextManager[Any] = torch.no_grad()
+    return no_grad
+
+
+def make_room(*what: str) -> None:
+    """With JAX, forget what was compiled for other rules or wrappers when it has become too much."""
+    if os.environ["KERAS_BACKEND"] == "jax":
+        from optimetry.conformance.targets.jax_caches import caches
+
+        caches.used(*what)
+
+
+def serve() -> None:
+    """Answer requests from standard input on standard output; what Keras itself prints goes to standard error."""
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    np.seterr(all="ignore")  # the numpy backend would warn of every division by zero
+    runs: dict[int, Any] = {}
+    kinds = {"start": FarRun, "start_wrapper": FarWrapper}
+
+    def answer(done: bool, content: Any) -> None:
+        pickle.dump((done, content), answers, protocol=pickle.HIGHEST_PROTOCOL)
+        answers.flush()
+
+    try:
+        import keras
+    except Exception as error:
+        return answer(False, f"importing keras raised {type(error).__name__}: {error}")
+    answer(True, keras.__version__)
+    while True:
+        try:
+            verb, number, arguments, over = pickle.load(requests)
+        except EOFError:
+            return None
+        for finished in over:
+            runs.pop(finished, None)
+        try:
+            if verb in kinds:
+                runs[number] = kinds[verb](*arguments)
+                answer(True, None)
+            else:
+                answer(True, getattr(runs[number], verb)(*arguments))
+        except Exception as error:
+            answer(False, f"{type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,55 @@
+"""Runs of ``keras.optimizers``, which live in the process of a backend as `FarRun`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.keras.backend import Near
+from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.protocol import Hyper
+
+
+@dataclass(frozen=True)
+class KerasClass(Offer):
+    """How one documented rule is asked of ``keras.optimizers``."""
+
+    cls: str
+    """The name of the class in ``keras.optimizers``."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """Keyword of the class -> documented hyperparameter."""
+    constants: Mapping[str, object] = field(default_factory=dict)
+    """Keywords outside the documented rule that are set all the same."""
+    slots: Mapping[str, str] = field(default_factory=dict)
+    """Slot -> Keras' name of the variable."""
+
+    def keywords(self, hyper: Hyper) -> dict[str, object]:
+        """The keyword arguments of the class for ``hyper``."""
+        return {**self.constants, **{keyword: hyper[name] for keyword, name in self.arguments.items()}}
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> KerasRun:
+        """Begin a run."""
+        return KerasRun(self, hyper, parameters, engine)
+
+
+class KerasRun(Near):
+    """The near end of one run of an optimizer."""
+
+    def __init__(self, entry: KerasClass, hyper: Hyper, parameters: Sequence[Array], engine: str) -> None:
+        super().__init__(engine, "start", entry.cls, entry.keywords(hyper), list(parameters))
+        self._slots = {variable: slot for slot, variable in entry.slots.items()}
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """One step of every optimizer whose parameters have gradients."""
+        after: list[Array] = self._ask("step", grads, float(learning_rate))
+        return after
+
+    def state(self) -> dict[str, list[Array]]:
+        """The optimizers' variables, one of each name for each parameter; ``iteration`` counts the steps."""
+        return {self._slots.get(name, name): arrays for name, arrays in self._ask("state").items()}
+
+    def load(self, state: Mapping[str, list[Array]]) -> None:
+        """Continue from what ``state()`` returned."""
+        names = {slot: name for name, slot in self._slots.items()}
+        self._ask("load", {names.get(slot, slot): value for slot, value in state.items()})

@@ -1,0 +1,59 @@
+"""Runs of Keras' clips and moving averages: arguments of every optimizer, so plain SGD carries them.
+
+Runs live in the backend's process, as `FarWrapper` of `optimetry.conformance.targets.keras.process`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.keras.backend import Near
+from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.protocol import Hyper
+
+
+@dataclass(frozen=True)
+class KerasArgument(Offer):
+    """How one documented wrapper is asked of any of ``keras.optimizers``."""
+
+    keyword: str
+    """The keyword of the optimizer."""
+    source: str
+    """The documented hyperparameter that it takes."""
+    constants: Mapping[str, object] = field(default_factory=dict)
+    """Other keywords."""
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why not with these hyperparameters."""
+        if "min" in hyper and hyper["min"] != -hyper["max"]:
+            return f"{self.keyword} clips to [-c, c] only"
+        return "keras.optimizers have no schedule of the moving average's decay" if hyper.get("scheduled") else None
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> NearWrapper:
+        """Begin a run."""
+        return NearWrapper(engine, "start_wrapper", {self.keyword: hyper[self.source], **self.constants}, parameters)
+
+
+class NearWrapper(Near):
+    """The near end of one run of a wrapper."""
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        """As `FarWrapper.transform`."""
+        given: list[Array] = self._ask("transform", grads)
+        return given
+
+    def update(self, parameters: list[Array]) -> None:
+        """As `FarWrapper.update`."""
+        self._ask("update", parameters)
+
+    def apply(self) -> list[Array]:
+        """As `FarWrapper.apply`."""
+        given: list[Array] = self._ask("apply")
+        return given
+
+    def restore(self) -> list[Array]:
+        """As `FarWrapper.restore`."""
+        given: list[Array] = self._ask("restore")
+        return given

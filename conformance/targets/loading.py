@@ -1,0 +1,175 @@
+"""How a ``TARGET`` argument becomes a target: a built-in name, or ``module:object``."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+from optimetry.conformance import targets
+from optimetry.conformance.subjects.names import near_miss
+from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.table import FRAMEWORKS
+from optimetry.reference.errors import TargetError
+
+
+def builtin_names() -> list[str]:
+    """The targets that come with optimetry: one for each folder in ``conformance/targets``."""
+    return sorted(module.name for module in iter_modules(targets.__path__) if module.ispkg)
+
+
+def extras() -> Mapping[str, list[str]]:
+    """The requirements behind each extra of optimetry, such as ``torch>=2.6``. An extra is named as its target."""
+    needed: dict[str, list[str]] = {}
+    for requirement in metadata.requires("optimetry") or ():
+        asked, _, condition = requirement.partition(";")
+        extra = re.search(r"""extra == ['"]([\w.-]+)['"]""", condition)
+        if extra:
+            needed.setdefault(extra[1], []).append(asked.strip())
+    return needed
+
+
+def requirements(name: str) -> list[str]:
+    """What the framework behind a built-in target needs: its extra, or the distribution alone; nothing for our own."""
+    row = FRAMEWORKS.get(name)
+    return [] if row is None else extras().get(name, [row.distribution])
+
+
+def install_hint(name: str) -> str:
+    """The command that installs what a built-in target needs."""
+    return "pip install " + " ".join(f'"{requirement}"' for requirement in requirements(name))
+
+
+def version_note(name: str, version: str) -> str:
+    """A sentence where a built-in target runs another version of its framework than its adapter is for, else empty."""
+    row = FRAMEWORKS.get(name)
+    if row is None or version.split("+", maxsplit=1)[0] == row.version:
+        return ""
+    return (
+        f"Note: the adapter was written for {name} {row.version}, and nobody has looked at what {version} does with "
+        f'its arguments. For verdicts as published: pip install "{row.distribution}=={row.version}"'
+    )
+
+
+def distribution_of(requirement: str) -> str:
+    """The name that a requirement begins with."""
+    found = re.match(r"[\w.-]+", requirement)
+    return found[0] if found else requirement
+
+
+def builtin_version(name: str) -> str:
+    """The version of the framework behind a built-in target, without importing it, or how to install it."""
+    row = FRAMEWORKS.get(name)
+    if row is None:  # our own, which need nothing more
+        try:
+            return load_target(name).version
+        except TargetError as error:
+            return f"not available: {error}"
+    try:
+        versions = [metadata.version(distribution_of(one)) for one in requirements(name)]  # all of them must be there
+        version = versions[0].split("+")[0]
+        return version if version == row.version else f"{version}, adapter for {row.version}"
+    except metadata.PackageNotFoundError:
+        return f"not installed: {install_hint(name)}"
+
+
+def builtin_meaning(name: str) -> str:
+    """The first line of the docstring of a built-in target's module, which is not imported."""
+    found = importlib.util.find_spec(f"{targets.__name__}.{name}")
+    source = Path(found.origin).read_text(encoding="utf-8") if found and found.origin else ""
+    return (ast.get_docstring(ast.parse(source)) or "").split("\n")[0].rstrip(".").replace("`", "")
+
+
+def load_target(spec: str) -> Target:
+    """The target that ``spec`` names.
+
+    Args:
+        spec: a built-in name, or ``module:object`` where the object is a class, an instance or a function without
+            arguments that returns one; a module of the current directory is found.
+
+    Raises:
+        TargetError: with ``spec``, what is wrong with it, and a remedy where there is one.
+    """
+    name, colon, path = spec.partition(":")
+    if not colon:
+        return made(_builtin(name), spec)
+    if not all(word.isidentifier() for word in [*name.split("."), *path.split(".")]):
+        raise TargetError(f"target {spec!r}: must be the name of a built-in target, or module:object")
+    found = _imported(name, spec)
+    for attribute in path.split("."):
+        try:
+            found = getattr(found, attribute)
+        except AttributeError as error:
+            raise TargetError(f"target {spec}: {error}") from None
+    return made(found, spec)
+
+
+def _builtin(name: str) -> Any:
+    names = builtin_names()
+    if name not in names:
+        raise TargetError(
+            f"unknown target {name!r}, must be one of: {', '.join(names)}, or your own as module:object"
+            f"{near_miss(name, names)}"
+        )
+    try:
+        module = importlib.import_module(f"{targets.__name__}.{name}.target")
+    except ModuleNotFoundError as error:
+        hint = f": {install_hint(name)}" if requirements(name) else ""
+        raise TargetError(f"target {name}: {error.name} is not installed{hint}") from error
+    except Exception as error:
+        raise TargetError(f"target {name}: importing it raised {_text(error)}") from error
+    return module.target
+
+
+def _imported(module: str, spec: str) -> Any:
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:  # as `python -m` does
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
+            raise TargetError(
+                f"target {spec}: no module {error.name!r} in the current directory or among what is installed"
+            ) from error
+        raise TargetError(f"target {spec}: importing {module} raised {_text(error)}") from error
+    except (Exception, SystemExit) as error:
+        raise TargetError(f"target {spec}: importing {module} raised {_text(error)}") from error
+
+
+def made(found: Any, spec: str) -> Target:
+    """The target itself, from a class, an instance or a factory that error texts call ``spec``.
+
+    Raises:
+        TargetError: it cannot be made, or is no target.
+    """
+    if isinstance(found, type) or (callable(found) and not hasattr(found, "start")):
+        try:
+            found = found()
+        except (Exception, SystemExit) as error:
+            raise TargetError(f"target {spec}: calling it without arguments raised {_text(error)}") from error
+    missing = [
+        f"{name} ({kind})"
+        for name, kind, kept in (
+            ("name", "a string", isinstance(getattr(found, "name", None), str)),
+            ("version", "a string", isinstance(getattr(found, "version", None), str)),
+            ("start", "a method", callable(getattr(found, "start", None))),
+        )
+        if not kept
+    ]
+    if missing:
+        raise TargetError(f"target {spec}: a {type(found).__name__} is no target, it lacks {', '.join(missing)}")
+    target: Target = found
+    return target
+
+
+def _text(error: BaseException) -> str:
+    """The error in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")

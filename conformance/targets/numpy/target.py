@@ -1,0 +1,75 @@
+"""The reference itself, evaluated in working precision: the target that must always conform."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.conformance.targets.numpy.wrappers import (
+    AverageFeed,
+    Compressed,
+    Documented,
+    GradientFeed,
+    documented,
+    started,
+)
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.reference.declaration import Declared
+from optimetry.reference.precision import working
+from optimetry.reference.rule import Rule, State
+from optimetry.reference.rules import rule_named
+from optimetry.reference.training import Training
+
+
+class RuleRun:
+    """Any rule in the precision of its parameters, with its state by slot name and the update counts as ``step``."""
+
+    def __init__(self, rule: Rule, parameters: list[Array]) -> None:
+        self.training = Training(rule, [working(param) for param in parameters])
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """One update; the arrays returned are the caller's to keep."""
+        lifted = [None if grad is None else working(grad) for grad in grads]
+        return [np.array(param) for param in self.training.step(lifted, learning_rate)]
+
+    def state(self) -> dict[str, list[Array]]:
+        """Every slot, and the number of updates of each parameter as 0-d int64 arrays."""
+        slots = {slot: [np.array(state[slot]) for state in self.training.states] for slot in self.training.rule.slots}
+        return slots | {"step": [np.array(count) for count in self.training.updates]}
+
+    def load(self, state: dict[str, list[Array]]) -> None:
+        """Continue from what `state` returned."""
+        self.training.updates = [int(count) for count in state["step"]]
+        slots = self.training.rule.slots
+        columns = zip(*(state[slot] for slot in slots), strict=True) if slots else ((),) * len(self.training.states)
+        self.training.states = [
+            State(**{slot: working(array) for slot, array in zip(slots, arrays, strict=True)}) for arrays in columns
+        ]
+
+
+def run_of(computed: Declared, parameters: list[Array]) -> RuleRun | GradientFeed | AverageFeed:
+    """A run of any formula, documented or not: of a rule or of a wrapper."""
+    return RuleRun(computed, parameters) if isinstance(computed, Rule) else started(cast(Wrapper, computed), parameters)
+
+
+class NumpyTarget:
+    """The documented rules in NumPy, one operation after the other, each rounded to the parameters' dtype."""
+
+    name = "numpy"
+    version = np.__version__
+
+    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
+        """Begin a run of the documented rule."""
+        return RuleRun(rule_named(optimizer).of(hyper), parameters)
+
+    def start_wrapper(
+        self, wrapper: str, hyper: Hyper, parameters: list[Array]
+    ) -> Documented | Compressed | AverageFeed:
+        """Begin a run of the documented wrapper."""
+        return documented(wrapper, hyper, parameters)
+
+
+target = NumpyTarget

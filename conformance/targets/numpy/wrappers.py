@@ -1,0 +1,161 @@
+"""The documented wrappers as the reference has them, and any declared one, in working precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.wrappers.wrapper import WRAPPERS, Wrapper
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.reference.clips import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue, GradientClipBase
+from optimetry.reference.distributed.dgc_momentum import DGCMomentum, Message
+from optimetry.reference.precision import working
+from optimetry.reference.regularizers import L1Decay, L2Decay, WeightDecayRegularizer
+
+
+class GradientFeed:
+    """What gradients are fed to, in their precision."""
+
+    def __init__(self, wrapper: Wrapper, parameters: Sequence[Array]) -> None:
+        self.wrapper = wrapper
+        self.parameters = [working(array) for array in parameters]
+        self._state: Any = None
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        """What the wrapper gives for these gradients."""
+        with np.errstate(all="ignore"):
+            fed = [working(grad) for grad in grads]
+            given, self._state = self.wrapper.feed(fed, self.parameters, self._state)
+        return [np.array(array, grad.dtype) for array, grad in zip(given, grads, strict=True)]
+
+
+class Documented:
+    """The reference's own clips and regularizers, by their public methods."""
+
+    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> None:
+        self._parameters = [np.array(array) for array in parameters]
+        self._clip = CLIPS[wrapper](hyper) if wrapper in CLIPS else None
+        kind = REGULARIZERS.get(wrapper)
+        self._regularizer = kind(hyper["regularization_coeff"]) if kind else None
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        """First the clip, then the regularizer."""
+        given = list(grads) if self._clip is None else self._clip.clipped(grads)
+        if self._regularizer is not None:
+            given = [self._regularizer.regularized(*pair) for pair in zip(self._parameters, given, strict=True)]
+        return [np.array(array) for array in given]
+
+
+CLIPS: Mapping[str, Callable[[Hyper], GradientClipBase]] = {
+    "clip_by_value": lambda hyper: ClipGradByValue(hyper["max"], hyper["min"]),
+    "clip_by_norm": lambda hyper: ClipGradByNorm(hyper["clip_norm"]),
+    "clip_by_global_norm": lambda hyper: ClipGradByGlobalNorm(hyper["clip_norm"]),
+    "clip_then_decay": lambda hyper: ClipGradByGlobalNorm(hyper["clip_norm"]),
+}
+REGULARIZERS: Mapping[str, type[WeightDecayRegularizer]] = {
+    "l1_decay": L1Decay,
+    "l2_decay": L2Decay,
+    "clip_then_decay": L2Decay,
+}
+
+
+class Compressed:
+    """The reference's own compression, its messages as arrays of zeros and what is sent."""
+
+    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> None:
+        numbers = {name: hyper[name] for name in ("momentum", "use_nesterov")}
+        self._rule, self._sparsity = DGCMomentum(rampup_begin_step=0, **numbers), hyper["sparsity"]
+        self._states = [self._rule.initial_state(working(array)) for array in parameters]
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        """What each gradient's message holds, in its place."""
+        given = []
+        with np.errstate(all="ignore"):
+            for i, grad in enumerate(grads):
+                message, self._states[i] = self._rule.compress(working(grad), self._states[i], self._sparsity)
+                given.append(dense(message, grad))
+        return given
+
+
+def dense(message: Message, like: Array) -> Array:
+    """A message as an array of a gradient's shape and dtype."""
+    array = np.zeros(like.size, like.dtype)
+    with np.errstate(all="ignore"):
+        array[message.indices] = np.asarray(message.values).astype(like.dtype)
+    return array.reshape(like.shape)
+
+
+class AverageFeed:
+    """An average; of float16 and bfloat16 parameters in float32, where 0.999 is not 1."""
+
+    def __init__(self, wrapper: Wrapper, parameters: Sequence[Array]) -> None:
+        self.wrapper = wrapper
+        self.dtype = parameters[0].dtype if parameters else np.dtype(np.float32)
+        self.first = [self._held(array) for array in parameters]
+        self.training = [np.array(array) for array in parameters]
+        self.inside = list(self.training)
+        self.averages = list(self.training)
+        self._state: Any = None
+
+    def update(self, parameters: list[Array]) -> None:
+        """Take the parameters in."""
+        self.training = self.inside = [np.array(array) for array in parameters]
+        with np.errstate(all="ignore"):
+            held = [self._held(array) for array in parameters]
+            given, self._state = self.wrapper.feed(held, self.first, self._state)
+            self.averages = [np.array(array).astype(self.dtype) for array in given]
+
+    def apply(self) -> list[Array]:
+        """The averages."""
+        self.inside = self.averages
+        return [array.copy() for array in self.inside]
+
+    def restore(self) -> list[Array]:
+        """The parameters as `update` was given them."""
+        self.inside = self.training
+        return [array.copy() for array in self.inside]
+
+    def state(self) -> dict[str, list[Array]]:
+        """All that the average holds, in one list; empty before the first update."""
+        return {"state": [np.array(leaf) for leaf in _leaves(self._state)]} if self._state else {}
+
+    def load(self, state: dict[str, list[Array]]) -> None:
+        """Continue from what `state` returned."""
+        with np.errstate(all="ignore"):
+            _, like = self.wrapper.feed(self.first, self.first, None)
+        self._state = _rebuilt(like, iter(state["state"])) if state else None
+
+    def _held(self, array: Array) -> Any:
+        return working(array.astype(np.float32) if array.dtype.itemsize < 4 else array)
+
+
+def _leaves(state: Any) -> Iterator[Any]:
+    if isinstance(state, tuple | list):
+        for part in state:
+            yield from _leaves(part)
+    else:
+        yield state
+
+
+def _rebuilt(like: Any, leaves: Iterator[Array]) -> Any:
+    if isinstance(like, tuple | list):
+        parts = [_rebuilt(part, leaves) for part in like]
+        return type(like)(*parts) if hasattr(like, "_fields") else type(like)(parts)
+    leaf = next(leaves)
+    return type(like)(leaf.item()) if isinstance(like, int | float) else working(leaf)
+
+
+def started(wrapper: Wrapper, parameters: Sequence[Array]) -> GradientFeed | AverageFeed:
+    """A run of a wrapper: documented, a variant or a faulty one."""
+    return (AverageFeed if wrapper.averages else GradientFeed)(wrapper, parameters)
+
+
+def documented(wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> Documented | Compressed | AverageFeed:
+    """A run of a documented wrapper."""
+    declared = WRAPPERS[wrapper].of(hyper)
+    if declared.averages:
+        return AverageFeed(declared, parameters)
+    return (Compressed if wrapper == "dgc_compress" else Documented)(wrapper, declared.hyper(), parameters)

@@ -1,0 +1,74 @@
+"""What frameworks offer: one table a framework of subject to class and arguments, and the target that offers just that.
+
+Benchmarks read the same tables, so what is timed is what is judged.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.protocol import Hyper
+
+
+class Offer(ABC):
+    """How a framework computes one subject, a rule or a wrapper: one row of its table."""
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why it does not with these hyperparameters, in this dtype or by this engine; None where it does."""
+        return None
+
+    @abstractmethod
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> Any:
+        """Begin a run on copies of ``parameters``."""
+
+
+class TableTarget:
+    """A target that offers the subjects of its table, and no other.
+
+    Attributes:
+        name: the framework's.
+        version: what is installed.
+        offers: the table.
+        absent: why what it lacks is missing, where there is more to say than that it is.
+        engine_names: the implementations that are judged apart, the first by default.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+    offers: ClassVar[Mapping[str, Any]]
+    absent: ClassVar[Mapping[str, str]] = {}
+    engine_names: ClassVar[tuple[str, ...]] = ("default",)
+
+    def __init__(self, engine: str | None = None) -> None:
+        self.engine = self.engine_names[0] if engine is None else engine
+        if self.engine not in self.engine_names:
+            raise ValueError(f"{self.name}: engine = {engine!r}, must be one of {', '.join(self.engine_names)}")
+
+    def engines(self) -> Sequence[Self]:
+        """One target for each implementation."""
+        return [type(self)(engine) for engine in self.engine_names]
+
+    def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
+        """Why this rule or wrapper, these hyperparameters or this dtype are not offered; None where they are."""
+        offer: Offer | None = self.offers.get(optimizer)
+        if offer is None:
+            return self.absent.get(optimizer, f"nothing in {self.name} is known for {optimizer}")
+        return offer.refusal(optimizer, hyper, dtype, self.engine)
+
+    def start(self, optimizer: str, hyper: Hyper, parameters: Sequence[Array]) -> Any:
+        """Begin a run of a rule or a wrapper on copies of ``parameters``.
+
+        Raises:
+            ValueError: it is not offered; the text says why.
+        """
+        for dtype in dict.fromkeys([parameter.dtype.name for parameter in parameters] or ["float32"]):
+            reason = self.unsupported(optimizer, hyper, dtype)
+            if reason is not None:
+                raise ValueError(f"{optimizer}: {reason}")
+        offer: Offer = self.offers[optimizer]
+        return offer.start(optimizer, hyper, parameters, self.engine)
+
+    start_wrapper = start

@@ -1,0 +1,44 @@
+"""Compiled steps of Optax for benchmarks, on arrays of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+import optax
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.optax.rules import OptaxRule
+from optimetry.conformance.targets.optax.table import OFFERS
+from optimetry.conformance.targets.peers import Step
+from optimetry.conformance.targets.protocol import Hyper
+
+UNROLLED = 1_000
+"""The most tensors that Optax is given: jit unrolls them, and ten thousand take it over ten minutes to compile."""
+
+
+def steps(
+    rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
+) -> Iterator[tuple[str, Step]]:
+    """One step of all tensors, compiled, in place."""
+    offer = OFFERS.get(rule)
+    if not isinstance(offer, OptaxRule) or len(parameters) > UNROLLED:
+        return
+    jax.config.update("jax_enable_x64", True)
+    transformation = offer.make(lr, **offer.keywords(hyper))
+    held = [jax.numpy.array(array) for array in parameters]
+    given = [jax.numpy.array(array) for array in grads]
+
+    def update(held: Any, state: Any, given: Any) -> Any:
+        updates, state = transformation.update(given, state, held)
+        return optax.apply_updates(held, updates), state
+
+    compiled = jax.jit(update, donate_argnums=(0, 1))
+    box = [held, transformation.init(held)]
+
+    def step() -> None:
+        box[:] = compiled(*box, given)
+        jax.block_until_ready(box)
+
+    yield "optax jit", step

@@ -1,0 +1,130 @@
+"""Runs of Optax' transformations, operation by operation or compiled.
+
+A transformation is a pair of pure functions, so the one with this step's learning rate takes the state that the one
+before has left. Every parameter has a state of its own, because Optax knows no missing gradients: where there is none,
+the parameter is left out.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+import optax
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.jax_caches import caches
+from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.protocol import Hyper
+
+
+@dataclass(frozen=True)
+class OptaxRule(Offer):
+    """How one documented rule is asked of Optax."""
+
+    make: Callable[..., Any]
+    """The function that makes the transformation; its first argument is the learning rate."""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """Keyword -> documented hyperparameter."""
+    constants: Mapping[str, object] = field(default_factory=dict)
+    """Keywords outside the documented rule that are set all the same."""
+    slots: Mapping[str, str] = field(default_factory=dict)
+    """Slot -> Optax' name of that part of its state."""
+
+    def keywords(self, hyper: Hyper) -> dict[str, object]:
+        """The keyword arguments of ``make`` for ``hyper``."""
+        return {**self.constants, **{keyword: hyper[name] for keyword, name in self.arguments.items()}}
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> OptaxRun:
+        """Begin a run."""
+        caches.used(subject, *dtypes_of(parameters))
+        return OptaxRun(self, hyper, parameters, compiled=engine == "jit")
+
+
+class OptaxRun:
+    """One transformation, applied to each parameter that has a gradient."""
+
+    def __init__(self, rule: OptaxRule, hyper: Hyper, parameters: Sequence[Array], compiled: bool) -> None:
+        self._rule = rule
+        keywords = self._rule.keywords(hyper)
+        switches = {name: value for name, value in keywords.items() if isinstance(value, bool)}
+        self._numbers = {name: value for name, value in keywords.items() if name not in switches}
+        self._update = (
+            compiled_update(rule.make, tuple(switches.items()))
+            if compiled
+            else functools.partial(update, rule.make, switches)
+        )
+        self._wide = compiled or any(parameter.dtype == np.float64 for parameter in parameters)
+        with configured(self._wide):
+            transformation = self._rule.make(0.0, **keywords)
+            self._parameters = [jax.numpy.array(parameter) for parameter in parameters]
+            self._states = [transformation.init(parameter) for parameter in self._parameters]
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """One update of each parameter whose gradient is not None."""
+        with configured(self._wide):
+            for index, (parameter, grad) in enumerate(zip(self._parameters, grads, strict=True)):
+                if grad is not None:
+                    self._parameters[index], self._states[index] = self._update(
+                        parameter, jax.numpy.asarray(grad), self._states[index], float(learning_rate), self._numbers
+                    )
+            return [np.array(parameter) for parameter in self._parameters]
+
+    def state(self) -> dict[str, list[Array]]:
+        """Every part of the state under its slot's name, or under Optax' where it has none."""
+        slots = {part: slot for slot, part in self._rule.slots.items()}
+        found: dict[str, list[Array]] = {}
+        for state in self._states:
+            for path, value in jax.tree_util.tree_leaves_with_path(state):
+                found.setdefault(slots.get(path[-1].name, path[-1].name), []).append(np.array(value))
+        return found
+
+    def load(self, state: Mapping[str, list[Array]]) -> None:
+        """Continue from what ``state()`` returned."""
+        slots = {part: slot for slot, part in self._rule.slots.items()}
+        with configured(self._wide):
+            self._states = [
+                jax.tree_util.tree_map_with_path(
+                    lambda path, _, i=index: jax.numpy.array(state[slots.get(path[-1].name, path[-1].name)][i]), held
+                )
+                for index, held in enumerate(self._states)
+            ]
+
+
+def update(
+    make: Callable[..., Any],
+    switches: Mapping[str, bool],
+    parameter: Any,
+    grad: Any,
+    state: Any,
+    learning_rate: Any,
+    numbers: Mapping[str, Any],
+) -> tuple[Any, Any]:
+    """The parameter and its state after one step; ``switches`` and ``numbers`` are the keywords of ``make``."""
+    transformation = make(learning_rate, **switches, **numbers)
+    updates, state = transformation.update(grad, state, parameter)
+    return optax.apply_updates(parameter, updates), state
+
+
+@functools.cache
+def compiled_update(make: Callable[..., Any], switches: tuple[tuple[str, bool], ...]) -> Callable[..., tuple[Any, Any]]:
+    """`update` with one function, compiled once for each shape and dtype; numbers are arguments of what is compiled."""
+    compiled: Callable[..., tuple[Any, Any]] = jax.jit(functools.partial(update, make, dict(switches)))
+    return compiled
+
+
+@contextmanager
+def configured(wide: bool) -> Iterator[None]:
+    """On the CPU, with 64-bit types or without; whatever was configured before holds again afterwards."""
+    with jax.enable_x64(wide), jax.default_device(jax.local_devices(backend="cpu")[0]):
+        yield
+
+
+def dtypes_of(arrays: Sequence[Array]) -> list[str]:
+    """The dtypes of arrays by name, each once."""
+    return sorted({array.dtype.name for array in arrays})

@@ -1,0 +1,148 @@
+"""Runs of Paddle's optimizers: dygraph classes and, where no class exists, the bare operator."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.paddle.library import paddle
+from optimetry.conformance.targets.protocol import Hyper
+
+FLOATS = ("float32", "float64")
+
+
+def no_kernel(subject: str, dtype: str, dtypes: Sequence[str]) -> str | None:
+    """Why Paddle does not offer a subject in a dtype."""
+    return None if dtype in dtypes else f"paddle has no {dtype} CPU kernel for {subject}"
+
+
+@dataclass(frozen=True)
+class PaddleClass(Offer):
+    """A rule that an optimizer class computes."""
+
+    cls: Any
+    arguments: tuple[str, ...] = ()
+    """Documented hyperparameters, passed to the class under their own names."""
+    slots: Mapping[str, str] = field(default_factory=dict)
+    """Slot -> the accumulator's name in ``state_dict()``."""
+    dtypes: tuple[str, ...] = FLOATS
+    """Parameter dtypes with a CPU kernel."""
+    none_if_zero: tuple[str, ...] = ()
+    """Arguments for which Paddle says None where the documents say 0."""
+    parameters: str = "parameters"
+    """The keyword of the parameter list."""
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why not in this dtype. For an empty tensor Paddle looks up no kernel and would appear to support it."""
+        return no_kernel(subject, dtype, self.dtypes)
+
+    def optimizer(self, hyper: Hyper, tensors: Sequence[Any], lr: float) -> Any:
+        """The optimizer over these tensors."""
+        keywords = {name: hyper[name] for name in self.arguments}
+        keywords |= {name: None for name in self.none_if_zero if hyper[name] == 0}
+        return self.cls(learning_rate=lr, **{self.parameters: tensors}, **keywords)
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> ClassRun:
+        """Begin a run."""
+        return ClassRun(self, hyper, parameters)
+
+
+@dataclass(frozen=True)
+class PaddleOperator(Offer):
+    """A rule without a dygraph class: ``call(parameter, grad, slots, lr, hyper)`` gives parameter and slots anew."""
+
+    call: Callable[[Any, Any, list[Any], Any, Hyper], Sequence[Any]]
+    slots: tuple[str, ...]
+    dtypes: tuple[str, ...]
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why not in this dtype."""
+        return no_kernel(subject, dtype, self.dtypes)
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> OperatorRun:
+        """Begin a run."""
+        return OperatorRun(self, hyper, parameters)
+
+
+class ClassRun:
+    """One optimizer class over dygraph tensors."""
+
+    def __init__(self, rule: PaddleClass, hyper: Hyper, parameters: Sequence[Array]) -> None:
+        self._slots = rule.slots
+        self._parameters = [tensor(parameter, trainable=True) for parameter in parameters]
+        self._optimizer = rule.optimizer(hyper, self._parameters, 0.0)
+        self._quiet = any(parameter.dtype == ml_dtypes.bfloat16 for parameter in parameters)
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """One ``Optimizer.step``; a None gradient becomes ``parameter.grad = None``."""
+        self._optimizer.set_lr(float(learning_rate))
+        for parameter, grad in zip(self._parameters, grads, strict=True):
+            parameter.grad = None if grad is None else tensor(grad)
+        with warnings.catch_warnings() if self._quiet else contextlib.nullcontext():
+            if self._quiet:  # each step advises float32 master weights, which is not what is asked for here
+                warnings.filterwarnings("ignore", message="Accumulating with FP16")
+            self._optimizer.step()
+        return [array_of(parameter) for parameter in self._parameters]
+
+    def state(self) -> dict[str, list[Array]]:
+        """The accumulators, once every parameter has had a gradient; empty before.
+
+        ``history`` has one leading axis of length batch_num more than the parameter.
+        """
+        held = self._optimizer.state_dict()
+        found = {
+            slot: [held.get(f"{parameter.name}_{accumulator}_0") for parameter in self._parameters]
+            for slot, accumulator in self._slots.items()
+        }
+        return {
+            slot: [array_of(value) for value in values]
+            for slot, values in found.items()
+            if all(value is not None for value in values)
+        }
+
+
+class OperatorRun:
+    """One operator, called for each parameter that has a gradient."""
+
+    def __init__(self, rule: PaddleOperator, hyper: Hyper, parameters: Sequence[Array]) -> None:
+        self._rule = rule
+        self._hyper = hyper
+        self._parameters = [tensor(parameter) for parameter in parameters]
+        self._states = [[tensor(np.zeros_like(parameter)) for _ in rule.slots] for parameter in parameters]
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """One call of the operator for each parameter whose gradient is not None."""
+        lr = paddle.to_tensor(float(learning_rate), dtype="float32")
+        for index, grad in enumerate(grads):
+            if grad is not None:
+                self._parameters[index], *self._states[index] = self._rule.call(
+                    self._parameters[index], tensor(grad), self._states[index], lr, self._hyper
+                )
+        return [array_of(parameter) for parameter in self._parameters]
+
+    def state(self) -> dict[str, list[Array]]:
+        """The operator's slots."""
+        return {
+            slot: [array_of(state[position]) for state in self._states]
+            for position, slot in enumerate(self._rule.slots)
+        }
+
+
+def tensor(array: Array, trainable: bool = False) -> Any:
+    """A copy of ``array`` as a tensor. Paddle takes NumPy's uint16 for the bits of bfloat16."""
+    bits = array.view(np.uint16) if array.dtype == ml_dtypes.bfloat16 else array
+    return paddle.to_tensor(bits, stop_gradient=not trainable)
+
+
+def array_of(tensor: Any) -> Array:
+    """A fresh NumPy copy of ``tensor``."""
+    array: Array = np.array(tensor.numpy())
+    return array.view(ml_dtypes.bfloat16) if tensor.dtype == paddle.bfloat16 else array

@@ -1,0 +1,18 @@
+"""PaddlePaddle as a target: the dygraph classes of ``paddle.optimizer`` and, where there is none, bare operators."""
+
+from __future__ import annotations
+
+from optimetry.conformance.targets.offers import TableTarget
+from optimetry.conformance.targets.paddle.library import paddle
+from optimetry.conformance.targets.paddle.table import ABSENT, OFFERS
+
+
+class PaddleTarget(TableTarget):
+    """PaddlePaddle in dygraph mode on the CPU."""
+
+    name = "paddle"
+    version = str(paddle.__version__).split("+")[0]
+    offers, absent = OFFERS, ABSENT
+
+
+target = PaddleTarget()

@@ -1,0 +1,53 @@
+"""Frameworks beside our backend in benchmarks: for each that is installed, functions that do one step.
+
+A framework takes part with a file ``peer.py`` in its folder, whose ``steps`` reads the table that its target reads.
+What it computes under a rule's name may be a dialect of it; it moves the same memory.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from importlib import metadata, util
+
+from optimetry.conformance import targets
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.loading import distribution_of, requirements
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.table import FRAMEWORKS
+
+Step = Callable[[], object]
+
+
+def names() -> list[str]:
+    """The frameworks that take part."""
+    return [name for name in FRAMEWORKS if util.find_spec(f"{targets.__name__}.{name}.peer")]
+
+
+def peers(
+    rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
+) -> Iterator[tuple[str, Step]]:
+    """The installed frameworks' steps under names such as ``torch fused``, each on copies of parameters and gradients.
+
+    Args:
+        rule: the rule's name.
+        hyper: every documented hyperparameter.
+        parameters: what is updated.
+        grads: one for each of them.
+        lr: the learning rate.
+    """
+    for name in names():
+        if util.find_spec(FRAMEWORKS[name].module):
+            peer = importlib.import_module(f"{targets.__name__}.{name}.peer")
+            yield from peer.steps(rule, hyper, parameters, grads, lr)
+
+
+def versions() -> dict[str, str]:
+    """The versions of the frameworks that take part and are installed, and of what they run on."""
+    found = {}
+    for distribution in dict.fromkeys(distribution_of(one) for name in names() for one in requirements(name)):
+        try:
+            found[distribution] = metadata.version(distribution)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

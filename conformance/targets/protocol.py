@@ -1,0 +1,122 @@
+"""The protocol a framework adapter keeps, and how a ``TARGET`` argument becomes one.
+
+This is the contract other projects build on: two required attributes, one required method, and a run object with
+one required method. Everything else is optional and looked up by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.subjects.rules import RuleSubject
+
+Hyper = Mapping[str, Any]
+
+
+class Run(Protocol):
+    """One optimizer bound to its parameters, somewhere inside a training run.
+
+    Optional methods, used where they exist:
+
+    ``state() -> dict[str, list[np.ndarray]]``
+        The state, one array per parameter under each slot name.
+    ``load(state) -> None``
+        Continue from what ``state()`` returned.
+    """
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """Apply one update and return every parameter after it, in the order given to ``start``.
+
+        ``grads[i]`` has the shape and dtype of parameter ``i``; ``None`` leaves that parameter and its state as they
+        are. Arrays passed in must not be changed.
+        """
+        ...
+
+
+class GradientRun(Protocol):
+    """A clip or a regularizer, bound to the parameters it was started with."""
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        """What the update rule would be given in place of these gradients, one for each parameter.
+
+        Arrays passed in must not be changed.
+        """
+        ...
+
+
+class AverageRun(Protocol):
+    """An average of parameters, somewhere inside a training run.
+
+    Optional methods, used where they exist: ``state()`` and ``load(state)``, as in `Run`.
+    """
+
+    def update(self, parameters: list[Array]) -> None:
+        """Take the parameters in, as they are after one more step of training. They must not be changed."""
+        ...
+
+    def apply(self) -> list[Array]:
+        """Put the averages into the parameters, and return the parameters."""
+        ...
+
+    def restore(self) -> list[Array]:
+        """Bring back what `apply` has replaced, and return the parameters."""
+        ...
+
+
+@runtime_checkable
+class Target(Protocol):
+    """A framework under judgement.
+
+    Optional methods, used where they exist:
+
+    ``unsupported(optimizer, hyper, dtype) -> str | None``
+        The reason why this combination is not offered, or None when it is.
+    ``engines() -> Sequence[Target]``
+        The implementations of this framework that are judged apart (single tensor, fused, …). Each is a target with
+        an attribute ``engine: str``. Without this method the target itself is the one engine.
+    ``not_run() -> Mapping[str, str]``
+        The engines that this machine cannot run, each with the reason. They are none of ``engines()`` and get no
+        verdict; the report names them.
+    ``start_wrapper(wrapper, hyper, parameters) -> GradientRun | AverageRun``
+        Begin a run of a documented wrapper (a clip, a regularizer, an average) around ``parameters``. A target without
+        this method offers none; one with it is asked ``unsupported`` of wrappers, too.
+    """
+
+    name: str
+    version: str
+
+    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Run:
+        """Begin a run of ``optimizer`` with every documented hyperparameter (learning rate aside) in ``hyper``."""
+        ...
+
+
+def engines_of(target: Target) -> Sequence[Target]:
+    """The targets to judge one by one: what ``engines()`` lists, or the target itself."""
+    listed = getattr(target, "engines", None)
+    return list(listed()) if callable(listed) else [target]
+
+
+def engine_name(target: Target) -> str:
+    """The engine a target says it runs, ``"default"`` when it says nothing."""
+    return str(getattr(target, "engine", "default"))
+
+
+def engines_not_run(target: Target) -> dict[str, str]:
+    """The engines that a target says cannot run here, with its reasons."""
+    ask = getattr(target, "not_run", None)
+    return {} if ask is None else {str(engine): str(reason) for engine, reason in ask().items()}
+
+
+def reason_unsupported(target: Target, case: Case) -> str | None:
+    """Return why a target does not offer what a case asks for, None where it does.
+
+    A target without ``unsupported`` offers every rule; one without ``start_wrapper`` offers no wrapper.
+    """
+    if not isinstance(subject_of(case), RuleSubject) and not callable(getattr(target, "start_wrapper", None)):
+        return f"{target.name} offers no wrappers: it has no start_wrapper"
+    ask = getattr(target, "unsupported", None)
+    return None if ask is None else ask(case.optimizer, case.hyper, case.dtype)

@@ -1,0 +1,31 @@
+"""Steps of ``torch.optim`` for benchmarks, on tensors of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.peers import Step
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.torch.rules import TorchClass, tensor_over
+from optimetry.conformance.targets.torch.table import OFFERS
+
+TIMED = ("fused", "foreach")  # nobody who is in a hurry takes a loop over tensors
+
+
+def steps(
+    rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
+) -> Iterator[tuple[str, Step]]:
+    """The implementations that are fast."""
+    offer = OFFERS.get(rule)
+    if not isinstance(offer, TorchClass):
+        return
+    for engine in TIMED:
+        if offer.refusal(rule, hyper, grads[0].dtype.name, engine) is None:
+            tensors = [torch.nn.Parameter(tensor_over(np.array(array))) for array in parameters]
+            for tensor, grad in zip(tensors, grads, strict=True):
+                tensor.grad = tensor_over(np.array(grad))
+            yield f"torch {engine}", offer.cls(tensors, lr=lr, **offer.keywords(hyper, engine)).step

@@ -1,0 +1,126 @@
+"""Runs of ``torch.optim``: one class over tensors that share memory with NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import torch
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.protocol import Hyper
+
+ENGINES: Mapping[str, Mapping[str, bool]] = {
+    "single": {"foreach": False},
+    "foreach": {"foreach": True},
+    "fused": {"foreach": False, "fused": True},
+}
+"""Keywords that choose an implementation inside ``torch.optim``."""
+
+
+@dataclass(frozen=True)
+class TorchClass(Offer):
+    """How one documented rule is asked of ``torch.optim``."""
+
+    cls: Any
+    """The class in ``torch.optim``."""
+    arguments: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    """Keyword of the class -> documented hyperparameter, or several of them as a tuple."""
+    constants: Mapping[str, object] = field(default_factory=dict)
+    """Keywords outside the documented rule that are set all the same."""
+    slots: Mapping[str, str] = field(default_factory=dict)
+    """Slot -> torch's state key; what has no documented counterpart keeps torch's key."""
+    fused: bool = False
+    """Whether the class takes ``fused=True`` on the CPU."""
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Why torch refuses; every dtype goes."""
+        if engine == "fused" and not self.fused:
+            return f"torch.optim.{self.cls.__name__} has no fused implementation"
+        if hyper.get("use_nesterov") and hyper["momentum"] == 0:
+            return "torch.optim.SGD refuses nesterov with momentum 0"
+        return None
+
+    def keywords(self, hyper: Hyper, engine: str) -> dict[str, object]:
+        """The keyword arguments of the class for ``hyper``."""
+        named = {
+            keyword: tuple(float(hyper[name]) for name in source) if isinstance(source, tuple) else hyper[source]
+            for keyword, source in self.arguments.items()
+        }
+        return {**self.constants, **named, **ENGINES[engine]}
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TorchRun:
+        """Begin a run."""
+        return TorchRun(self, self.keywords(hyper, engine), parameters)
+
+
+class TorchRun:
+    """One ``torch.optim`` optimizer over parameters and gradients whose memory NumPy arrays share."""
+
+    def __init__(self, entry: TorchClass, keywords: Mapping[str, object], parameters: Sequence[Array]) -> None:
+        self._slots = entry.slots
+        self._arrays = [np.array(parameter, order="C") for parameter in parameters]
+        self._grad_arrays = [np.zeros_like(array) for array in self._arrays]
+        self._grads = [tensor_over(array) for array in self._grad_arrays]
+        self._parameters = [torch.nn.Parameter(tensor_over(array)) for array in self._arrays]
+        self._optimizer = entry.cls(self._parameters, lr=0.0, **keywords)
+        (self._group,) = self._optimizer.param_groups
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """One ``Optimizer.step``; a None gradient becomes ``parameter.grad = None``."""
+        self._group["lr"] = float(learning_rate)
+        for parameter, tensor, array, grad in zip(self._parameters, self._grads, self._grad_arrays, grads, strict=True):
+            if grad is None:
+                parameter.grad = None
+            else:
+                array[...] = grad
+                parameter.grad = tensor
+        self._optimizer.step()
+        return [array.copy() for array in self._arrays]
+
+    def state(self) -> dict[str, list[Array]]:
+        """The state kept so far, zero for a parameter that torch has not met; empty before the first step.
+
+        ``step`` counts per parameter, as 0-dim int64 arrays. Slots that these hyperparameters do not use are absent.
+        """
+        states = [self._optimizer.state.get(parameter, {}) for parameter in self._parameters]
+        found: dict[str, list[Array]] = {}
+        for slot, key in self._slots.items():
+            if not any(isinstance(state.get(key), torch.Tensor) for state in states):
+                continue
+            if slot == "step":
+                found[slot] = [np.array(int(state.get(key, 0)), np.int64) for state in states]
+            else:
+                found[slot] = [
+                    array_of(state[key]) if key in state else np.zeros_like(array)
+                    for state, array in zip(states, self._arrays, strict=True)
+                ]
+        return found
+
+    def load(self, state: Mapping[str, list[Array]]) -> None:
+        """Continue from what ``state()`` returned."""
+        for index, parameter in enumerate(self._parameters):
+            self._optimizer.state[parameter] = {
+                self._slots[slot]: torch.tensor(float(values[index]), dtype=torch.float32)
+                if slot == "step"
+                else tensor_over(np.array(values[index], order="C"))
+                for slot, values in state.items()
+            }
+
+
+def tensor_over(array: Array) -> torch.Tensor:
+    """A tensor over the memory of ``array``. torch does not know NumPy's bfloat16, so its bits are passed."""
+    if array.dtype == ml_dtypes.bfloat16:
+        return torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def array_of(tensor: torch.Tensor) -> Array:
+    """A fresh NumPy copy of ``tensor``."""
+    if tensor.dtype == torch.bfloat16:
+        return np.array(tensor.view(torch.uint16).numpy()).view(ml_dtypes.bfloat16)
+    return np.array(tensor.numpy())

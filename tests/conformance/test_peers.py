@@ -1,0 +1,53 @@
+"""Benchmarks time what the frameworks' tables offer."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from optimetry.accelerated.benchmarks.matrix import HYPER
+from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.peers import names, peers, versions
+from optimetry.conformance.targets.protocol import engines_of
+from optimetry.conformance.targets.table import FRAMEWORKS
+from optimetry.reference.errors import TargetError
+from optimetry.reference.rules import RULES, rule_named
+
+
+@pytest.fixture(autouse=True)
+def jax_as_before():
+    """A benchmark switches 64-bit types on for its whole process."""
+    if not find_spec("jax"):
+        yield
+        return
+    import jax
+
+    before = jax.config.jax_enable_x64
+    yield
+    jax.config.update("jax_enable_x64", before)
+
+
+def test_frameworks_take_part_in_the_order_of_their_table():
+    assert names()
+    assert names() == [name for name in FRAMEWORKS if name in names()]
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_rule_that_a_framework_offers_is_timed(name):
+    try:
+        engines = engines_of(load_target(name))
+    except TargetError as error:
+        pytest.skip(str(error))
+    parameters, grads = ([np.ones(size, np.float32) for size in (3, 2)] for _ in range(2))
+    for rule in RULES:
+        hyper = rule_named(rule).of(HYPER.get(rule, {})).hyper()
+        found = {peer: step for peer, step in peers(rule, hyper, parameters, grads, 0.1) if peer.startswith(name)}
+        assert bool(found) == any(engine.unsupported(rule, hyper, "float32") is None for engine in engines), rule
+        for step in found.values():
+            step()
+    assert all(array.tolist() == [1.0] * array.size for array in parameters)  # each has arrays of its own
+
+
+def test_versions_are_of_what_is_installed():
+    installed = {FRAMEWORKS[name].distribution for name in names() if find_spec(FRAMEWORKS[name].module)}
+    assert installed <= set(versions())

@@ -1,0 +1,63 @@
+"""Hypothesis' own engine: the accelerated backend against the reference, and what its shrinking explains."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.profiles import PROFILES
+from optimetry.conformance.cases.replayed import replayed
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.plugin.properties import Nonconformity, hold_property
+from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.sensitivity import judged
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.protocol import engine_name, engines_of
+
+ENGINES = {engine_name(engine): engine for engine in engines_of(load_target("accelerated"))}
+
+
+def profile() -> settings:
+    """The profile that pytest was asked for: ``--hypothesis-profile ci``."""
+    return PROFILES.get(settings.get_current_profile_name(), PROFILES["dev"])
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("name", SUBJECTS)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_accelerated_engine_computes_what_is_documented(engine: str, name: str, dtype: str) -> None:
+    hold_property(ENGINES[engine], subject_named(name), dtype, profile())
+
+
+@pytest.mark.parametrize("name", SUBJECTS)
+def test_the_reference_computes_what_is_documented(name: str) -> None:
+    hold_property(NumpyTarget(), subject_named(name), "float32", profile())
+
+
+def test_a_fault_that_only_this_shrinking_explains_in_one_element_and_one_step() -> None:
+    """Cutting a failing tensor smaller never leaves seventeen elements behind but for one: drawing anew does."""
+    fault = FAULTS["tail_of_one_element"]
+    counterexample = judged(fault, "float32").counterexample
+    assert counterexample is not None
+    assert Case.from_json(counterexample["case"]).size > 1
+    with pytest.raises(Nonconformity, match="a standalone script") as caught:
+        hold_property(fault.target(), subject_named("sgd"), "float32", PROFILES["ci"])
+    assert caught.value.case is not None
+    assert (caught.value.case.size, len(caught.value.case.grads)) == (1, 1)
+
+
+def test_cases_that_once_failed_are_tried_first() -> None:
+    tried: list[str] = []
+
+    class Watched(NumpyTarget):
+        def unsupported(self, optimizer: str, hyper: object, dtype: str) -> str | None:
+            tried.append(optimizer)
+            return "only counted" if len(tried) <= len(kept) else None
+
+    kept = replayed("sgd", "float64")
+    assert any(param.ndim == 0 for case in kept for param in case.parameters)
+    hold_property(Watched(), subject_named("sgd"), "float64", PROFILES["dev"])
+    assert len(tried) >= len(kept) + 1

@@ -1,0 +1,197 @@
+"""A framework is a folder, a row and a ledger: one dropped into a copy of the tree is listed, judged and timed."""
+
+import ast
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.targets.table import FRAMEWORKS
+
+ROOT = Path(__file__).parents[1]
+TABLE = Path("conformance", "targets", "table.py")
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+ROW = f'    Framework("toy", "numpy", "{np.__version__}", "numpy", ("float32",)),\n'
+FILES = {
+    "__init__.py": '"""A toy framework as a target."""\n',
+    "target.py": '''"""A toy framework as a target."""
+
+from optimetry.conformance.targets.offers import TableTarget
+from optimetry.conformance.targets.toy.table import OFFERS
+
+
+class ToyTarget(TableTarget):
+    name, version, offers = "toy", "1.0", OFFERS
+
+
+target = ToyTarget()
+''',
+    "table.py": '''"""What the toy computes: plain SGD, and nothing else where momentum is asked for."""
+
+from optimetry.conformance.targets.offers import Offer
+
+
+class Descent(Offer):
+    slots = ()
+
+    def refusal(self, subject, hyper, dtype, engine):
+        return None if dtype == "float32" else f"toy has no {dtype}"
+
+    def start(self, subject, hyper, parameters, engine):
+        return Run(parameters)
+
+
+class Run:
+    def __init__(self, parameters):
+        self.parameters = [parameter.copy() for parameter in parameters]
+
+    def step(self, grads, learning_rate):
+        for parameter, grad in zip(self.parameters, grads):
+            if grad is not None:
+                parameter -= parameter.dtype.type(learning_rate) * grad
+        return [parameter.copy() for parameter in self.parameters]
+
+
+OFFERS = {"sgd": Descent(), "momentum": Descent()}
+''',
+    "peer.py": '''"""Steps of the toy."""
+
+from optimetry.conformance.targets.toy.table import OFFERS
+
+
+def steps(rule, hyper, parameters, grads, lr):
+    if rule in OFFERS:
+        run = OFFERS[rule].start(rule, hyper, parameters, "default")
+        yield "toy", lambda: run.step(grads, lr)
+''',
+}
+LEDGER = "momentum * diverges the toy forgets its velocity\n"
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A copy of the tree in which the toy lies; its folders stand where an import of optimetry looks first."""
+    root = tmp_path_factory.mktemp("tree") / "optimetry"
+    unread = shutil.ignore_patterns("__pycache__", "published")
+    for package, folder in PYPROJECT["tool"]["setuptools"]["package-dir"].items():
+        shutil.copytree(ROOT / folder, root / package.removeprefix("optimetry."), ignore=unread)
+    table = root / TABLE
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text.replace("    Framework(", f"{ROW}    Framework(", 1), encoding="utf-8")
+    for name, content in FILES.items():
+        file = root / "conformance" / "targets" / "toy" / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+    (root / "reports" / "expected" / "toy.txt").write_text(LEDGER, encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def run(tree):
+    """Run a program of this environment on the tree; its exit status and what it printed."""
+
+    def ran(program, *arguments):
+        command = [Path(sys.executable).with_name(program), *arguments]
+        environment = os.environ | {"PYTHONPATH": str(tree.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run(command, check=False, cwd=tree, env=environment, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    return ran
+
+
+def test_the_copy_is_what_is_imported(tree, run):
+    status, out = run("python", "-c", "import optimetry.conformance as package; print(package.__file__)")
+    assert (status, out.strip()) == (0, str(tree / "conformance" / "__init__.py"))
+
+
+def test_the_toy_is_listed_with_its_version(run):
+    status, out = run("optimetry", "targets")
+    assert status == 0
+    (row,) = [line.split() for line in out.splitlines() if line.startswith("toy ")]
+    assert row == ["toy", np.__version__, "A", "toy", "framework", "as", "a", "target"]
+
+
+def test_the_toy_is_judged(run):
+    status, out = run("optimetry", "check", "toy", "--optimizer", "sgd", "--effort", "quick")
+    assert status == 0, out
+    assert "2 verdicts: 1 conforms, 1 unsupported" in out  # in float64 it is not offered, which fails nothing
+
+
+def test_the_toy_is_held_to_its_ledger(run):
+    momentum = ("check", "toy", "--optimizer", "momentum", "--effort", "quick")
+    status, out = run("optimetry", *momentum)
+    assert status == 1, out
+    status, out = run("optimetry", *momentum, "--expect", "reports/expected/toy.txt")
+    assert status == 0, out
+
+
+def test_the_toy_is_tested_as_every_framework(run):
+    tests = ROOT / "tests" / "conformance"
+    options = ("-k", "toy", "-p", "no:cacheprovider", "-q", "-c", str(ROOT / "pyproject.toml"))
+    status, out = run("python", "-m", "pytest", *options, str(tests / "test_targets.py"), str(tests / "test_peers.py"))
+    assert status == 0, out
+    assert " passed" in out
+
+
+def test_the_toy_is_installed_and_published_by_sessions(tree):
+    """What noxfile.py reads, without optimetry."""
+    found = runpy.run_path(str(tree / TABLE))["FRAMEWORKS"]
+    assert list(found) == ["toy", *FRAMEWORKS]
+    assert found["toy"].dtypes == ("float32",)
+
+
+def test_pyproject_knows_every_framework():
+    """It cannot read the table: extras install, contracts keep frameworks in their folders, mypy passes over them."""
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    contracts = {contract["name"]: contract for contract in PYPROJECT["tool"]["importlinter"]["contracts"]}
+    apart = contracts["frameworks are reached through their target alone"]["forbidden_modules"]
+    skipped = {module for override in PYPROJECT["tool"]["mypy"]["overrides"] for module in override["module"]}
+    for name, row in FRAMEWORKS.items():
+        assert extras[name][0].startswith(f"{row.distribution}>=")
+        assert row.module in apart
+        assert f"{row.module}.*" in skipped
+
+
+def lists_of_frameworks(source):
+    """The lines on which a list, tuple, set or dictionary is written that holds the names of two frameworks."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts) | ast.Dict(keys=parts):
+                inside = [deeper for part in parts for deeper in (part, *getattr(part, "elts", ()))]
+                found = {one.value for one in inside if isinstance(one, ast.Constant)}
+                if len(found & {"toy", *FRAMEWORKS}) > 1:
+                    yield node.lineno
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("NAMES = ['torch', 'keras']", [1]),
+        ("\nPINS = {'torch': 1, 'paddle': 2}", [2]),
+        ("parametrize('name', [('optax', 1), ('keras', 2)])", [1]),
+        ("ENGINES = ('torch', 'jax', 'numpy')", []),
+        ("'torch, keras'", []),
+    ],
+)
+def test_a_list_of_frameworks_is_recognized(source, lines):
+    assert list(lists_of_frameworks(source)) == lines
+
+
+def test_frameworks_are_listed_in_their_table_alone():
+    skipped = {ROOT / TABLE, Path(__file__)}
+    folders = ("reference", "accelerated", "conformance", "reports", "tests")
+    files = {ROOT / "noxfile.py", *(file for folder in folders for file in (ROOT / folder).rglob("*.py"))}
+    found = [
+        f"{file.relative_to(ROOT)}:{line}"
+        for file in sorted(files - skipped)
+        if ROOT / "reports" / "published" not in file.parents
+        for line in lists_of_frameworks(file.read_text(encoding="utf-8"))
+    ]
+    assert found == []
