@@ -147,7 +147,7 @@ class Executor:
             raise ProgramError(f"Executor.run: program = {program!r}, must be a Program")
         fetched, targets = _split(program, fetch_list)
         scope = self.fed(program, {} if feed is None else feed)
-        operators = program.operators if targets is None else pruned(program.operators, fetched, targets)
+        operators = program.operators if targets is None else pruned(program.operators, fetched, targets, scope.values)
         _check_inputs(operators, scope)
         before = dict(self.scope.values)
         try:
@@ -182,18 +182,21 @@ class Executor:
         return f"{type(self).__name__}({self.place!r}, {len(self.scope.values)} persistable values)"
 
 
-def pruned(operators: Sequence[Operator], wanted: Iterable[str], targets: Collection[Operator]) -> list[Operator]:
+def pruned(
+    operators: Sequence[Operator], wanted: Iterable[str], targets: Collection[Operator], fed: Collection[str] = ()
+) -> list[Operator]:
     """The operators on which the wanted variables and the target operators depend, in order.
 
-    An operator that updates a parameter is kept as a target alone: what reads the parameter does not bring it back.
+    What is fed is not computed. An operator that updates a parameter is kept as a target alone: what reads the
+    parameter does not bring it back.
     """
-    needed, kept = set(wanted), []
+    needed, kept = set(wanted) - set(fed), []
     for operator in reversed(operators):
         updates = any(isinstance(variable, Parameter) for variable in operator.outputs)
         is_read = not updates and any(variable.name in needed for variable in operator.outputs)
         if operator in targets or is_read:
             kept.append(operator)
-            needed |= {variable.name for variable in operator.inputs}
+            needed |= {variable.name for variable in operator.inputs if variable.name not in fed}
     return kept[::-1]
 
 

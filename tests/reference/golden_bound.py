@@ -14,7 +14,8 @@ try:
     from optimetry.conformance.numerics.agreement import Expected, compare
     from optimetry.conformance.numerics.bounded import Bounded
     from optimetry.conformance.numerics.formats import FORMATS
-    from optimetry.conformance.oracle.expected import LEARNING_RATE, expected, with_underflow_room
+    from optimetry.conformance.oracle.expected import expected, with_underflow_room
+    from optimetry.conformance.subjects.subject import LEARNING_RATE
 except ModuleNotFoundError:
     from optimetry.conformance.agreement import compare
     from optimetry.conformance.bounded import Bounded
@@ -72,7 +73,8 @@ def agreement_of(after: Any, steps: Sequence[Arrays], start: Any, dtype: str) ->
 
 def variants(rule: str, hyper: Mapping[str, Any]) -> dict[str, Rule]:
     """The named rules that differ from the documented one, by name."""
-    return {dialect.name: dialect.rule(hyper) for dialect in DIALECTS.get(rule, ())}
+    dialects: Sequence[Any] = DIALECTS.get(rule, ())
+    return {each.name: (each.of if hasattr(each, "of") else each.rule)(hyper) for each in dialects}
 
 
 def flat(arrays: Arrays) -> Any:

@@ -115,6 +115,18 @@ def test_only_the_fetched_updates_run_though_another_writes_what_they_read():
     assert [name for name in before if np.any(before[name] != after[name])] == ["b.w_0"]
 
 
+def test_what_is_fed_is_not_computed():
+    """Pruned "by feed and fetch_list": with the hidden layer fed, x is not needed."""
+    loss = network()
+    result = ref.SGD(0.5).minimize(loss, parameter_list=["b.w_0"])
+    executor = started()
+    hidden = np.full((2, 4), 0.5, np.float32)
+    before = np.array(executor.scope.get("b.w_0"))
+    (fetched,) = executor.run(feed={"a.tmp_2": hidden}, fetch_list=[loss, result])
+    np.testing.assert_array_equal(fetched, np.mean(hidden @ before))
+    np.testing.assert_array_equal(executor.scope.get("b.w_0"), before - np.float32(0.5) * np.float32(0.25))
+
+
 # names
 
 
