@@ -1,4 +1,4 @@
-"""The state of every parameter of one optimizer, and the step of one parameter."""
+"""What one optimizer remembers of a parameter, and the step of one parameter; all out of place."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Entry:
 
 
 class Accumulators:
-    """Entries by name of parameter.
+    """How one optimizer begins, advances, saves and loads what is remembered of a parameter.
 
     Args:
         rule: the optimizer's rule; what a parameter's own rule may change are its hyperparameters, not its slots.
@@ -67,35 +67,33 @@ class Accumulators:
         self.rule = rule
         self.multi_precision = multi_precision
         self.lazy = lazy
-        self.entries: dict[str, Entry] = {}
 
-    def start(self, parameter: ParameterLike, value: Array) -> None:
-        """Make the entry of a parameter before its first step; one that has an entry keeps it."""
-        if parameter.name not in self.entries:
-            self.entries[parameter.name] = self._first_entry(np.asarray(value))
-
-    def _first_entry(self, value: Array) -> Entry:
+    def first(self, value: Array) -> Entry:
+        """The entry of a parameter before its first step."""
+        value = np.asarray(value)
         master = value.astype(MASTER) if self.multi_precision and value.dtype.itemsize < MASTER.itemsize else None
         return Entry(_plain(self.rule.initial_state(working(value if master is None else master))), 0, master)
 
-    def step(
-        self, parameter: ParameterLike, value: Array, grad: Array | SparseRows, lr: float, rule: Rule | None = None
-    ) -> Array:
-        """Update one parameter.
+    def stepped(
+        self,
+        parameter: ParameterLike,
+        value: Array,
+        entry: Entry,
+        grad: Array | SparseRows,
+        lr: float,
+        rule: Rule | None = None,
+    ) -> tuple[Array, Entry]:
+        """The value, same shape and dtype, and the entry of one parameter after a step; nothing is changed.
 
         Args:
             parameter: which one.
-            value: its value; not changed.
+            value: its value.
+            entry: its entry.
             grad: its gradient.
             lr: the learning rate, the parameter's factor not included.
             rule: its rule, where not the optimizer's.
-
-        Returns:
-            The new value, same shape and dtype.
         """
-        self.start(parameter, value)
         rule = rule or self.rule
-        entry = self.entries[parameter.name]
         wide = np.asarray(value) if entry.master is None else entry.master
         lr, t = lr * parameter.learning_rate, entry.updates + 1
         if isinstance(grad, SparseRows) and self.lazy:
@@ -103,45 +101,60 @@ class Accumulators:
         else:
             dense = grad.dense() if isinstance(grad, SparseRows) else grad
             new, state = _stepped(rule, wide, dense, entry.state, lr, t)
-        self.entries[parameter.name] = Entry(state, t, None if entry.master is None else new)
-        return new.astype(np.asarray(value).dtype)
+        return new.astype(np.asarray(value).dtype), Entry(state, t, None if entry.master is None else new)
 
-    def saved(self) -> dict[str, Array]:
-        """Copies of all entries by key; see `keys`."""
+    def parts(self, entry: Entry) -> dict[str, Array]:
+        """What an entry holds, by name: the slots, ``updates``, and ``master`` where there is one; not copied."""
+        held: dict[str, Array] = {**entry.state, "updates": np.array(entry.updates, dtype=np.int64)}
+        return held if entry.master is None else held | {"master": entry.master}
+
+    def entry(self, parts: Mapping[str, Any]) -> Entry:
+        """The entry that holds these parts; they are not copied."""
+        return Entry(
+            State(**{slot: parts[slot] for slot in self.rule.slots}), int(parts["updates"]), parts.get("master")
+        )
+
+    def saved(self, entries: Mapping[str, Entry]) -> dict[str, Array]:
+        """Copies of all entries, of parameters by name, as a state dict has them.
+
+        With the documented powers of the decays: ``beta1_pow_acc`` is that of the next step, as in fluid.
+        """
         saved: dict[str, Array] = {}
-        for name, entry in self.entries.items():
-            saved |= {self._key(name, slot): np.array(array) for slot, array in entry.state.items()}
-            saved[self._key(name, "updates")] = np.array(entry.updates, dtype=np.int64)
-            if entry.master is not None:
-                saved[self._key(name, "master")] = np.array(entry.master)
+        for name, entry in entries.items():
+            held = self.parts(entry)
+            for beta in self.rule.decay_powers:
+                held[f"{beta}_pow_acc"] = np.array([getattr(self.rule, beta) ** (entry.updates + 1)])
+            saved |= {self.key(name, part): np.array(array) for part, array in held.items()}
         return saved
 
-    def load(self, saved: Mapping[str, Any], parameters: Iterable[ParameterLike]) -> None:
-        """Replace all entries by saved ones, or raise and change nothing.
+    def loaded(self, saved: Mapping[str, Any], parameters: Iterable[ParameterLike]) -> dict[str, Entry]:
+        """The entries of a state dict.
 
         Args:
             saved: what `saved` returned, for the same parameters.
             parameters: the optimizer's trainable parameters.
 
         Raises:
-            StateError: a key is missing or unknown, or an array has another shape or dtype.
+            StateError: a key is missing or unknown, an array has another shape or dtype, or a power is that of another
+                decay.
         """
-        expected = {p.name: self._first_entry(np.zeros(p.shape, p.dtype)) for p in parameters}
-        self._check(saved, expected)
-        self.entries = {
-            name: Entry(
-                State(**{slot: np.array(saved[self._key(name, slot)]) for slot in entry.state}),
-                int(saved[self._key(name, "updates")]),
-                None if entry.master is None else np.array(saved[self._key(name, "master")]),
-            )
+        expected = {p.name: self.first(np.zeros(p.shape, p.dtype)) for p in parameters}
+        self._check(saved, self.saved(expected))
+        entries = {
+            name: self.entry({part: np.array(saved[self.key(name, part)]) for part in self.parts(entry)})
             for name, entry in expected.items()
         }
+        powers = self.saved(entries)
+        for key in (key for key in powers if key.endswith("_pow_acc")):
+            if np.any(np.asarray(saved[key]) != powers[key]):
+                raise StateError(
+                    f"{self.rule.name}: {key!r} in the state dict is {saved[key]}, must be {powers[key]}, which is the "
+                    f"optimizer's own after so many updates"
+                )
+        return entries
 
-    def _check(self, saved: Mapping[str, Any], expected: Mapping[str, Entry]) -> None:
-        other = Accumulators(self.rule, self.multi_precision)
-        other.entries = dict(expected)
-        wanted = other.saved()
-        missing, foreign = sorted(wanted.keys() - saved.keys()), sorted(saved.keys() - wanted.keys())
+    def _check(self, saved: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+        missing, foreign = sorted(wanted.keys() - saved.keys()), sorted(map(str, saved.keys() - wanted.keys()))
         if missing:
             raise StateError(f"{self.rule.name}: the state dict lacks {missing[0]!r}" + _and_more(missing))
         if foreign:
@@ -155,10 +168,11 @@ class Accumulators:
                     f"{self.rule.name}: {key!r} in the state dict has shape {have.shape} and dtype {have.dtype}, "
                     f"must be {want.shape} and {want.dtype}"
                 )
-            if key.endswith("_updates") and have.ndim == 0 and have.dtype.kind == "i" and have < 0:
+            if key.endswith("_updates") and have < 0:
                 raise StateError(f"{self.rule.name}: {key!r} in the state dict is {have}, must be in [0, inf)")
 
-    def _key(self, parameter: str, part: str) -> str:
+    def key(self, parameter: str, part: str) -> str:
+        """The key of a part of a parameter's entry in a state dict."""
         return f"{parameter}_{self.rule.name}_{part}"
 
 

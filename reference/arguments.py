@@ -55,18 +55,48 @@ def checked_name(label: str, given: Any) -> str | None:
     raise ArgumentError(f"{label}: name = {given!r}, must be a string or None")
 
 
-def each_once(label: str, parameters: Any) -> list[Any]:
+def each_once(label: str, parameters: Any, what: str = "parameters") -> list[Any]:
     """Parameters, or names of some, none of them twice."""
     if isinstance(parameters, str | bytes) or not isinstance(parameters, Iterable):
-        raise ArgumentError(f"{label}: parameters = {parameters!r}, must be a list of parameters")
+        raise ArgumentError(f"{label}: {what} = {parameters!r}, must be a list of parameters")
     listed = list(parameters)
-    names = [getattr(parameter, "name", parameter) for parameter in listed]
-    for name in names:
+    seen: set[str] = set()
+    for parameter in listed:
+        name = getattr(parameter, "name", parameter)
         if not isinstance(name, str):
             raise ArgumentError(f"{label}: {name!r} among the parameters is no parameter")
-        if names.count(name) > 1:
+        if name in seen:
             raise ArgumentError(f"{label}: parameter {name!r} is given twice")
+        seen.add(name)
     return listed
+
+
+def checked_pairs(label: str, given: Any) -> list[tuple[Any, Any]]:
+    """Pairs of a parameter and its gradient: a variable where the parameter is one, no parameter twice."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ArgumentError(f"{label}: params_grads = {given!r}, must be a list of pairs (parameter, its gradient)")
+    pairs = list(given)
+    for pair in pairs:
+        is_pair = isinstance(pair, tuple | list) and len(pair) == 2 and hasattr(pair[0], "trainable")
+        if not is_pair or hasattr(pair[0], "program") != hasattr(pair[1], "program"):
+            raise ArgumentError(f"{label}: {pair!r} is no pair of a parameter and its gradient")
+    each_once(label, (parameter for parameter, _ in pairs))
+    if len({getattr(parameter, "program", None) for parameter, _ in pairs}) > 1:
+        raise ArgumentError(f"{label}: params_grads holds parameters of several programs, must be of one")
+    return [(parameter, grad) for parameter, grad in pairs]
+
+
+def names_of(label: str, what: str, given: Any) -> set[str]:
+    """The names of variables or parameters, or those names themselves; none for None."""
+    if given is None:
+        return set()
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ArgumentError(f"{label}: {what} = {given!r}, must be a set or list of variables or their names")
+    names: set[Any] = {getattr(each, "name", each) for each in given}
+    for name in names:
+        if not isinstance(name, str):
+            raise ArgumentError(f"{label}: {name!r} in {what}, must be a variable or its name")
+    return names
 
 
 def one_of(label: str, **given: Any) -> Any:

@@ -6,6 +6,7 @@ Norms are taken over all elements; a sparse gradient is clipped as the dense one
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,7 +33,7 @@ def clip_by_global_norm(grads: Sequence[Array], limit: Any) -> list[Array]:
     return [grad * limit / divisor for grad in grads]
 
 
-class GradientClipBase:
+class GradientClipBase(ABC):
     """The base of every clip.
 
     Attributes:
@@ -53,9 +54,12 @@ class GradientClipBase:
             for grad, result in zip(merged, dense, strict=True)
         ]
 
+    @abstractmethod
     def clipped_arrays(self, grads: Sequence[Array]) -> list[Array]:
         """The clipped gradients, all dense, in any kind of array that NumPy functions dispatch on."""
-        raise NotImplementedError(f"{type(self).__name__} declares no clip")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
 
 
 class GradientClipByValue(GradientClipBase):

@@ -11,7 +11,7 @@ from optimetry.reference.errors import ArgumentError, SchedulerInUseError, State
 from optimetry.reference.programs.program import Variable
 from optimetry.reference.schedulers import Scheduler, is_scheduler
 
-ALLOWED = "a number in [0, inf), a variable with one float or a scheduler with get_lr() and step()"
+ALLOWED = "a finite number, a variable with one float or a scheduler with get_lr() and step()"
 
 
 class LearningRate:
@@ -28,7 +28,7 @@ class LearningRate:
 
     def __init__(self, optimizer: str, given: Any) -> None:
         self.optimizer = optimizer
-        self.given = self._checked(given)
+        self.given = self._checked("learning_rate", given)
         self._last: float | None = None
 
     @property
@@ -53,33 +53,40 @@ class LearningRate:
             return self._last
         if self.variable is not None:
             raise ArgumentError(f"{self.optimizer}: {self.variable.name} is read when a program runs; none has run yet")
-        return self._now()
+        return self.now()
 
-    def _now(self) -> float:
+    def now(self) -> float:
+        """The learning rate of the step that begins.
+
+        Raises:
+            ArgumentError: it is a variable of a program, which an eager step cannot read.
+        """
         if self.scheduler is not None:
             return self._checked_number("the scheduler's learning rate", self.scheduler.get_lr())
+        if self.variable is not None:
+            raise ArgumentError(
+                f"{self.optimizer}: learning_rate = {self.variable!r} is read when a program runs; an eager step needs "
+                f"a number, an eager tensor or a scheduler"
+            )
         return self.given if isinstance(self.given, float) else _number(self.given.value)
 
-    def for_step(self, value: Any = None) -> float:
-        """The learning rate of the step that begins; an automatic scheduler goes on to the next.
+    def read(self, value: Any) -> float:
+        """The learning rate of the step that begins, from the value of the variable of a program."""
+        self._last = self._checked_number(f"the value of {self.given.name}", _number(value))
+        return self._last
 
-        Args:
-            value: the value of the variable of a program, where it is one.
-        """
-        rate = self._now() if value is None else _number(value)
-        if value is not None:
-            self._last = rate
+    def advance(self, rate: float) -> None:
+        """End a step that had the rate: an automatic scheduler goes on to the next."""
         if self.scheduler is not None and getattr(self.scheduler, "automatic", False):
-            self._last = rate
             self.scheduler.step()
-        return rate
+            self._last = rate
 
     def set(self, value: Any) -> None:
         """Set a number or a variable.
 
         Raises:
             SchedulerInUseError: a scheduler sets the learning rate.
-            ArgumentError: it is no number in [0, inf) and no variable.
+            ArgumentError: it is no finite number and no variable.
         """
         if self.scheduler is not None:
             raise SchedulerInUseError(
@@ -88,7 +95,10 @@ class LearningRate:
             )
         if is_scheduler(value):
             raise ArgumentError(f"{self.optimizer}: set_lr got a scheduler; give it to set_lr_scheduler")
-        self.given, self._last = self._checked(value), None
+        checked = self._checked("value", value)
+        if isinstance(checked, Variable) and not checked.persistable:
+            raise ArgumentError(f"{self.optimizer}: value = {value!r}, must be a persistable variable")
+        self.given, self._last = checked, None
 
     def set_scheduler(self, scheduler: Any) -> None:
         """Set a scheduler, also where there is one already.
@@ -108,7 +118,8 @@ class LearningRate:
     @global_step.setter
     def global_step(self, step: int | None) -> None:
         if step is not None:
-            vars(self.scheduler)["last_epoch"] = step
+            scheduler: Any = self.scheduler
+            scheduler.last_epoch = step
             self._last = None
 
     def checked_global_step(self, step: Any) -> int | None:
@@ -127,7 +138,7 @@ class LearningRate:
             raise StateError(f"{self.optimizer}: 'global_step' = {step!r}, must be an integer in [0, inf)")
         return int(step)
 
-    def _checked(self, given: Any) -> Any:
+    def _checked(self, what: str, given: Any) -> Any:
         if is_scheduler(given):
             return given
         if isinstance(given, Variable):
@@ -137,14 +148,17 @@ class LearningRate:
             if given.value.dtype.kind == "f" and given.value.size == 1:
                 return given
         else:
-            return self._checked_number("learning_rate", given)
-        raise ArgumentError(f"{self.optimizer}: learning_rate = {given!r}, must be {ALLOWED}")
+            return self._checked_number(what, given)
+        raise ArgumentError(f"{self.optimizer}: {what} = {given!r}, must be {ALLOWED}")
 
     def _checked_number(self, what: str, given: Any) -> float:
         is_number = isinstance(given, float | int | np.floating | np.integer) and not isinstance(given, bool)
-        if is_number and 0 <= given < math.inf:
+        if is_number and math.isfinite(given):
             return float(given)
         raise ArgumentError(f"{self.optimizer}: {what} = {given!r}, must be {ALLOWED}")
+
+    def __repr__(self) -> str:
+        return f"{self.given!r}"
 
 
 def _number(value: Any) -> float:

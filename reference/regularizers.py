@@ -5,6 +5,7 @@ Documented: the argument ``regularization`` of pages 000 and 003, and ``weight_d
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def l2_term(strength: Any, param: Array) -> Array:
     return strength * param
 
 
-class WeightDecayRegularizer:
+class WeightDecayRegularizer(ABC):
     """The base of every regularizer.
 
     Args:
@@ -38,21 +39,17 @@ class WeightDecayRegularizer:
     def __init__(self, regularization_coeff: float = 0.0) -> None:
         self.coefficient = real(type(self).__name__, "regularization_coeff", regularization_coeff, "[0, inf)")
 
+    @abstractmethod
     def term(self, param: Array) -> Array:
         """The gradient of the penalty at ``param``, same shape and dtype."""
-        raise NotImplementedError(f"{type(self).__name__} declares no term")
 
-    def regularized(self, param: Array, grad: Array | SparseRows, rows_only: bool = False) -> Any:
-        """The gradient plus the term, in the gradient's dtype.
+    def regularized(self, param: Array, grad: Array | SparseRows) -> Any:
+        """The gradient plus the term, in the gradient's dtype; a sparse one becomes dense, also for a lazy optimizer.
 
         Args:
             param: the parameter.
             grad: its gradient.
-            rows_only: of a sparse gradient, regularize only the rows that it has; otherwise it becomes dense.
         """
-        if isinstance(grad, SparseRows) and rows_only:
-            merged = grad.merged()
-            return merged.with_values(self.regularized(np.asarray(param)[merged.rows], merged.values))
         dense = grad.dense() if isinstance(grad, SparseRows) else grad
         return np.asarray(working(dense) + self.term(working(param)))
 

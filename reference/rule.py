@@ -93,6 +93,7 @@ class Rule(Declared):
     scaling: ClassVar[Scaling | None] = None
     special_case: ClassVar[SpecialCase | None] = None
     at_rest: ClassVar[Mapping[str, Any] | None] = {}
+    decay_powers: ClassVar[tuple[str, ...]] = ()
 
     def initial_state(self, param: Array) -> State:
         """The state before the first step, shaped like ``param``: zeros unless the rule says otherwise."""

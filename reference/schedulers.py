@@ -70,6 +70,10 @@ class LRScheduler(ABC):
         self.last_epoch += 1
         self._tell()
 
+    def __repr__(self) -> str:
+        given = {name: value for name, value in vars(self).items() if name != "verbose"}
+        return f"{self.label}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
     def _tell(self) -> None:
         if self.verbose:
             print(f"Epoch {self.last_epoch}: {self.label} set learning rate to {self.get_lr()}.")
@@ -116,6 +120,8 @@ class PiecewiseDecay(LRScheduler):
 
     def __init__(self, boundaries: Sequence[int], values: Sequence[float], begin: int = 0, **options: Any) -> None:
         self.boundaries = _increasing(self.label, "boundaries", boundaries)
+        if not isinstance(values, list | tuple):
+            raise ArgumentError(f"{self.label}: values = {values!r}, must be a list of learning rates")
         self.values = [real(self.label, "values", value, "[0, inf)") for value in values]
         if len(self.values) != len(self.boundaries) + 1:
             raise ArgumentError(
@@ -156,6 +162,8 @@ class NoamDecay(LRScheduler):
 
 
 def _increasing(owner: str, name: str, values: Sequence[int]) -> list[int]:
+    if not isinstance(values, list | tuple):
+        raise ArgumentError(f"{owner}: {name} = {values!r}, must be a list of step numbers")
     steps = [whole(owner, name, value, "[0, inf)") for value in values]
     if any(earlier >= later for earlier, later in pairwise(steps)):
         raise ArgumentError(f"{owner}: {name} = {steps}, must increase")

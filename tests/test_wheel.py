@@ -12,11 +12,18 @@ SETUPTOOLS = TOOLS["setuptools"]
 TOP_FOLDERS = ("reference", "accelerated", "conformance", "reports")
 
 
+NAMESPACES = ("reference", "namespaces")
+"""Where the packages lie that take documented names: `optimetry.fluid` is a folder beside others, no top one."""
+
+
+def package_of(folder: Path) -> str:
+    parts = folder.relative_to(ROOT).parts
+    return ".".join(("optimetry", *(parts[len(NAMESPACES) :] if parts[: len(NAMESPACES)] == NAMESPACES else parts)))
+
+
 def packages_on_disk() -> dict[str, Path]:
     return {
-        ".".join(("optimetry", *file.parent.relative_to(ROOT).parts)): file.parent
-        for folder in TOP_FOLDERS
-        for file in (ROOT / folder).rglob("__init__.py")
+        package_of(file.parent): file.parent for folder in TOP_FOLDERS for file in (ROOT / folder).rglob("__init__.py")
     }
 
 
@@ -25,7 +32,12 @@ def test_every_package_on_disk_is_listed_and_no_other() -> None:
 
 
 def test_every_top_folder_with_code_is_mapped_to_its_package() -> None:
-    with_code = {package: folder.name for package, folder in packages_on_disk().items() if folder.parent == ROOT}
+    roots = (ROOT, ROOT.joinpath(*NAMESPACES))
+    with_code = {
+        package: str(folder.relative_to(ROOT))
+        for package, folder in packages_on_disk().items()
+        if folder.parent in roots
+    }
     assert SETUPTOOLS["package-dir"] == with_code
 
 

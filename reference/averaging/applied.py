@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import fields
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
 from optimetry.reference.errors import ArgumentError, StateError, UsageError
 from optimetry.reference.precision import working
-from optimetry.reference.programs.executor import Executor
+from optimetry.reference.programs.executor import Executor, Scope
 from optimetry.reference.programs.program import (
     Operator,
     Parameter,
@@ -22,8 +24,8 @@ from optimetry.reference.programs.program import (
 from optimetry.reference.rule import Array
 
 
-class Applied:
-    """Averages of the trainable parameters of a program, kept by this object as an optimizer keeps its state.
+class Applied(ABC):
+    """Averages of the trainable parameters of a program, kept in the executor's scope as an optimizer's state is.
 
     A subclass says how an update is made (`_updated`) and what the averages are (`_averages`). Those of float16 and
     bfloat16 parameters are kept in float32: in bfloat16 a decay of 0.999 would be 1.
@@ -35,9 +37,22 @@ class Applied:
     def __init__(self, label: str) -> None:
         self._label = label
         self._averaged: list[Parameter] = []
-        self._state: Any = None  # None before the first update
+        self._held: str = ""  # the name of the state's variable; its value is None before the first update
+        self._scope: Callable[[], Scope | None] = lambda: None  # of the executor that ran last
         self._originals: WeakKeyDictionary[Executor, dict[str, Array]] = WeakKeyDictionary()
         self._depths: WeakKeyDictionary[Executor, int] = WeakKeyDictionary()
+
+    @property
+    def _state(self) -> Any:
+        scope = self._scope()
+        return None if scope is None else scope.values.get(self._held)
+
+    @_state.setter
+    def _state(self, state: Any) -> None:
+        scope = self._scope()
+        if scope is None:
+            raise StateError(f"{self._label}: there is no state to replace yet: run the startup program first")
+        scope.values[self._held] = state
 
     def apply(self, executor: Executor, need_restore: bool = True) -> AbstractContextManager[None]:
         """Put the averages into the parameters inside ``with``; the averages themselves stay as they are.
@@ -56,7 +71,12 @@ class Applied:
         self._check_executor(executor)
         if not isinstance(need_restore, bool | np.bool_):
             raise ArgumentError(f"{self._label}: need_restore = {need_restore!r}, must be True or False")
-        if self._state is None:
+        for parameter in self._averaged:
+            if parameter.name not in executor.scope.values:
+                raise UsageError(
+                    f"{self._label}: {parameter.name} has no value in this executor: run the startup program"
+                )
+        if executor.scope.values.get(self._held) is None:
             raise UsageError(f"{self._label}: apply() before any update: run the training program first")
         return self._inside(executor, bool(need_restore))
 
@@ -74,11 +94,7 @@ class Applied:
     @contextmanager
     def _inside(self, executor: Executor, need_restore: bool) -> Iterator[None]:
         values = executor.scope.values
-        for parameter in self._averaged:
-            if parameter.name not in values:
-                raise UsageError(
-                    f"{self._label}: {parameter.name} has no value in this executor: run the startup program"
-                )
+        self._scope = ref(executor.scope)
         averages = {
             parameter.name: np.asarray(average).astype(parameter.dtype)
             for parameter, average in zip(self._averaged, self._averages(), strict=True)
@@ -99,42 +115,53 @@ class Applied:
         Args:
             inputs: variables whose values `_updated` gets, beside those of the parameters.
         """
-        program = default_main_program()
+        program, startup = default_main_program(), default_startup_program()
         parameters = [parameter for parameter in program.all_parameters() if parameter.trainable]
         if not parameters:
             raise UsageError(f"{self._label}: the program has no trainable parameters to average")
         if self._averaged and self._averaged != parameters:
             raise UsageError(f"{self._label}: averages the parameters of another program already")
-        program.append(Operator("average", self._run_update(len(parameters)), (*parameters, *inputs), (), "optimize"))
+        self._held = self._held or program.unique(self._label)
+        if self._held not in program.variables:
+            program.variable(self._held, (), object, persistable=True, stop_gradient=True)
+        if self._held not in startup.variables:
+            there = startup.variable(self._held, (), object, persistable=True, stop_gradient=True)
+            startup.append(Operator("initialize", self._forget, (), (there,), per_scope=True))
+        held = program.variables[self._held]
+        run = self._run_update(len(parameters))
+        program.append(Operator("average", run, (held, *parameters, *inputs), (held,), "optimize", per_scope=True))
         self._averaged = parameters
-        default_startup_program().append(Operator("reset_average", self._forget, (), ()))
 
-    def _run_update(self, count: int) -> Callable[..., tuple[()]]:
-        def run(*values: Any) -> tuple[()]:
-            self._state = self._updated([working(_held(value)) for value in values[:count]], *values[count:])
-            return ()
+    def _run_update(self, count: int) -> Callable[..., Any]:
+        def run(scope: Scope, state: Any, *values: Any) -> Any:
+            self._scope = ref(scope)
+            return self._updated(state, [working(_held(value)) for value in values[:count]], *values[count:])
 
         return run
 
-    def _forget(self) -> tuple[()]:
-        self._state = None
-        return ()
+    def _forget(self, scope: Scope) -> None:
+        self._scope = ref(scope)
 
     def _check_executor(self, executor: Any) -> None:
         if not isinstance(executor, Executor):
             raise ArgumentError(f"{self._label}: executor = {executor!r}, must be an Executor")
 
-    def _updated(self, parameters: Sequence[Array], *inputs: Any) -> Any:
-        """The state after one more update."""
-        raise NotImplementedError
+    @abstractmethod
+    def _updated(self, state: Any, parameters: Sequence[Array], *inputs: Any) -> Any:
+        """The state after one more update; ``state`` is None before the first."""
 
+    @abstractmethod
     def _averages(self) -> list[Array]:
         """The averages that the state stands for, in the order of the parameters."""
-        raise NotImplementedError
 
     def _zeros(self) -> list[Array]:
         """Zeros in the shapes and dtypes in which parameters are averaged."""
         return [_held(np.zeros(parameter.shape, parameter.dtype)) for parameter in self._averaged]
+
+    def __repr__(self) -> str:
+        numbers = getattr(self, "_rule", None)
+        given = {} if numbers is None else {field.name: getattr(numbers, field.name) for field in fields(numbers)}
+        return f"{self._label}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     # State dicts: scalars by name, and lists of arrays by parameter and name.
 
@@ -153,6 +180,8 @@ class Applied:
         Raises:
             StateError: a key is missing or unknown, or a value is of another kind, shape or dtype.
         """
+        if not isinstance(saved, Mapping):
+            raise StateError(f"{self._label}: state_dict = {saved!r}, must be a dict that state_dict() returned")
         wanted = self._saved(like)
         for key in (*wanted, *saved):
             if key not in saved or key not in wanted:

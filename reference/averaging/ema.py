@@ -12,7 +12,7 @@ from optimetry.reference.averaging.applied import Applied
 from optimetry.reference.averaging.exponential import Decayed, ExponentialAverage
 from optimetry.reference.domains import real
 from optimetry.reference.errors import ArgumentError
-from optimetry.reference.programs.program import Variable
+from optimetry.reference.programs.program import Variable, all_or_nothing
 from optimetry.reference.rule import Array
 
 
@@ -48,7 +48,8 @@ class ExponentialMovingAverage(Applied):
         Raises:
             UsageError: the program has no trainable parameters, or another program was averaged before.
         """
-        self._append_update(() if self._thres_steps is None else (self._thres_steps,))
+        with all_or_nothing():
+            self._append_update(() if self._thres_steps is None else (self._thres_steps,))
 
     def state_dict(self) -> dict[str, Any]:
         """Copies of the averages and the product of the decays; empty before the first update. Not documented."""
@@ -60,14 +61,14 @@ class ExponentialMovingAverage(Applied):
         Raises:
             StateError: it belongs to something else, or is not whole; nothing has changed.
         """
-        self._state = Decayed(**self._loaded(state_dict, self._start()._asdict())) if state_dict else None
+        self._state = Decayed(**self._loaded(state_dict, self._start()._asdict())) if state_dict != {} else None
 
     def _start(self) -> Decayed:
         return self._rule.start(self._zeros())
 
-    def _updated(self, parameters: Sequence[Array], *inputs: Any) -> Decayed:
+    def _updated(self, state: Any, parameters: Sequence[Array], *inputs: Any) -> Decayed:
         steps = np.asarray(inputs[0]).item() if inputs else None
-        return self._rule.update(self._state or self._rule.start(parameters), parameters, steps)
+        return self._rule.update(state or self._rule.start(parameters), parameters, steps)
 
     def _averages(self) -> list[Array]:
         return self._rule.averages(self._state)

@@ -10,22 +10,32 @@ from optimetry.reference.averaging.window import WindowAverage, Windows
 from optimetry.reference.domains import real, whole
 from optimetry.reference.errors import HyperparameterError
 from optimetry.reference.optimizer import Optimizer
+from optimetry.reference.programs.program import all_or_nothing
 from optimetry.reference.regularizers import WeightDecayRegularizer
-from optimetry.reference.rule import Array
-from optimetry.reference.rules.sgd import SGD
+from optimetry.reference.rule import Array, Rule, State
+
+
+class Idle(Rule):
+    """Leaves every parameter alone, whatever its gradient: no zero rate, which makes NaN of an infinite one."""
+
+    name = "model_average"
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        """The same parameter and state."""
+        return param, state
 
 
 class ModelAverage(Applied, Optimizer):
     """Averages of the trainable parameters over a sliding window; the numbers are `WindowAverage`'s.
 
     The update of the averages is appended to the default main program on construction. The page documents it as an
-    optimizer: the methods of `Optimizer` work with a learning rate of 0, so they leave the parameters alone.
+    optimizer: the methods of `Optimizer` leave the parameters alone.
 
     Args:
         average_window_rate: the window's length as a share of all updates, in [0, inf).
         min_average_window: the least number of updates in a window.
         max_average_window: no window need be longer than this many updates.
-        regularization: accepted as documented; a learning rate of 0 leaves nothing of it.
+        regularization: accepted as documented; it changes nothing.
         name: see `Optimizer`.
 
     Raises:
@@ -44,7 +54,7 @@ class ModelAverage(Applied, Optimizer):
         name: str | None = None,
     ) -> None:
         Applied.__init__(self, type(self).__name__)
-        Optimizer.__init__(self, 0.0, None, regularization, None, name, rule=SGD())
+        Optimizer.__init__(self, 0.0, None, regularization, None, name, rule=Idle())
         rate = real(self._label, "average_window_rate", average_window_rate, "[0, inf)")
         minimum = whole(self._label, "min_average_window", min_average_window, "[1, inf)")
         maximum = whole(self._label, "max_average_window", max_average_window, "[1, inf)")
@@ -53,7 +63,8 @@ class ModelAverage(Applied, Optimizer):
                 f"{self._label}: min_average_window = {minimum}, must be at most max_average_window = {maximum}"
             )
         self._rule = WindowAverage(rate, minimum, maximum)
-        self._append_update()
+        with all_or_nothing():
+            self._append_update()
 
     def state_dict(self) -> dict[str, Any]:
         """Copies of the sums and counts; empty before the first update."""
@@ -65,15 +76,15 @@ class ModelAverage(Applied, Optimizer):
         Raises:
             StateError: it belongs to something else, or is not whole; nothing has changed.
         """
-        self._state = Windows(**self._loaded(state_dict, self._start()._asdict())) if state_dict else None
+        self._state = Windows(**self._loaded(state_dict, self._start()._asdict())) if state_dict != {} else None
 
     set_dict = set_state_dict
 
     def _start(self) -> Windows:
         return self._rule.start(self._zeros())
 
-    def _updated(self, parameters: Sequence[Array], *inputs: Any) -> Windows:
-        return self._rule.update(self._state or self._rule.start(parameters), parameters)
+    def _updated(self, state: Any, parameters: Sequence[Array], *inputs: Any) -> Windows:
+        return self._rule.update(state or self._rule.start(parameters), parameters)
 
     def _averages(self) -> list[Array]:
         return self._rule.averages(self._state)

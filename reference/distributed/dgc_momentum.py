@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,9 @@ class DGCMomentum(Rule):
     Documented: fluid.optimizer.DGCMomentumOptimizer (page 000), which refers to https://arxiv.org/abs/1712.01887.
     Decisions: after the list ends the sparsity is 0.999, as the page says, not the last entry. The local clip norm is
     ``local_grad_clip_norm / sqrt(num_trainers)``, as the paper has it. Among equal entries the first is sent; a NaN
-    counts as the largest, so that it is seen by all. Small tensors are compressed like large ones.
-    Each worker adds the regularizer's term to its gradient behind the clip.
+    counts as the largest, so that it is seen by all. Each worker adds the regularizer's term to its gradient behind the
+    clip. What PaddlePaddle 1.8.5 does beyond the page is left out (decision 0013): the first :math:`u` is 0, not the
+    dense velocity; small tensors are compressed like large ones; a single worker is compressed too.
     """
 
     momentum: float = hyper(None, "[0, 1)", "share of the velocity that is kept")
@@ -156,8 +158,8 @@ def accumulate(u: Array, v: Array, grad: Array, momentum: Any, use_nesterov: boo
 
 
 def count_sent(size: int, sparsity: float) -> int:
-    """How many of ``size`` entries are sent."""
-    return min(size, max(1, int(size * (1 - sparsity))))
+    """How many of ``size`` entries are sent, in exact arithmetic on the decimal: 100 of 1000 at a sparsity of 0.9."""
+    return min(size, max(1, int(size * (1 - Fraction(repr(float(sparsity)))))))
 
 
 def largest(v: Array, number: int) -> Array:

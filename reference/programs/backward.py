@@ -7,6 +7,7 @@ operators, and one that can be computed again need not be (see `append_backward`
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
@@ -24,6 +25,11 @@ Replay = Callable[[Operator], Operator]
 def gradient_name(variable: Variable) -> str:
     """The name of the variable that holds another's gradient: ``fc_0.w_0@GRAD``."""
     return f"{variable.name}@GRAD"
+
+
+def gradient_of(variable: Variable) -> str:
+    """The name of the variable whose gradient another holds, ``fc_0.w_0@GRAD`` or ``fc_0.w_0@GRAD_1``; else its own."""
+    return re.sub(r"@GRAD(_\d+)?$", "", variable.name)
 
 
 def append_backward(
@@ -52,6 +58,8 @@ def append_backward(
         ProgramError: the loss has several elements, is written by no operator or depends on no parameter that gets a
             gradient; or a name is unknown, or given twice.
     """
+    if not isinstance(loss, Variable):
+        raise ProgramError(f"loss = {loss!r}, must be a variable of a program")
     program = loss.program
     if any(length != 1 for length in loss.shape):
         raise ProgramError(f"{loss.name}: a loss of shape {loss.shape}, must have one element")
@@ -59,7 +67,11 @@ def append_backward(
     if not any(loss in operator.outputs for operator in forward):
         raise ProgramError(f"{loss.name}: no forward operator of the program writes it")
     parameters = _parameters(program, parameter_list)
-    stopped = {program.named(variable).name for variable in no_grad_set or ()}
+    stopped = {program.named(each, "no_grad_set").name for each in listed("no_grad_set", no_grad_set)}
+    watching = listed("callbacks", callbacks)
+    for callback in watching:
+        if not callable(callback):
+            raise ProgramError(f"callbacks holds {callback!r}, must be functions of a program and an operator")
     wanted = _dependent(forward, {p.name for p in parameters if p.trainable and p.name not in stopped}, stopped)
     path = _leading_to(loss, forward, wanted)
     if not path:
@@ -67,12 +79,12 @@ def append_backward(
 
     def append(operator: Operator) -> None:
         program.append(operator)
-        for callback in callbacks or ():
+        for callback in watching:
             callback(program, operator)
 
     uses = Counter(variable.name for operator in path for variable in operator.inputs if variable.name in wanted)
     parts: dict[str, list[Variable]] = {}
-    seed = program.like(loss, gradient_name(loss))
+    seed = _new(program, loss)
     parts[loss.name] = [seed]
     append(Operator("fill_ones", np.ones_like, (loss,), (seed,), "backward"))
     for operator in reversed(path):
@@ -105,14 +117,27 @@ def _parameters(program: Program, parameter_list: Iterable[Parameter | str] | No
     if parameter_list is None:
         return program.all_parameters()
     parameters = []
-    for given in parameter_list:
-        parameter = program.named(given)
+    for given in listed("parameter_list", parameter_list):
+        parameter = program.named(given, "parameter_list")
         if not isinstance(parameter, Parameter):
             raise ProgramError(f"{parameter.name} in parameter_list is not a parameter")
         if parameter in parameters:
             raise ProgramError(f"{parameter.name} is given twice in parameter_list")
         parameters.append(parameter)
     return parameters
+
+
+def listed(argument: str, given: Any) -> list[Any]:
+    """The entries of a list or set; none where it is None.
+
+    Raises:
+        ProgramError: it is neither; a string, whose letters are no names, among that.
+    """
+    if given is None:
+        return []
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ProgramError(f"{argument} = {given!r}, must be a list or a set")
+    return list(given)
 
 
 def _dependent(forward: Sequence[Operator], sources: Collection[str], stopped: Collection[str]) -> set[str]:
@@ -138,9 +163,14 @@ def _leading_to(loss: Variable, forward: Sequence[Operator], wanted: Collection[
 def _part(program: Program, variable: Variable, uses: Counter[str], parts: dict[str, list[Variable]]) -> Variable:
     """A new variable for one operator's contribution to a gradient; the gradient itself where it is the only one."""
     so_far = parts.setdefault(variable.name, [])
-    suffix = f"@{len(so_far)}" if uses[variable.name] > 1 else ""
-    so_far.append(program.like(variable, gradient_name(variable) + suffix))
+    so_far.append(_new(program, variable, f"@{len(so_far)}" if uses[variable.name] > 1 else ""))
     return so_far[-1]
+
+
+def _new(program: Program, variable: Variable, suffix: str = "") -> Variable:
+    """A variable for a gradient; where an earlier `append_backward` has taken the name, with a number behind it."""
+    name = gradient_name(variable) + suffix
+    return program.like(variable, program.unique(name) if name in program.variables else name)
 
 
 def _summed(
@@ -149,6 +179,6 @@ def _summed(
     """The gradient of a variable, summed over the operators that read it, last one first."""
     if len(parts) == 1:
         return parts[0]
-    total = program.like(variable, gradient_name(variable))
+    total = _new(program, variable)
     append(Operator("sum", lambda *values: sum(values[1:], start=values[0]), tuple(parts), (total,), "backward"))
     return total

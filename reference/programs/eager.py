@@ -1,14 +1,12 @@
-"""Eager tensors: the small part of dynamic graphs that the examples of pages 001 and 003 use.
+"""Eager tensors: the part of dynamic graphs that the examples of pages 000, 001, 003 and 004 use.
 
-A `Tensor` remembers how it was computed as one function of the values of its parameters; `Tensor.backward` hands that
-function to autograd and adds the gradients to ``.grad`` of the parameters.
+A `Tensor` remembers the function that made it and from what; `Tensor.backward` goes back along these, lets autograd
+differentiate each function, and adds the gradients to ``.grad`` of the parameters.
 """
 
 from __future__ import annotations
 
-import math
-import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,12 +14,59 @@ from autograd import make_vjp
 
 from optimetry.reference.errors import ArgumentError
 from optimetry.reference.programs import operators
+from optimetry.reference.programs.arithmetic import Arithmetic
+from optimetry.reference.programs.variables import is_float
 from optimetry.reference.sparse import SparseRows
 
-Values = Mapping[str, Any]
+
+class Value(Arithmetic):
+    """What a tensor and a parameter share: a value, and arithmetic on it.
+
+    Attributes:
+        value: an array.
+    """
+
+    value: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the value."""
+        return self.value.shape  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the value."""
+        return self.value.dtype  # type: ignore[no-any-return]
+
+    def numpy(self) -> Any:
+        """A copy of the value."""
+        return np.array(self.value)
+
+    def item(self) -> Any:
+        """The one element, as a Python number."""
+        return self.value.item()
+
+    def reshape(self, shape: Sequence[int]) -> Tensor:
+        """A tensor of another shape with the same elements."""
+        return Tensor.computed(operators.reshaped(tuple(shape)), self)
+
+    def arithmetic(self, function: Callable[..., Any], other: Any, swapped: bool) -> Any:
+        """See `Arithmetic`."""
+        if isinstance(other, float | int):
+            other = np.asarray(other, self.dtype)
+        return Tensor.computed(function, *((other, self) if swapped else (self, other)))
+
+    def __float__(self) -> float:
+        return float(self.value.item())
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.value, dtype=dtype)
 
 
-class EagerParameter:
+class EagerParameter(Value):
     """A parameter with its value and gradient.
 
     Args:
@@ -33,6 +78,9 @@ class EagerParameter:
 
     Attributes:
         grad: None, an array or `SparseRows`, of the shape and dtype of the value.
+
+    Raises:
+        ArgumentError: it is trainable, and its dtype has no fractions.
     """
 
     def __init__(
@@ -40,149 +88,136 @@ class EagerParameter:
     ) -> None:
         self.name = name
         self.value = np.array(value)
+        if trainable and not is_float(self.value.dtype):
+            raise ArgumentError(f"parameter {name}: dtype = {self.value.dtype}, must be a float one if it is trainable")
         self.grad: Any = None
         self.trainable = trainable
         self.regularizer = regularizer
         self.learning_rate = learning_rate
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the value."""
-        return self.value.shape
+    def gradient(self) -> Any:
+        """A copy of the gradient, dense; None where there is none."""
+        return self.grad.dense() if isinstance(self.grad, SparseRows) else None if self.grad is None else self.grad + 0
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype of the value."""
-        return self.value.dtype
+    def clear_gradient(self) -> None:
+        """Forget the gradient."""
+        self.grad = None
 
     def __repr__(self) -> str:
         return f"EagerParameter({self.name!r}, {self.value!r})"
 
 
-class Tensor:
-    """A value computed from parameters.
+class Tensor(Value):
+    """A value, and how it was computed.
 
     Args:
-        function: the value as a function of the values of the parameters, by name.
-        parameters: those it is computed from.
-
-    Attributes:
-        value: the value.
+        function: made the value of those of ``arguments``.
+        arguments: tensors and parameters.
+        gradient: replaces autograd where a gradient is no array; see `Operator`.
     """
 
-    def __init__(self, function: Callable[[Values], Any], parameters: Sequence[EagerParameter] = ()) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        arguments: Sequence[Tensor | EagerParameter] = (),
+        gradient: Callable[..., Any] | None = None,
+    ) -> None:
         self._function = function
-        self._parameters = {parameter.name: parameter for parameter in parameters}
-        self._seen = {parameter.name: parameter.value for parameter in parameters}
-        self.value = np.asarray(function(self._seen))
+        self._arguments = tuple(arguments)
+        self._seen = tuple(argument.value for argument in arguments)
+        self._gradient = gradient
+        self.value = np.asarray(function(*self._seen))
+        self._depends: bool = any(
+            argument.trainable if isinstance(argument, EagerParameter) else argument._depends for argument in arguments
+        )
 
     @classmethod
-    def of(cls, given: Tensor | EagerParameter | Any) -> Tensor:
+    def of(cls, given: Any) -> Tensor:
         """A tensor as it is, a parameter as a tensor, or an array as a constant."""
         if isinstance(given, Tensor):
             return given
         if isinstance(given, EagerParameter):
-            return cls(lambda values: values[given.name], [given])
+            return cls(operators.same, [given])
         constant = np.array(given)
-        return cls(lambda values: constant)
+        return cls(lambda: constant)
 
     @classmethod
-    def computed(cls, function: Callable[..., Any], *arguments: Tensor | EagerParameter | Any) -> Tensor:
-        """The tensor ``function(*arguments)``, for a function of `optimetry.reference.programs.operators`."""
-        tensors = [cls.of(argument) for argument in arguments]
-        parameters = {name: p for tensor in tensors for name, p in tensor._parameters.items()}
-        return cls(
-            lambda values: function(*(tensor._function(values) for tensor in tensors)), list(parameters.values())
-        )
+    def computed(cls, function: Callable[..., Any], *arguments: Any, gradient: Any = None) -> Tensor:
+        """The tensor ``function(*arguments)``, for a function of `optimetry.reference.programs.operators`.
+
+        Raises:
+            ArgumentError: the shapes or dtypes do not fit.
+        """
+        given = [each if isinstance(each, EagerParameter) else cls.of(each) for each in arguments]
+        try:
+            return cls(function, given, gradient)
+        except (TypeError, ValueError, IndexError) as error:
+            shapes = ", ".join(f"{each.shape} {each.dtype}" for each in given)
+            raise ArgumentError(f"{getattr(function, '__name__', 'tensor')} of {shapes}: {error}") from error
 
     def backward(self) -> None:
         """Add the gradient of the sum of all elements to ``.grad`` of each trainable parameter."""
-        names = [name for name, parameter in self._parameters.items() if parameter.trainable]
-        fixed = dict(self._seen)
+        gradients: dict[int, Any] = {id(self): np.ones_like(self.value)}
+        parameters: dict[int, tuple[EagerParameter, Any]] = {}
+        for tensor in self._newest_first():
+            for argument, gradient in tensor._vjp(gradients.pop(id(tensor))):
+                key = id(argument)
+                if isinstance(argument, EagerParameter):
+                    before = parameters[key][1] if key in parameters else None
+                    parameters[key] = argument, _sum(before, gradient)
+                else:
+                    gradients[key] = _sum(gradients.get(key), gradient)
+        for parameter, gradient in parameters.values():
+            parameter.grad = _sum(parameter.grad, gradient)
 
-        def of_trainable(*values: Any) -> Any:
-            return self._function(fixed | dict(zip(names, values, strict=True)))
+    def _newest_first(self) -> list[Tensor]:
+        """This tensor and those it depends on that depend on parameters, each before what it was computed from."""
+        order: list[Tensor] = []
+        seen: set[int] = set()
+        waiting: list[tuple[Tensor, bool]] = [(self, False)] if self._depends else []
+        while waiting:
+            tensor, is_done = waiting.pop()
+            if is_done:
+                order.append(tensor)
+            elif id(tensor) not in seen:
+                seen.add(id(tensor))
+                waiting.append((tensor, True))
+                waiting += [(each, False) for each in tensor._arguments if isinstance(each, Tensor) and each._depends]
+        return order[::-1]
 
-        vjp, value = make_vjp(of_trainable, tuple(range(len(names))))(*(fixed[name] for name in names))
-        for name, gradient in zip(names, vjp(np.ones_like(np.asarray(value))), strict=True):
-            _accumulate(self._parameters[name], np.asarray(gradient, dtype=fixed[name].dtype))
+    def _vjp(self, out_gradient: Any) -> list[tuple[Tensor | EagerParameter, Any]]:
+        """The gradients of the arguments that lead to parameters."""
+        which = tuple(
+            i
+            for i, each in enumerate(self._arguments)
+            if (each.trainable if isinstance(each, EagerParameter) else each._depends)
+        )
+        if self._gradient is not None:
+            results = [self._gradient(i, out_gradient, self._seen) for i in which]
+        else:
+            results = make_vjp(self._function, which)(*self._seen)[0](out_gradient)
+        return [
+            (self._arguments[i], each if isinstance(each, SparseRows) else np.asarray(each, self._seen[i].dtype))
+            for i, each in zip(which, results, strict=True)
+        ]
 
     def __repr__(self) -> str:
         return f"Tensor({self.value!r})"
 
 
-def _accumulate(parameter: EagerParameter, gradient: Any) -> None:
-    """Add to what is there: without `clear_grad`, gradients accumulate."""
-    before = parameter.grad
-    if isinstance(before, SparseRows):
-        before = before.dense()
-    parameter.grad = gradient if before is None else before + gradient
+def _sum(before: Any, gradient: Any) -> Any:
+    """What is there plus a gradient: of two sparse ones sparse, else dense."""
+    if before is None:
+        return gradient
+    if isinstance(before, SparseRows) and isinstance(gradient, SparseRows):
+        return before + gradient
+    dense = [each.dense() if isinstance(each, SparseRows) else each for each in (before, gradient)]
+    return dense[0] + dense[1]
 
 
-def mean(x: Tensor) -> Tensor:
-    """The mean of all elements, 0-d."""
-    return Tensor.computed(operators.mean, x)
+def mean(x: Any, shape: tuple[int, ...] = ()) -> Tensor:
+    """The mean of all elements, 0-d, or of another shape that holds one element."""
+    return Tensor.computed(operators.shaped(operators.mean, shape), x)
 
 
 reduce_mean = mean
-
-
-class Linear:
-    """``x @ weight + bias``, the weight drawn from Xavier's uniform distribution and the bias 0.
-
-    Args:
-        in_features: columns of the input.
-        out_features: columns of the output.
-        name: the parameters are ``name.w_0`` and ``name.b_0``; it decides the random numbers.
-        dtype: of the parameters.
-    """
-
-    def __init__(self, in_features: int, out_features: int, name: str = "linear_0", dtype: Any = "float32") -> None:
-        self.weight = EagerParameter(f"{name}.w_0", _xavier(f"{name}.w_0", in_features, out_features).astype(dtype))
-        self.bias = EagerParameter(f"{name}.b_0", np.zeros(out_features, dtype))
-
-    def parameters(self) -> list[EagerParameter]:
-        """The weight and the bias."""
-        return [self.weight, self.bias]
-
-    def state_dict(self) -> dict[str, Any]:
-        """Copies of the values by name of parameter."""
-        return {parameter.name: np.array(parameter.value) for parameter in self.parameters()}
-
-    def __call__(self, x: Any) -> Tensor:
-        """The layer's output for x of shape (n, in_features)."""
-        return Tensor.computed(operators.add, Tensor.computed(operators.mul, x, self.weight), self.bias)
-
-
-class Embedding:
-    """Rows of a table, ``name.w_0`` of shape (height, width).
-
-    Args:
-        height: the number of rows.
-        width: the number of columns.
-        name: decides the name of the table and its random numbers.
-        dtype: of the table.
-    """
-
-    def __init__(self, height: int, width: int, name: str = "embedding_0", dtype: Any = "float32") -> None:
-        self.weight = EagerParameter(f"{name}.w_0", _xavier(f"{name}.w_0", height, width).astype(dtype))
-
-    def parameters(self) -> list[EagerParameter]:
-        """The table."""
-        return [self.weight]
-
-    def state_dict(self) -> dict[str, Any]:
-        """A copy of the table by its name."""
-        return {self.weight.name: np.array(self.weight.value)}
-
-    def __call__(self, ids: Any) -> Tensor:
-        """The rows of the table for integers of any shape, in which each becomes a row."""
-        numbers = np.asarray(ids)
-        if numbers.dtype.kind != "i":
-            raise ArgumentError(f"Embedding: row numbers of dtype {numbers.dtype}, must be integers")
-        return Tensor.computed(operators.lookup, self.weight, numbers[..., np.newaxis])
-
-
-def _xavier(name: str, rows: int, columns: int) -> Any:
-    limit = math.sqrt(6 / max(1, rows + columns))
-    return np.random.default_rng(zlib.crc32(name.encode())).uniform(-limit, limit, (rows, columns))

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from optimetry.reference.errors import ProgramError
-from optimetry.reference.programs.program import Operator, Program, Variable, default_main_program
+from optimetry.reference.programs.places import Place, checked_place
+from optimetry.reference.programs.program import Operator, Parameter, Program, Variable, default_main_program
 
 
 class Scope:
@@ -44,6 +45,11 @@ class Scope:
         home = self.parent if variable.persistable and self.parent is not None else self
         home.values[variable.name] = value
 
+    @property
+    def home(self) -> Scope:
+        """The scope of persistable values."""
+        return self if self.parent is None else self.parent.home
+
     def drop(self, name: str) -> None:
         """Forget a value of this scope."""
         self.values.pop(name, None)
@@ -69,36 +75,48 @@ def execute(operators: Sequence[Operator], scope: Scope, keep: Collection[str] =
         ProgramError: an input has no value.
     """
     last_use = {v.name: i for i, operator in enumerate(operators) for v in (*operator.inputs, *operator.outputs)}
-    peak = scope.nbytes
-    for i, operator in enumerate(operators):
-        values = [scope.get(variable.name) for variable in operator.inputs]
-        with np.errstate(all="ignore"):  # infinities and NaN propagate; what they mean is for the caller to judge
-            results = operator.run(values)
-        del values
-        for variable, value in zip(operator.outputs, results, strict=True):
-            scope.set(variable, value)
-        del results
-        peak = max(peak, scope.nbytes)
-        for variable in (*operator.inputs, *operator.outputs):
-            if last_use[variable.name] == i and variable.name not in keep:
-                scope.drop(variable.name)
+    home, alive, kept = scope.home, scope.values, set(keep)
+    total = peak = scope.nbytes
+    with np.errstate(all="ignore"):  # infinities and NaN propagate; what they mean is for the caller to judge
+        for i, operator in enumerate(operators):
+            values = [scope.get(variable.name) for variable in operator.inputs]
+            results = operator.run(values, home)
+            del values
+            for variable, value in zip(operator.outputs, results, strict=True):
+                if not variable.persistable or home is scope:
+                    total += value.nbytes - (alive[variable.name].nbytes if variable.name in alive else 0)
+                scope.set(variable, value)
+            del results
+            peak = max(peak, total)
+            for variable in (*operator.inputs, *operator.outputs):
+                name = variable.name
+                if last_use[name] == i and name not in kept and name in alive:
+                    total -= alive[name].nbytes
+                    del alive[name]
     return peak
+
+
+Fetched = Any
+"""A variable, its name, or what ``minimize`` returned."""
 
 
 class Executor:
     """Runs programs; its scope keeps the persistable values between runs.
 
     Args:
-        place: accepted because the documents' examples give one; everything runs on the CPU.
+        place: a `CPUPlace` or `CUDAPlace`, as the documents' examples give one; everything runs on the CPU.
 
     Attributes:
         scope: the persistable values.
         peak_bytes: the most bytes of non-persistable values that were alive at once in the last run.
         runs: how often each program was run, which seeds its random operators; a program not named was not run.
+
+    Raises:
+        ArgumentError: ``place`` is none.
     """
 
-    def __init__(self, place: object = None) -> None:
-        self.place = place
+    def __init__(self, place: Place | None = None) -> None:
+        self.place = checked_place("Executor", "place", place)
         self.scope = Scope()
         self.peak_bytes = 0
         self.runs: dict[Program, int] = {}
@@ -107,14 +125,15 @@ class Executor:
         self,
         program: Program | None = None,
         feed: Mapping[str, Any] | None = None,
-        fetch_list: Iterable[Variable | str] | None = None,
+        fetch_list: Iterable[Fetched] | None = None,
     ) -> list[Any]:
-        """Run a program once, by default the default main program.
+        """Run a program once, by default the default main program. A run that raises changes nothing.
 
         Args:
             program: what to run.
             feed: arrays by name of variable.
-            fetch_list: the variables whose values are returned, or their names.
+            fetch_list: the variables whose values are returned, or their names. What ``minimize`` returned may stand
+                there too: then only those operators run on which the fetched variables and these updates depend.
 
         Returns:
             Copies of the fetched values.
@@ -124,10 +143,19 @@ class Executor:
                 fed variables are checked before anything runs.
         """
         program = default_main_program() if program is None else program
-        fetched = [program.named(variable).name for variable in fetch_list or ()]
-        scope = self.fed(program, feed or {})
-        self._check_inputs(program, scope)
-        self.peak_bytes = execute(program.operators, scope, keep=fetched)
+        if not isinstance(program, Program):
+            raise ProgramError(f"Executor.run: program = {program!r}, must be a Program")
+        fetched, targets = _split(program, fetch_list)
+        scope = self.fed(program, {} if feed is None else feed)
+        operators = program.operators if targets is None else pruned(program.operators, fetched, targets, scope.values)
+        _check_inputs(operators, scope)
+        before = dict(self.scope.values)
+        try:
+            self.peak_bytes = execute(operators, scope, keep=fetched)
+        except BaseException:
+            self.scope.values.clear()
+            self.scope.values.update(before)
+            raise
         self.runs[program] = self.runs.get(program, 0) + 1
         return [_copied(scope.get(name)) for name in fetched]
 
@@ -141,21 +169,69 @@ class Executor:
         Raises:
             ProgramError: a variable is unknown, or an array has the wrong shape or dtype.
         """
+        if not isinstance(feed, Mapping):
+            raise ProgramError(f"Executor.run: feed = {feed!r}, must be a dict of arrays by name of variable")
         scope = Scope(self.scope)
         for name, value in feed.items():
-            variable = program.named(name)
-            scope.values[name] = variable.checked(value)
+            variable = program.named(name, "feed")
+            scope.values[variable.name] = variable.checked(value)
         scope.set(program.run_number, np.array(self.runs.get(program, 0)))
         return scope
 
-    @staticmethod
-    def _check_inputs(program: Program, scope: Scope) -> None:
-        written: set[str] = set()
-        for operator in program.operators:
-            for variable in operator.inputs:
-                if variable.name not in written:
-                    scope.get(variable.name)
-            written.update(variable.name for variable in operator.outputs)
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.place!r}, {len(self.scope.values)} persistable values)"
+
+
+def pruned(
+    operators: Sequence[Operator], wanted: Iterable[str], targets: Collection[Operator], fed: Collection[str] = ()
+) -> list[Operator]:
+    """The operators on which the wanted variables and the target operators depend, in order.
+
+    What is fed is not computed. An operator that updates a parameter is kept as a target alone: what reads the
+    parameter does not bring it back.
+    """
+    needed, kept = set(wanted) - set(fed), []
+    for operator in reversed(operators):
+        updates = any(isinstance(variable, Parameter) for variable in operator.outputs)
+        is_read = not updates and any(variable.name in needed for variable in operator.outputs)
+        if operator in targets or is_read:
+            kept.append(operator)
+            needed |= {variable.name for variable in operator.inputs if variable.name not in fed}
+    return kept[::-1]
+
+
+def _split(program: Program, fetch_list: Any) -> tuple[list[str], set[Operator] | None]:
+    """The names of the fetched variables, and the operators of what ``minimize`` returned; None where it is not there.
+
+    Raises:
+        ProgramError: the list is none, or an entry is no variable, no name and nothing that ``minimize`` returned.
+    """
+    if isinstance(fetch_list, str) or not isinstance(fetch_list, Iterable | None):
+        raise ProgramError(f"Executor.run: fetch_list = {fetch_list!r}, must be a list of variables or their names")
+    names: list[str] = []
+    targets: set[Operator] | None = None
+    for entry in fetch_list or ():
+        if isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], list):
+            operators = set(entry[0])
+            if not operators <= set(program.operators):
+                raise ProgramError("Executor.run: fetch_list holds what minimize returned for another program")
+            targets = (targets or set()) | operators
+        elif isinstance(entry, str | Variable):
+            names.append(program.named(entry, "fetch_list").name)
+        else:
+            raise ProgramError(
+                f"Executor.run: fetch_list holds {entry!r}, must be variables, names or what minimize returned"
+            )
+    return names, targets
+
+
+def _check_inputs(operators: Sequence[Operator], scope: Scope) -> None:
+    written: set[str] = set()
+    for operator in operators:
+        for variable in operator.inputs:
+            if variable.name not in written:
+                scope.get(variable.name)
+        written.update(variable.name for variable in operator.outputs)
 
 
 def _copied(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from optimetry.reference.clips import GradientClipBase
@@ -29,12 +28,9 @@ def append_clip(params_grads: Pairs, clip: GradientClipBase) -> Pairs:
     return [(parameter, after) for (parameter, _), after in zip(params_grads, clipped, strict=True)]
 
 
-def append_regularizer(
-    parameter: Any, grad: Variable, regularizer: WeightDecayRegularizer, rows_only: bool
-) -> Variable:
+def append_regularizer(parameter: Any, grad: Variable, regularizer: WeightDecayRegularizer) -> Variable:
     """Append the operator that adds a regularizer's term to a gradient; the variable of the sum."""
     program = grad.program
     out = program.like(grad, program.unique(f"{grad.name}@REGULARIZED"))
-    function = partial(regularizer.regularized, rows_only=rows_only)
-    program.append(Operator("regularize", function, (parameter, grad), (out,), "optimize"))
+    program.append(Operator("regularize", regularizer.regularized, (parameter, grad), (out,), "optimize"))
     return out

@@ -1,56 +1,68 @@
 """Layers: the building blocks of the documents' examples, appended to the default main program.
 
 Names of parameters follow the documents: the layer ``fc_0`` has the weight ``fc_0.w_0`` and the bias ``fc_0.b_0``.
+A layer that raises has appended nothing.
 """
 
 from __future__ import annotations
 
 import math
-import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
+from optimetry.reference.domains import real, whole
 from optimetry.reference.errors import ProgramError
 from optimetry.reference.programs import operators
+from optimetry.reference.programs.building import (
+    Attr,
+    Initializer,
+    ParamAttr,
+    append,
+    checked_variables,
+    known_lengths,
+    lengths_of,
+    parameter,
+    started,
+    xavier,
+    zeros,
+)
 from optimetry.reference.programs.program import (
     Operator,
     Parameter,
-    Program,
     Shape,
     Variable,
+    all_or_nothing,
     default_main_program,
-    default_startup_program,
 )
+from optimetry.reference.schedulers import LRScheduler
 from optimetry.reference.sparse import SparseRows
 
-Initializer = Callable[[np.random.Generator, tuple[int, ...]], Any]
+__all__ = [
+    "ParamAttr",
+    "concat",
+    "create_global_var",
+    "create_parameter",
+    "cross_entropy",
+    "data",
+    "decay_step_counter",
+    "dropout",
+    "embedding",
+    "fc",
+    "mean",
+    "operators",
+    "reduce_mean",
+    "reduce_sum",
+    "scheduled",
+    "square_error_cost",
+]
+
+COUNTER = "@LR_DECAY_COUNTER@"
+"""The name of the global step, as in fluid."""
 
 
-@dataclass(frozen=True)
-class ParamAttr:
-    """What a layer's parameter is created with.
-
-    Attributes:
-        name: its name; None lets the layer choose.
-        initializer: a function of a random generator and the shape; None means the layer's default.
-        learning_rate: a factor on the optimizer's learning rate.
-        regularizer: replaces the optimizer's regularizer.
-        trainable: whether it gets a gradient.
-    """
-
-    name: str | None = None
-    initializer: Initializer | None = None
-    learning_rate: float = 1.0
-    regularizer: Any = None
-    trainable: bool = True
-
-
-Attr = ParamAttr | str | None
-
-
+@all_or_nothing()
 def data(
     name: str, shape: Sequence[int | None], dtype: Any = "float32", append_batch_size: bool = False, lod_level: int = 0
 ) -> Variable:
@@ -66,11 +78,16 @@ def data(
     """
     if lod_level != 0:
         raise ProgramError(f"data {name}: lod_level = {lod_level!r}, must be 0")
-    lengths: Shape = tuple(None if length in (None, -1) else length for length in shape)
+    if not isinstance(shape, list | tuple):
+        raise ProgramError(f"data {name}: shape = {shape!r}, must be a list of lengths")
+    lengths: Shape = tuple(
+        None if length in (None, -1) else whole(f"data {name}", "shape", length, "[0, inf)") for length in shape
+    )
     lengths = (None, *lengths) if append_batch_size else lengths
     return default_main_program().variable(name, lengths, dtype, stop_gradient=True)
 
 
+@all_or_nothing()
 def fc(
     input: Variable | Sequence[Variable],  # noqa: A002 - the documented name
     size: int,
@@ -95,52 +112,56 @@ def fc(
         A variable of shape (n, size).
     """
     program = default_main_program()
-    inputs = [input] if isinstance(input, Variable) else list(input)
+    inputs = checked_variables("fc", "input", [input] if isinstance(input, Variable) else input)
+    whole("fc", "size", size, "[1, inf)")
     if num_flatten_dims != 1:
         raise ProgramError(f"fc: num_flatten_dims = {num_flatten_dims!r}, must be 1")
     if act is not None and act not in operators.ACTIVATIONS:
         raise ProgramError(f"fc: act = {act!r}, must be None or one of {', '.join(operators.ACTIVATIONS)}")
     layer = name or program.unique("fc")
+    for variable in inputs:
+        if len(variable.shape) < 2:
+            raise ProgramError(f"fc: input = {variable!r}, must have a batch axis and at least one more")
     shape = (inputs[0].shape[0], size)
     result = None
-    for i, variable in enumerate(inputs):
-        fan_in = math.prod(_known(variable, variable.shape[1:]))
-        weight = _parameter(f"{layer}.w_{i}", (fan_in, size), variable.dtype, param_attr, _xavier)
-        product = _append(layer, "mul", operators.mul, (variable, weight), shape)
-        result = product if result is None else _append(layer, "add", operators.add, (result, product), shape)
-    if result is None:
-        raise ProgramError("fc: input = [], must hold a variable")
+    for variable in inputs:
+        fan_in = math.prod(known_lengths(variable, variable.shape[1:]))
+        weight = parameter(f"{layer}.w", (fan_in, size), variable.dtype, param_attr, xavier)
+        product = append(layer, "mul", operators.mul, (variable, weight), shape)
+        result = product if result is None else append(layer, "add", operators.add, (result, product), shape)
+    assert result is not None  # there is at least one input
     if bias_attr is not False:
-        bias = _parameter(f"{layer}.b_0", (size,), result.dtype, bias_attr, _zeros)
-        result = _append(layer, "add", operators.add, (result, bias), shape)
-    return result if act is None else _append(layer, act, operators.ACTIVATIONS[act], (result,), shape)
+        bias = parameter(f"{layer}.b", (size,), result.dtype, bias_attr, zeros)
+        result = append(layer, "add", operators.add, (result, bias), shape)
+    return result if act is None else append(layer, act, operators.ACTIVATIONS[act], (result,), shape)
 
 
-def mean(x: Variable) -> Variable:
-    """The mean of all elements, 0-d."""
-    return _append("mean", "mean", operators.mean, (x,), ())
+def mean(x: Variable, shape: tuple[int, ...] = ()) -> Variable:
+    """The mean of all elements, 0-d, or of another shape that holds one element: (1,) in fluid."""
+    return append("mean", "mean", operators.shaped(operators.mean, shape), (x,), shape)
 
 
-def reduce_mean(x: Variable) -> Variable:
-    """The mean of all elements, 0-d."""
-    return _append("reduce_mean", "reduce_mean", operators.mean, (x,), ())
+def reduce_mean(x: Variable, shape: tuple[int, ...] = ()) -> Variable:
+    """The mean of all elements; see `mean`."""
+    return append("reduce_mean", "reduce_mean", operators.shaped(operators.mean, shape), (x,), shape)
 
 
-def reduce_sum(x: Variable) -> Variable:
-    """The sum of all elements, 0-d."""
-    return _append("reduce_sum", "reduce_sum", operators.reduce_sum, (x,), ())
+def reduce_sum(x: Variable, shape: tuple[int, ...] = ()) -> Variable:
+    """The sum of all elements; see `mean`."""
+    return append("reduce_sum", "reduce_sum", operators.shaped(operators.reduce_sum, shape), (x,), shape)
 
 
 def square_error_cost(input: Variable, label: Variable) -> Variable:  # noqa: A002 - the documented name
     """The squared error of each element."""
-    return _append("square_error_cost", "square_error_cost", operators.square_error_cost, (input, label), input.shape)
+    return append("square_error_cost", "square_error_cost", operators.square_error_cost, (input, label), input.shape)
 
 
 def cross_entropy(input: Variable, label: Variable) -> Variable:  # noqa: A002 - the documented name
     """The cross entropy of rows of probabilities, shape (n, k), and labels, int64 of shape (n, 1): shape (n, 1)."""
-    return _append("cross_entropy", "cross_entropy", operators.cross_entropy, (input, label), (input.shape[0], 1))
+    return append("cross_entropy", "cross_entropy", operators.cross_entropy, (input, label), (input.shape[0], 1))
 
 
+@all_or_nothing()
 def embedding(
     input: Variable,  # noqa: A002 - the documented name
     size: Sequence[int],
@@ -160,14 +181,19 @@ def embedding(
     Returns:
         A variable of shape (..., columns).
     """
-    height, width = size
+    if not isinstance(size, list | tuple) or len(size) != 2:
+        raise ProgramError(f"embedding: size = {size!r}, must be a list of rows and columns")
+    height, width = (whole("embedding", "size", length, "[1, inf)") for length in size)
     layer = default_main_program().unique("embedding")
-    table = _parameter(f"{layer}.w_0", (height, width), dtype, param_attr, _xavier)
+    (ids,) = checked_variables("embedding", "input", [input])
+    if ids.dtype.kind != "i" or ids.shape[-1:] != (1,):
+        raise ProgramError(f"embedding: input = {ids!r}, must hold integers, its last axis of length 1")
+    table = parameter(f"{layer}.w", (height, width), dtype, param_attr, xavier)
 
     def rows_of_gradient(index: int, gradient: Any, inputs: list[Any]) -> SparseRows:
         return SparseRows(inputs[1].reshape(-1), gradient.reshape(-1, width), height)
 
-    return _append(
+    return append(
         layer,
         "lookup",
         operators.lookup,
@@ -177,15 +203,20 @@ def embedding(
     )
 
 
+@all_or_nothing()
 def concat(input: Sequence[Variable], axis: int = 0) -> Variable:  # noqa: A002 - the documented name
     """Variables joined along an axis."""
+    input = checked_variables("concat", "input", input)  # noqa: A001 - the documented name
+    if not all(-len(variable.shape) <= axis < len(variable.shape) for variable in input):
+        raise ProgramError(f"concat: axis = {axis!r}, must be an axis of {', '.join(map(repr, input))}")
     lengths = [variable.shape[axis] for variable in input]
     total = None if None in lengths else sum(length for length in lengths if length is not None)
     shape = list(input[0].shape)
     shape[axis] = total
-    return _append("concat", "concat", operators.concat(axis), tuple(input), tuple(shape))
+    return append("concat", "concat", operators.concat(axis), tuple(input), tuple(shape))
 
 
+@all_or_nothing()
 def dropout(x: Variable, dropout_prob: float, seed: int | None = None) -> Variable:
     """Zero each element with a probability; in a program for testing, scale by the probability that it stays.
 
@@ -194,12 +225,11 @@ def dropout(x: Variable, dropout_prob: float, seed: int | None = None) -> Variab
         dropout_prob: in [0, 1].
         seed: decides the masks, together with the number of the run; None takes one from the program's seed.
     """
-    if not 0 <= dropout_prob <= 1:
-        raise ProgramError(f"dropout: dropout_prob = {dropout_prob!r}, must be in [0, 1]")
+    real("dropout", "dropout_prob", dropout_prob, "[0, 1]")
     program = default_main_program()
     layer = program.unique("dropout")
-    seed = _seed(program, layer) if seed is None else seed
-    return _append(
+    seed = program.next_seed() if seed is None else whole("dropout", "seed", seed, "[0, inf)")
+    return append(
         layer,
         "dropout",
         operators.dropout(dropout_prob, seed),
@@ -209,82 +239,52 @@ def dropout(x: Variable, dropout_prob: float, seed: int | None = None) -> Variab
     )
 
 
+@all_or_nothing()
 def create_parameter(
     shape: Sequence[int], dtype: Any, name: str | None = None, attr: Attr = None, initializer: Initializer | None = None
 ) -> Parameter:
     """A parameter of its own, drawn from Xavier's uniform distribution unless ``initializer`` says otherwise."""
-    name = name or default_main_program().unique("create_parameter")
-    return _parameter(name, tuple(shape), dtype, attr, initializer or _xavier)
+    attr = ParamAttr(name=name) if attr is None and name is not None else attr
+    return parameter("create_parameter", lengths_of("create_parameter", shape), dtype, attr, initializer or xavier)
 
 
+@all_or_nothing()
 def create_global_var(
     shape: Sequence[int], value: float, dtype: Any, persistable: bool = True, name: str | None = None
 ) -> Variable:
     """A variable that the startup program fills with a value, such as a learning rate."""
+    lengths = lengths_of("create_global_var", shape)
+    real("create_global_var", "value", value, "(-inf, inf)")
     name = name or default_main_program().unique("global_var")
-    variable = default_main_program().variable(name, tuple(shape), dtype, persistable=persistable, stop_gradient=True)
-    _started(variable, lambda: np.full(tuple(shape), value, dtype))
+    variable = default_main_program().variable(name, lengths, dtype, persistable=persistable, stop_gradient=True)
+    started(variable, lambda: np.full(lengths, value, dtype))
     return variable
 
 
-def decay_step_counter() -> Variable:
-    """The global step of the examples' schedules: an int64 scalar that is 0 in the first run, 1 in the next."""
-    return default_main_program().run_number
+@all_or_nothing()
+def decay_step_counter(begin: int = 0) -> Variable:
+    """The global step of schedules: an int64 of shape (1,), ``begin`` in the first run and one more in each later one.
 
-
-def _append(
-    layer: str,
-    name: str,
-    function: Callable[..., Any],
-    inputs: tuple[Variable, ...],
-    shape: Shape,
-    **replacements: Any,
-) -> Variable:
-    """Append a forward operator with one output, named after the layer, in the dtype of the first input."""
+    A program has one, which the startup program sets back; where there is one already, ``begin`` is not read.
+    """
     program = default_main_program()
-    out = program.variable(program.unique(f"{layer}.tmp"), shape, inputs[0].dtype)
-    program.append(Operator(name, function, inputs, (out,), **replacements))
-    return out
+    if COUNTER in program.variables:
+        return program.variables[COUNTER]
+    counter = program.variable(COUNTER, (1,), np.int64, persistable=True, stop_gradient=True)
+    started(counter, lambda: np.array([begin - 1]))
+    program.operators.insert(0, Operator("increment", lambda count: count + 1, (counter,), (counter,), "optimize"))
+    return counter
 
 
-def _parameter(default_name: str, shape: tuple[int, ...], dtype: Any, attr: Attr, default: Initializer) -> Parameter:
-    attr = ParamAttr(name=attr) if isinstance(attr, str) else attr or ParamAttr()
+@all_or_nothing()
+def scheduled(schedule: LRScheduler) -> Variable:
+    """The learning rate of a schedule at the global step: a float32 of shape (1,), which a program computes itself."""
+    counter = decay_step_counter(schedule.last_epoch)
     program = default_main_program()
-    parameter = program.parameter(
-        attr.name or default_name,
-        shape,
-        dtype,
-        trainable=attr.trainable,
-        regularizer=attr.regularizer,
-        learning_rate=attr.learning_rate,
-    )
-    initializer = attr.initializer or default
-    seed = _seed(program, parameter.name)
-    _started(parameter, lambda: np.asarray(initializer(np.random.default_rng(seed), shape)).astype(dtype))
-    return parameter
+    rate = program.variable(program.unique("learning_rate"), (1,), np.float32, stop_gradient=True)
 
+    def at_step(count: Any) -> Any:
+        return np.array([schedule.rate(int(count[0]))])
 
-def _started(variable: Variable, first_value: Callable[[], Any]) -> None:
-    """Append to the startup program what gives a variable its first value."""
-    startup = default_startup_program()
-    there = startup.variable(variable.name, variable.shape, variable.dtype, persistable=True)
-    startup.append(Operator("initialize", first_value, (), (there,)))
-
-
-def _seed(program: Program, name: str) -> int:
-    return zlib.crc32(f"{program.seed} {name}".encode())
-
-
-def _known(variable: Variable, shape: Shape) -> list[int]:
-    if None in shape:
-        raise ProgramError(f"fc: {variable.name} has shape {variable.shape}, must be known after the batch axis")
-    return [length for length in shape if length is not None]
-
-
-def _xavier(generator: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    limit = math.sqrt(6 / max(1, sum(shape[:1]) + sum(shape[1:2])))
-    return generator.uniform(-limit, limit, shape)
-
-
-def _zeros(generator: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    return np.zeros(shape)
+    program.append(Operator(type(schedule).__name__, at_step, (counter,), (rate,), "optimize"))
+    return rate

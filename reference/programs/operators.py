@@ -25,6 +25,16 @@ def add(x: Array, y: Array) -> Array:
     return x + y
 
 
+def same(x: Array) -> Array:
+    """The array itself."""
+    return x
+
+
+def reshaped(shape: tuple[int, ...]) -> Callable[[Array], Array]:
+    """The function that gives an array another shape."""
+    return lambda x: anp.reshape(x, shape)
+
+
 def mean(x: Array) -> Array:
     """The mean of all elements, 0-d."""
     return anp.mean(x)
@@ -33,6 +43,11 @@ def mean(x: Array) -> Array:
 def reduce_sum(x: Array) -> Array:
     """The sum of all elements, 0-d."""
     return anp.sum(x)
+
+
+def shaped(function: Callable[[Array], Array], shape: tuple[int, ...]) -> Callable[[Array], Array]:
+    """The function whose result, of one element, has a shape: ``()`` or ``(1,)``."""
+    return (lambda x: anp.reshape(function(x), shape)) if shape else function
 
 
 def square_error_cost(x: Array, label: Array) -> Array:

@@ -9,6 +9,7 @@ from optimetry.reference.domains import whole
 from optimetry.reference.errors import ArgumentError, UsageError
 from optimetry.reference.optimizer import Optimizer, Pairs
 from optimetry.reference.programs.executor import Executor
+from optimetry.reference.programs.places import Place, checked_place
 from optimetry.reference.programs.program import Operator, Program, Variable
 from optimetry.reference.programs.recompute import RecomputeOptimizer
 from optimetry.reference.programs.schedule import turns
@@ -30,7 +31,7 @@ class PipelineOptimizer:
     Args:
         optimizer: the optimizer that updates the parameters.
         cut_list: k lists of variables, the last one the loss alone. None means that nothing is cut.
-        place_list: where each of the 2k-1 sections runs; None, and here any place, means the CPU.
+        place_list: where each of the 2k-1 sections runs; every place, and None, means the CPU here.
         concurrency_list: how many scopes each of the 2k-1 sections works on at once; None means one.
         queue_size: how many scopes there are, and room for in the queue before each section.
         sync_steps: for several cards, accepted as documented: there is one.
@@ -47,7 +48,7 @@ class PipelineOptimizer:
         self,
         optimizer: Any,
         cut_list: Sequence[Sequence[Variable]] | None = None,
-        place_list: Sequence[Any] | None = None,
+        place_list: Sequence[Place] | None = None,
         concurrency_list: Sequence[int] | None = None,
         queue_size: int = 30,
         sync_steps: int = 1,
@@ -58,7 +59,10 @@ class PipelineOptimizer:
         self._optimizer = optimizer
         self.cut_list = None if cut_list is None else _checked_cuts(cut_list)
         count = 1 if self.cut_list is None else 2 * len(self.cut_list) - 1
-        self.place_list = _checked_list("place_list", place_list, count)
+        self.place_list = [
+            checked_place(OWNER, "an entry of place_list", entry)
+            for entry in _checked_list("place_list", place_list, count)
+        ]
         self.concurrency_list = [
             1 if entry is None else whole(OWNER, "an entry of concurrency_list", entry, "[1, inf)")
             for entry in _checked_list("concurrency_list", concurrency_list, count)
@@ -90,8 +94,11 @@ class PipelineOptimizer:
             names = [variable.name for variable in cuts[-1]]
             raise ArgumentError(f"{OWNER}: the last cut is {names}, must be the loss, [{loss.name!r}]")
         check_cuts(loss.program, cuts)
+        if loss.program.pipeline is not None:
+            raise ArgumentError(f"{OWNER}: the program of {loss.name} has a pipeline already, must have one")
         result = self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
         self.program, self._cuts = loss.program, cuts
+        loss.program.pipeline = self
         return result
 
     @property
@@ -148,6 +155,10 @@ class PipelineOptimizer:
             else:
                 traffic.leave(event.turn)
         return traffic.trace()
+
+    def __repr__(self) -> str:
+        cuts = [[variable.name for variable in cut] for cut in self.cut_list or []]
+        return f"PipelineOptimizer({self._optimizer!r}, cut_list={cuts}, queue_size={self.queue_size})"
 
 
 def _checked_cuts(cut_list: Any) -> list[list[Variable]]:

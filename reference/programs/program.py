@@ -9,99 +9,46 @@ their last use. Layers append operators of role ``forward``; `optimetry.referenc
 appends those of role ``backward``, one for each forward operator, differentiated by autograd; `Optimizer.minimize`
 appends those of role ``optimize``. The startup program holds the operators that give parameters their first values.
 
-Randomness is a function of the program's `seed`, the operator and the number of the run, which every random operator
-reads from the variable `Program.run_number`: an operator that is run again yields the same bits.
+Names are unique in the process, as in fluid (`optimetry.reference.programs.naming`), so programs that share a scope do
+not share values; a parameter that is given the name of another on purpose is the same parameter.
+
+Randomness is a function of the program's `seed`, the place of the operator among the program's random ones and the
+number of the run, which every random operator reads from the variable `Program.run_number`: an operator that is run
+again yields the same bits, and what else the process has built does not matter.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
 
 from optimetry.reference.errors import ProgramError
+from optimetry.reference.programs import naming
+from optimetry.reference.programs.text import program_text
+from optimetry.reference.programs.variables import Parameter, Shape, Variable, is_float
 
-Shape = tuple[int | None, ...]
+__all__ = [
+    "Operator",
+    "Parameter",
+    "Program",
+    "Role",
+    "Shape",
+    "Variable",
+    "all_or_nothing",
+    "default_main_program",
+    "default_startup_program",
+    "is_float",
+    "program_guard",
+]
+
 Role = Literal["forward", "backward", "optimize"]
-
-
-class Variable:
-    """A named place for an array in a program; the array itself is in a scope.
-
-    Attributes:
-        name: unique in its program.
-        shape: the shape; None stands for a length that the fed array decides.
-        dtype: the dtype of every value.
-        persistable: whether the value outlives a run.
-        stop_gradient: whether no gradient flows through it.
-        program: the program it belongs to.
-    """
-
-    def __init__(
-        self,
-        program: Program,
-        name: str,
-        shape: Shape,
-        dtype: Any,
-        *,
-        persistable: bool = False,
-        stop_gradient: bool = False,
-    ) -> None:
-        self.program = program
-        self.name = name
-        self.shape = tuple(shape)
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
-        self.persistable = persistable
-        self.stop_gradient = stop_gradient
-
-    def checked(self, value: Any) -> Any:
-        """``value`` as an array of this variable's shape and dtype.
-
-        Raises:
-            ProgramError: it has another shape or dtype.
-        """
-        array = np.asarray(value)
-        if array.dtype != self.dtype:
-            raise ProgramError(f"{self.name}: a value of dtype {array.dtype}, must be {self.dtype}")
-        fits = array.ndim == len(self.shape) and all(
-            want in (None, have) for want, have in zip(self.shape, array.shape, strict=True)
-        )
-        if not fits:
-            raise ProgramError(f"{self.name}: a value of shape {array.shape}, must be {self.shape}")
-        return array
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, shape={self.shape}, dtype={self.dtype})"
-
-
-class Parameter(Variable):
-    """A persistable variable that optimizers update.
-
-    Attributes:
-        trainable: whether it gets a gradient.
-        regularizer: replaces the optimizer's regularizer for this parameter, where not None.
-        learning_rate: a factor on the optimizer's learning rate.
-    """
-
-    def __init__(
-        self,
-        program: Program,
-        name: str,
-        shape: tuple[int, ...],
-        dtype: Any,
-        *,
-        trainable: bool = True,
-        regularizer: Any = None,
-        learning_rate: float = 1.0,
-    ) -> None:
-        super().__init__(program, name, shape, dtype, persistable=True, stop_gradient=not trainable)
-        self.trainable = trainable
-        self.regularizer = regularizer
-        self.learning_rate = learning_rate
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +65,8 @@ class Operator:
         at_test: the function in a clone for testing, where it differs.
         gradient: replaces autograd where the gradient is no array: from (index of the input, gradient of the output,
             values of the inputs) to the gradient of that input.
+        slots: names of the inputs, then of the outputs, where `print` shows them by name: ``("Param", …)``.
+        per_scope: whether ``function`` gets the scope of persistable values before its inputs.
     """
 
     name: str
@@ -127,10 +76,12 @@ class Operator:
     role: Role = "forward"
     at_test: Callable[..., Any] | None = None
     gradient: Callable[..., Any] | None = None
+    slots: tuple[str, ...] = ()
+    per_scope: bool = False
 
-    def run(self, values: list[Any]) -> tuple[Any, ...]:
+    def run(self, values: list[Any], home: Any = None) -> tuple[Any, ...]:
         """The values of the outputs for these values of the inputs, in the dtypes of the outputs."""
-        result = self.function(*values)
+        result = self.function(home, *values) if self.per_scope else self.function(*values)
         results = (result,) if len(self.outputs) == 1 else tuple(result)
         return tuple(
             np.asarray(value, dtype=out.dtype) if isinstance(value, np.ndarray | np.generic) else value
@@ -155,13 +106,15 @@ class Program:
 
     Attributes:
         seed: decides every random number of the program.
+        pipeline: the `PipelineOptimizer` that has minimized a loss of it, if one has.
     """
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
         self.operators: list[Operator] = []
         self.variables: dict[str, Variable] = {}
-        self._counts: dict[str, int] = {}
+        self.pipeline: Any = None
+        self._random = 0
 
     def variable(self, name: str, shape: Shape, dtype: Any, **attributes: bool) -> Variable:
         """A new variable.
@@ -172,10 +125,27 @@ class Program:
         return self._entered(Variable(self, name, shape, dtype, **attributes))
 
     def parameter(self, name: str, shape: tuple[int, ...], dtype: Any, **attributes: Any) -> Parameter:
-        """A new parameter; ``attributes`` are those of `Parameter`."""
+        """A parameter; where the program has one of that name, that one: it is shared on purpose.
+
+        Args:
+            name: its name.
+            shape: its shape.
+            dtype: its dtype.
+            **attributes: those of `Parameter`.
+
+        Raises:
+            ProgramError: what has the name is something else, or is declared otherwise.
+        """
         parameter = Parameter(self, name, shape, dtype, **attributes)
-        self._entered(parameter)
-        return parameter
+        there = self.variables.get(name)
+        if not isinstance(there, Parameter):
+            self._entered(parameter)
+            return parameter
+        for what in ("shape", "dtype", "trainable", "regularizer", "learning_rate"):
+            want, have = getattr(there, what), getattr(parameter, what)
+            if repr(want) != repr(have):  # two regularizers of equal strength are alike
+                raise ProgramError(f"parameter {name}: {what} = {have!r}, must be {want!r}, as where it was made")
+        return there
 
     def _entered(self, variable: Variable) -> Variable:
         if variable.name in self.variables:
@@ -200,10 +170,13 @@ class Program:
         return operator
 
     def unique(self, prefix: str) -> str:
-        """A name with a number that this program has not given before: ``fc_0``, then ``fc_1``."""
-        count = self._counts.get(prefix, 0)
-        self._counts[prefix] = count + 1
-        return f"{prefix}_{count}"
+        """A name that nothing in this process has: ``fc_0``, then ``fc_1``."""
+        return next(name for name in iter(lambda: naming.unique(prefix), None) if name not in self.variables)
+
+    def next_seed(self) -> int:
+        """The seed of the next random operator: a function of the program's seed and the operator's place alone."""
+        self._random += 1
+        return zlib.crc32(f"{self.seed} {self._random}".encode())
 
     @property
     def run_number(self) -> Variable:
@@ -217,15 +190,19 @@ class Program:
         """Every parameter, in the order of creation."""
         return [variable for variable in self.variables.values() if isinstance(variable, Parameter)]
 
-    def named(self, variable: Variable | str) -> Variable:
-        """The variable of that name.
+    def named(self, variable: Variable | str, argument: str = "") -> Variable:
+        """The variable of that name; ``argument`` is where it was given, for error texts.
 
         Raises:
             ProgramError: there is none.
         """
         name = variable.name if isinstance(variable, Variable) else variable
+        if not isinstance(name, str):
+            raise ProgramError(f"{argument or 'variable'}: {name!r}, must be a variable or its name")
         if name not in self.variables:
-            raise ProgramError(f"no variable {name!r} in the program")
+            close = get_close_matches(name, self.variables) or sorted(self.variables)[:5]
+            where = f" ({argument})" if argument else ""
+            raise ProgramError(f"no variable {name!r} in the program{where}, must be one such as {', '.join(close)}")
         return self.variables[name]
 
     def clone(self, for_test: bool = False) -> Program:
@@ -238,8 +215,37 @@ class Program:
         if for_test:
             operators = [replace(op, function=op.at_test or op.function) for op in operators]
         other.operators = [operator.renamed(other.variables) for operator in operators]
-        other._counts = dict(self._counts)
+        other._random = self._random
         return other
+
+    def svg(self) -> str:
+        """A picture of the program; see `optimetry.reference.programs.picture`."""
+        from optimetry.reference.programs.picture import svg
+
+        return svg(self)
+
+    def __str__(self) -> str:
+        return program_text(self)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.operators)} operators, {len(self.all_parameters())} parameters"
+        return f"Program({counts}, seed={self.seed})"
+
+
+@contextmanager
+def all_or_nothing(*programs: Program) -> Iterator[None]:
+    """Whatever raises inside ``with`` leaves these programs, the default ones and the names as they were."""
+    touched = {*programs, default_main_program(), default_startup_program()}
+    before = [(each, list(each.operators), dict(each.variables), each.pipeline, each._random) for each in touched]
+    names = naming.taken()
+    try:
+        yield
+    except BaseException:
+        for program, operators, variables, pipeline, random in before:
+            program.operators[:] = operators
+            program.variables, program.pipeline, program._random = variables, pipeline, random
+        naming.give_back(names)
+        raise
 
 
 _defaults: list[tuple[Program, Program]] = [(Program(), Program())]

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from optimetry.reference.arguments import checked_clip, each_once
+from optimetry.reference.arguments import checked_clip, each_once, names_of
 from optimetry.reference.clips import GradientClipBase
 from optimetry.reference.errors import ArgumentError, ProgramError
 from optimetry.reference.optimizer import Optimizer, Pairs
 from optimetry.reference.programs.backward import Callback, append_backward
-from optimetry.reference.programs.program import Operator, Program, Variable
+from optimetry.reference.programs.program import Operator, Program, Variable, all_or_nothing
 
 
 class Recomputation:
@@ -53,7 +53,9 @@ class Recomputation:
         needed = self._missing(operator)
         for again in sorted(needed, key=self._forward.index):
             for variable in again.outputs:
-                self._copies[variable.name] = self._program.like(variable, f"{variable.name}@RECOMPUTED")
+                self._copies[variable.name] = self._program.like(
+                    variable, self._program.unique(f"{variable.name}@RECOMPUTED")
+                )
             self._program.append(replace(again.renamed(self._copies), role="backward"))
         return operator.renamed(self._copies)
 
@@ -119,8 +121,9 @@ class RecomputeOptimizer:
     ) -> tuple[list[Operator], Pairs]:
         """`backward`, then the optimizer's `apply_gradients`; arguments and result as for `Optimizer.minimize`."""
         clip = self._optimizer.grad_clip if grad_clip is None else checked_clip(self._optimizer.label, grad_clip)
-        params_grads = self.backward(loss, startup_program, parameter_list, no_grad_set)
-        return self._optimizer.apply_clipped(params_grads, startup_program, clip), params_grads
+        with all_or_nothing(*self._optimizer.programs_of(loss, startup_program)):
+            params_grads = self.backward(loss, startup_program, parameter_list, no_grad_set)
+            return self._optimizer.apply_clipped(params_grads, startup_program, clip), params_grads
 
     def backward(
         self,
@@ -142,10 +145,13 @@ class RecomputeOptimizer:
             raise ArgumentError("RecomputeOptimizer: checkpoints are missing: call _set_checkpoints before minimize")
         if not isinstance(loss, Variable):
             raise ArgumentError(f"RecomputeOptimizer: loss = {loss!r}, must be a variable of a program")
-        optimizer = self._optimizer
-        chosen = optimizer.parameter_list if parameter_list is None else each_once(optimizer.label, parameter_list)
-        replay = Recomputation(loss.program, self._checkpoints)
-        return list(append_backward(loss, chosen, no_grad_set, callbacks, replay))
+        optimizer, given = self._optimizer, parameter_list is not None
+        label = optimizer.label
+        chosen = each_once(label, parameter_list, "parameter_list") if given else optimizer.parameter_list
+        excluded = names_of(label, "no_grad_set", no_grad_set)
+        with all_or_nothing(*optimizer.programs_of(loss, startup_program)):
+            replay = Recomputation(loss.program, self._checkpoints)
+            return list(append_backward(loss, chosen, excluded, callbacks, replay))
 
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """See `Optimizer.apply_gradients`."""
@@ -164,3 +170,6 @@ class RecomputeOptimizer:
         self._optimizer.set_state_dict(state_dict)
 
     set_dict = set_state_dict
+
+    def __repr__(self) -> str:
+        return f"RecomputeOptimizer({self._optimizer!r}, checkpoints={[each.name for each in self._checkpoints]})"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from optimetry.reference.errors import ProgramError
-from optimetry.reference.programs.backward import gradient_name
+from optimetry.reference.programs.backward import gradient_of
 from optimetry.reference.programs.program import Operator, Parameter, Program, Variable
 
 
@@ -95,7 +95,7 @@ class _Numbers:
         self.forward = [operator for operator in self.operators if operator.role == "forward"]
         self._number_forward(cuts)
         self.gradient_sections = {
-            gradient_name(variable): self.last - self.numbers[operator]
+            variable.name: self.last - self.numbers[operator]
             for operator in self.forward
             for variable in operator.outputs
         }
@@ -128,7 +128,7 @@ class _Numbers:
 
     def _of_gradient(self, variables: Sequence[Variable]) -> int | None:
         """The section that runs the gradients of the operator whose output's gradient is among the variables."""
-        numbers = [self.gradient_sections.get(variable.name) for variable in variables]
+        numbers = [self.gradient_sections.get(gradient_of(v)) for v in variables if gradient_of(v) != v.name]
         return max((number for number in numbers if number is not None), default=None)
 
     def _number_by_readers(self, operator: Operator) -> None:

@@ -38,6 +38,7 @@ class Adam(Rule):
 
     name = "adam"
     slots = ("moment1", "moment2")
+    decay_powers = ("beta1", "beta2")
     learning_rate = 0.001
     scaling = Scaling({"grad": 1, "epsilon": 1})
     special_case = SpecialCase({"beta1": 0.0, "beta2": 0.0}, "decayed_adagrad", {"decay": 0.0, "epsilon": "epsilon"})

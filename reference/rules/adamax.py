@@ -32,6 +32,7 @@ class Adamax(Rule):
 
     name = "adamax"
     slots = ("moment", "inf_norm")
+    decay_powers = ("beta1",)
     learning_rate = 0.001
     scaling = Scaling({"grad": 1, "epsilon": 1})
 

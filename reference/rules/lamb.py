@@ -36,6 +36,7 @@ class Lamb(Rule):
 
     name = "lamb"
     slots = ("moment1", "moment2")
+    decay_powers = ("beta1", "beta2")
     learning_rate = 0.001
     elementwise = False
     scaling = Scaling({"grad": 1, "epsilon": 1})

@@ -24,8 +24,10 @@ class LarsMomentum(Rule):
         v \leftarrow \mu v + \eta_l (g + \lambda w) \qquad w \leftarrow w - v
 
     Documented: fluid.optimizer.LarsMomentumOptimizer (page 000).
-    Decision: norms are taken per tensor. Where either norm is zero the page is silent (0/0 for two zeros): the plain
-    learning rate is used, as in PaddlePaddle 1.8.5.
+    Decision: norms are taken per tensor.
+    Departure: where a norm is zero the plain learning rate is used, as in PaddlePaddle 1.8.5. The printed formula is
+    defined there unless both are: it gives the rate 0 for :math:`\|w\| = 0`, with which a parameter that starts at
+    zero never moves, and :math:`\eta c / \lambda` for :math:`\|g\| = 0`.
     """
 
     momentum: float = hyper(None, "[0, 1)", "share of the velocity that is kept", corners=(0.9, 0.0, 0.5))

@@ -2,11 +2,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from optimetry.reference.programs import Program, program_guard
+from optimetry import fluid, paddle
+from tests.reference.small import fresh
 
 
 @pytest.fixture(autouse=True)
 def _fresh_programs() -> Iterator[None]:
-    """Every test has default programs of its own."""
-    with program_guard(Program(), Program()):
+    """Every test has default programs, names and a fluid scope of its own."""
+    with fresh(), fluid.scope_guard(fluid.Scope()):
+        paddle.seed(0)
         yield
+    paddle.disable_static()

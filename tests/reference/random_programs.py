@@ -8,8 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from optimetry.reference import SGD, Adam, Momentum
-from optimetry.reference.programs import Executor, Program, Variable, layers, program_guard
+from optimetry.reference.programs import Executor, Program, Variable, building, layers
 from optimetry.reference.programs.pipeline import PipelineOptimizer
+from tests.reference.small import fresh
 
 WIDTH = 3
 BATCH = 4
@@ -73,8 +74,7 @@ class Built:
 
 def build(plan: Plan, wrap: Wrap = lambda optimizer, outputs, loss: optimizer) -> Built:
     """The program of a plan, with the startup program run."""
-    main, startup = Program(), Program()
-    with program_guard(main, startup):
+    with fresh() as (main, startup):
         outputs = [layers.data("x", [None, WIDTH])]
         shared = layers.create_parameter([WIDTH, WIDTH], "float32", name="shared")
         outputs[0] = layers.fc(outputs[0], WIDTH)
@@ -107,7 +107,7 @@ def _output(layer: Layer, inputs: list[Variable], shared: Variable) -> Variable:
     if layer.kind == "dropout":
         return layers.dropout(inputs[0], 0.4)
     if layer.kind == "shared":
-        return layers._append("shared", "mul", layers.operators.mul, (inputs[0], shared), inputs[0].shape)
+        return building.append("shared", "mul", layers.operators.mul, (inputs[0], shared), inputs[0].shape)
     if layer.kind == "sum":
         return layers.fc(inputs, WIDTH, act="tanh")
     return layers.fc(inputs[0], WIDTH, act=layer.kind)

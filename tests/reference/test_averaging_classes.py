@@ -23,9 +23,10 @@ from optimetry.reference.errors import (
     StateError,
     UsageError,
 )
-from optimetry.reference.programs import Executor, Program, layers, program_guard
+from optimetry.reference.programs import Executor, Program, layers
 from tests.reference.convictions import DETERMINISTIC, convicted
 from tests.reference.random_programs import same_bits
+from tests.reference.small import fresh
 
 
 @dataclass
@@ -64,8 +65,7 @@ AVERAGES: dict[str, Callable[[], Any]] = {
 
 
 def trained(make: Callable[[], Any], steps: int) -> Trained:
-    main, startup = Program(), Program()
-    with program_guard(main, startup):
+    with fresh() as (main, startup):
         loss = layers.mean(layers.fc(layers.data("x", [None, 3]), 2, act="tanh"))
         SGD(0.5).minimize(loss)
         average = make()
@@ -216,8 +216,7 @@ def test_resume_equals_uninterrupted(kind: str, step: int) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
 def test_low_precision_parameters_are_averaged_in_float32(dtype: Any) -> None:
-    main, startup = Program(), Program()
-    with program_guard(main, startup):
+    with fresh() as (main, startup):
         layers.create_parameter([2], dtype, name="w", initializer=lambda generator, shape: np.ones(shape))
         average = moving(0.999)
     executor = Executor()
@@ -238,8 +237,7 @@ def test_the_startup_program_forgets_the_average() -> None:
 
 
 def test_the_methods_of_an_optimizer_leave_the_parameters_alone() -> None:
-    main, startup = Program(), Program()
-    with program_guard(main, startup):
+    with fresh() as (main, startup):
         loss = layers.mean(layers.fc(layers.data("x", [None, 3]), 2))
         operators, params_grads = ModelAverage(0.5, 2, 4).minimize(loss)
     executor = Executor()
@@ -270,8 +268,7 @@ WRONG_ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize(("make", "text"), WRONG_ARGUMENTS.values(), ids=WRONG_ARGUMENTS)
 def test_wrong_arguments_are_named_and_change_nothing(make: Callable[[], Any], text: str) -> None:
-    main, startup = Program(), Program()
-    with program_guard(main, startup):
+    with fresh() as (main, startup):
         layers.create_parameter([2], "float32")
         before = list(main.operators), list(startup.operators)
         with pytest.raises(HyperparameterError, match=text):
@@ -282,7 +279,7 @@ def test_wrong_arguments_are_named_and_change_nothing(make: Callable[[], Any], t
 def test_wrong_thres_steps_and_programs_without_parameters() -> None:
     with pytest.raises(ArgumentError, match="thres_steps = 3, must be None or a variable with one number"):
         ExponentialMovingAverage(0.9, 3)  # type: ignore[arg-type]
-    with program_guard(Program(), Program()):
+    with fresh():
         with pytest.raises(UsageError, match="no trainable parameters"):
             ExponentialMovingAverage().update()
         with pytest.raises(UsageError, match="no trainable parameters"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import optimetry.reference as ref
-from optimetry.reference.programs.eager import EagerParameter
+from optimetry.reference.programs.eager import EagerParameter, Tensor
 from optimetry.reference.programs.program import default_main_program
 from tests.reference.small import FEED, network, parameter, started
 
@@ -84,7 +84,7 @@ def test_clip_by_global_norm_scales_all_alike():
 def test_minimize_takes_a_clip_of_its_own():
     w = parameter(value=(0.0, 0.0), grad=(3.0, 4.0), dtype=np.float64)
     sgd = ref.SGD(1.0, parameters=[w], grad_clip=ref.GradientClipByNorm(1.0))
-    sgd.minimize(None, grad_clip=ref.GradientClipByValue(2.0))
+    sgd.minimize(Tensor.of(w), grad_clip=ref.GradientClipByValue(2.0))
     np.testing.assert_array_equal(w.value, [-2.0, -2.0])
 
 

@@ -13,16 +13,16 @@ from optimetry.reference.distributed.dgc_optimizer import DGCMomentumOptimizer
 from optimetry.reference.distributed.training import DGCTraining
 from optimetry.reference.errors import ArgumentError, HyperparameterError, OptimetryError, UsageError
 from optimetry.reference.precision import working
-from optimetry.reference.programs import Executor, Program, layers, program_guard
+from optimetry.reference.programs import Executor, Program, layers
 from tests.reference.random_programs import same_bits
+from tests.reference.small import fresh
 
 GENERATOR = np.random.default_rng(0)
 
 
 def test_a_program_takes_the_steps_of_a_single_worker() -> None:
     """Clip, then regularizer, then compression; with a parameter's own regularizer and learning rate."""
-    main, startup = Program(), Program()
-    with program_guard(main, startup):
+    with fresh() as (main, startup):
         attr = layers.ParamAttr(name="w", regularizer=L2Decay(0.25), learning_rate=0.5)
         loss = layers.mean(layers.fc(layers.data("x", [None, 8]), 4, act="tanh", param_attr=attr, bias_attr=False))
         optimizer = DGCMomentumOptimizer(
@@ -59,8 +59,7 @@ def test_every_dtype_is_kept(dtype: Any) -> None:
 
 
 def built() -> tuple[Program, Executor, DGCMomentumOptimizer]:
-    main, startup = Program(), Program()
-    with program_guard(main, startup):
+    with fresh() as (main, startup):
         loss = layers.mean(layers.fc(layers.data("x", [None, 8]), 4, act="tanh"))
         optimizer = DGCMomentumOptimizer(0.5, 0.9, 2, 4, [0.5, 0.75])
         optimizer.minimize(loss)

@@ -43,9 +43,9 @@ def test_none_is_a_value_error_as_documented(argument):
         ref.RMSPropOptimizer(**{"learning_rate": 0.1} | {argument: None})
 
 
-@pytest.mark.parametrize("rate", [-0.1, math.nan, math.inf, "0.1", True, [0.1], 1j, np.ones(2)])
+@pytest.mark.parametrize("rate", [math.nan, math.inf, "0.1", True, [0.1], 1j, np.ones(2)])
 def test_a_learning_rate_is_a_number_a_variable_or_a_scheduler(rate):
-    with pytest.raises(ArgumentError, match=r"adam: learning_rate = .*, must be a number in") as caught:
+    with pytest.raises(ArgumentError, match=r"adam: learning_rate = .*, must be a finite number") as caught:
         ref.Adam(rate)
     assert repr(rate) in str(caught.value)
 
@@ -143,7 +143,7 @@ def test_set_lr_with_a_scheduler_is_a_runtime_error():
     assert sgd.get_lr() == 0.5
 
 
-@pytest.mark.parametrize("rate", [-0.1, math.nan, None, "0.1", ref.StepDecay(0.5, 2)])
+@pytest.mark.parametrize("rate", [math.nan, None, "0.1", ref.StepDecay(0.5, 2)])
 def test_set_lr_wants_a_number_or_a_variable(rate):
     sgd = ref.SGD(0.5)
     with pytest.raises(ArgumentError, match="sgd: "):
@@ -179,7 +179,7 @@ def test_a_variable_of_a_program_has_no_value_before_a_run():
     rate = layers.create_global_var([1], 0.5, "float32", name="rate")
     with pytest.raises(ArgumentError, match="sgd: rate is read when a program runs; none has run yet"):
         ref.SGD(rate).get_lr()
-    with pytest.raises(ArgumentError, match="must be a number in"):
+    with pytest.raises(ArgumentError, match="must be a finite number"):
         ref.SGD(layers.create_global_var([2], 0.5, "float32"))
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from optimetry import fluid
 from optimetry.reference.programs.program import default_main_program
 from tests.reference.first_step import values
-from tests.reference.names import fluid
 
 # ruff: noqa: NPY002 - the examples draw from NumPy's old generator, seeded here
 numpy = np
@@ -45,7 +45,7 @@ def test_exponential_moving_average():
     optimizer = fluid.optimizer.Adam(learning_rate=0.001)
     optimizer.minimize(cost)
 
-    global_steps = fluid.layers.decay_step_counter()
+    global_steps = fluid.layers.learning_rate_scheduler._decay_step_counter()
     ema = fluid.optimizer.ExponentialMovingAverage(0.999, thres_steps=global_steps)
     ema.update()
 

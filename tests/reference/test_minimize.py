@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 
 import optimetry.reference as ref
-from optimetry.reference.programs import Program, layers, program_guard
+from optimetry.reference.programs import Program, layers
 from optimetry.reference.programs.program import default_main_program, default_startup_program
 from tests.reference.first_step import values
-from tests.reference.small import FEED, network, started
+from tests.reference.small import FEED, fresh, network, started
 
 
 def test_minimize_is_backward_then_apply_gradients():
     loss = network()
     operators, pairs = ref.SGD(0.1).minimize(loss)
     at_once, run = values(exe := started(), default_main_program()), exe.run(feed=FEED)
-    with program_guard(Program(), Program()):
+    with fresh():
         other = ref.SGD(0.1)
         in_parts = other.backward(network())
         appended = other.apply_gradients(in_parts)
@@ -34,8 +34,12 @@ def test_apply_optimize_appends_to_the_named_startup_program():
     sgd = ref.SGD(0.1)
     operators = sgd.apply_optimize(loss, startup, sgd.backward(loss))
     assert [o.name for o in operators] == ["learning_rate", "sgd", "sgd", "sgd"]
-    assert [o.name for o in startup.operators] == ["reset_state"]
-    assert "reset_state" not in [o.name for o in default_startup_program().operators]
+    assert [o.outputs[0].name for o in startup.operators] == [
+        "a.w_0_sgd_updates_0",
+        "a.b_0_sgd_updates_0",
+        "b.w_0_sgd_updates_0",
+    ]
+    assert not startup.variables.keys() & default_startup_program().variables.keys()
 
 
 @pytest.mark.parametrize("how", ["parameter_list", "parameters", "constructor", "names"])
@@ -63,7 +67,7 @@ def test_no_gradient_flows_through_the_no_grad_set(as_name):
     weight = default_main_program().variables["b.w_0"]
     _, pairs = ref.SGD(0.1).minimize(loss, no_grad_set={weight.name if as_name else weight})
     assert [p.name for p, _ in pairs] == ["a.w_0", "a.b_0"]
-    with program_guard(Program(), Program()):
+    with fresh():
         loss = network()
         hidden = default_main_program().operators[2].outputs[0]
         _, pairs = ref.SGD(0.1).minimize(loss, no_grad_set={hidden})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from optimetry.accelerated import pipeline as threads
 from optimetry.reference import SGD, ClipGradByGlobalNorm, ExponentialMovingAverage, StepDecay
-from optimetry.reference.programs import Executor, Program, Variable, default_startup_program, layers, program_guard
+from optimetry.reference.programs import Executor, Variable, default_startup_program, layers
 from optimetry.reference.programs import pipeline as pipeline_module
 from optimetry.reference.programs.pipeline import PipelineOptimizer
 from optimetry.reference.programs.recompute import RecomputeOptimizer
@@ -18,6 +18,7 @@ from optimetry.reference.programs.schedule import Turn, turns
 from optimetry.reference.programs.traffic import Trace, Traffic
 from tests.reference.convictions import BUILDING, convicted
 from tests.reference.random_programs import Built, Plan, build, chain, feeds, piped, plans, same_bits
+from tests.reference.small import fresh
 
 COUNT = 5
 Train = Callable[..., Trace]
@@ -89,7 +90,7 @@ def test_what_is_appended_behind_minimize_runs_in_the_pipeline_too(train: Train)
     """Here an average of the parameters, with a schedule of the learning rate before it."""
     averages = []
     for is_piped in (False, True):
-        with program_guard(Program(), Program()):
+        with fresh():
             hidden = layers.fc(layers.data("x", [None, 3]), 4, act="tanh")
             loss = layers.mean(layers.fc(hidden, 2, act="tanh"))
             plain = SGD(StepDecay(0.5, 2))
@@ -261,7 +262,7 @@ def test_a_trace_that_lacks_an_event_is_convicted() -> None:
 
 
 def test_a_failure_in_a_section_ends_the_threads_and_is_raised() -> None:
-    with program_guard(Program(), Program()):
+    with fresh():
         label = layers.data("label", [None, 1], "int64")
         hidden = layers.fc(layers.data("x", [None, 3]), 2, act="softmax")
         loss = layers.mean(layers.cross_entropy(hidden, label))

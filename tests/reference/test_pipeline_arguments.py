@@ -8,9 +8,10 @@ import pytest
 
 from optimetry.reference import SGD
 from optimetry.reference.errors import ArgumentError, HyperparameterError, OptimetryError, ProgramError, UsageError
-from optimetry.reference.programs import Program, Variable, layers, program_guard
+from optimetry.reference.programs import Variable, layers
 from optimetry.reference.programs.pipeline import PipelineOptimizer
 from tests.reference.random_programs import chain, feeds, piped, same_bits
+from tests.reference.small import fresh
 
 Cuts = Sequence[Sequence[Variable]]
 CONSTRUCTIONS: dict[str, tuple[Callable[[Cuts], Any], type[OptimetryError], str]] = {
@@ -50,7 +51,7 @@ CONSTRUCTIONS: dict[str, tuple[Callable[[Cuts], Any], type[OptimetryError], str]
 
 
 def two_layers() -> tuple[Variable, Variable, Variable]:
-    with program_guard(Program(), Program()):
+    with fresh():
         first = layers.fc(layers.data("x", [None, 3]), 3)
         second = layers.fc(first, 3)
         return first, second, layers.mean(second)

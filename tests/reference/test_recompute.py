@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from optimetry.reference import SGD, Adam
 from optimetry.reference.errors import ArgumentError, OptimetryError, ProgramError, StateError
-from optimetry.reference.programs import Executor, Operator, Program, Variable, layers, operators, program_guard
+from optimetry.reference.programs import Executor, Operator, Program, Variable, layers, operators
 from optimetry.reference.programs import recompute as recompute_module
 from optimetry.reference.programs.recompute import Recomputation, RecomputeOptimizer
 from tests.reference.convictions import BUILDING, convicted
 from tests.reference.random_programs import Plan, build, feeds, plans, same_bits
+from tests.reference.small import fresh
 
 RUNS = 3
 
@@ -100,8 +101,7 @@ CHAIN_BATCH, CHAIN_WIDTH = 256, 16
 def chain(
     recompute: bool, count: int = LAYERS, every: int = LAYERS // (CHECKPOINTS + 1)
 ) -> tuple[Executor, Program, Variable]:
-    main, startup = Program(), Program()
-    with program_guard(main, startup):
+    with fresh() as (main, startup):
         outputs = [layers.data("x", [CHAIN_BATCH, CHAIN_WIDTH])]
         for _ in range(count):
             outputs.append(layers.fc(outputs[-1], CHAIN_WIDTH, act="tanh"))
@@ -173,8 +173,7 @@ def test_resume_equals_uninterrupted(plan: Plan, step: int) -> None:
 
 
 def small() -> tuple[Program, Variable, Variable]:
-    main, startup = Program(), Program()
-    with program_guard(main, startup):
+    with fresh() as (main, _):
         hidden = layers.fc(layers.data("x", [None, 2]), 2)
         return main, hidden, layers.mean(hidden)
 

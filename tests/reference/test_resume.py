@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import optimetry.reference as ref
-from optimetry.reference.programs import Executor, Program, layers, program_guard
+from optimetry.reference.programs import Executor, layers
 from optimetry.reference.programs.eager import EagerParameter
+from tests.reference.small import fresh
 
 OPTIMIZERS = {
     "SGD": {},
@@ -101,7 +102,7 @@ def test_an_eager_run_resumes(name, before, after, seed, dtype):
 
 def program_run(name):
     """A program with its executor, optimizer and loss."""
-    with program_guard(Program(), startup := Program()):
+    with fresh() as (_, startup):
         x = layers.data("x", [None, 3])
         loss = layers.mean(layers.fc(layers.fc(x, 4, act="tanh"), 1))
         optimizer = getattr(ref, name)(learning_rate=0.1, **OPTIMIZERS[name])

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import optimetry.reference as ref
-from optimetry.reference.programs.eager import Linear
+from optimetry.reference.programs.eager import Tensor
+from optimetry.reference.programs.eager_layers import Linear
 from optimetry.reference.rules import rule_named
 from tests.reference.first_step import expected
 from tests.reference.small import parameter
@@ -25,7 +26,7 @@ def test_a_parameter_without_gradient_keeps_value_state_and_count():
 def test_minimize_is_a_step_that_leaves_the_no_grad_set(as_name):
     kept, moved = parameter("kept"), parameter("moved")
     sgd = ref.SGD(0.5, parameters=[kept, moved])
-    _, pairs = sgd.minimize(None, no_grad_set={"kept" if as_name else kept})
+    _, pairs = sgd.minimize(Tensor.of(moved), no_grad_set={"kept" if as_name else kept})
     assert [p.name for p, _ in pairs] == ["moved"]
     np.testing.assert_array_equal(kept.value, [3.0, -4.0])
     np.testing.assert_array_equal(moved.value, [2.75, -5.0])

@@ -1,0 +1,135 @@
+"""Works one step of a rule through in numbers, one operation a line: what `Optimizer.explain` prints."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from optimetry.reference.errors import ArgumentError
+from optimetry.reference.rule import Rule, State
+
+SYMBOLS = {
+    "add": "+",
+    "subtract": "-",
+    "multiply": "*",
+    "divide": "/",
+    "power": "**",
+    "greater": ">",
+    "bitwise_and": "and",
+}
+"""Operations that are written between their operands; all others are written as functions."""
+
+
+class Traced(NDArrayOperatorsMixin):
+    """A number or array with a name, which writes down every operation that it takes part in.
+
+    Args:
+        value: the array, or the Python number.
+        name: what it is called.
+        lines: where operations are written down.
+        show: the number of the element that is worked through, as text.
+    """
+
+    def __init__(self, value: Any, name: str, lines: list[str], show: Callable[[Any], str]) -> None:
+        self.value, self.name, self.lines, self.show = value, name, lines, show
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the value."""
+        return np.shape(self.value)
+
+    @property
+    def ndim(self) -> int:
+        """The number of its dimensions."""
+        return np.ndim(self.value)
+
+    def __getitem__(self, key: Any) -> Traced:
+        return Traced(self.value[key], f"{self.name}[{key}]", self.lines, self.show)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return self._made(ufunc.__name__, getattr(ufunc, method)(*map(_value, inputs), **kwargs), inputs)
+
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        return self._made(func.__name__, func(*map(_value, args), **kwargs), args)
+
+    def _made(self, name: str, value: Any, operands: Any) -> Traced:
+        """What an operation gives, with a line for it; numbers made of numbers stay Python's, of any precision."""
+        if not any(isinstance(_value(operand), np.ndarray | np.generic) for operand in operands):
+            value = value.item()
+        made = Traced(value, f"s{len(self.lines) + 1}", self.lines, self.show)
+        by_name = _written(name, [each.name if isinstance(each, Traced) else self.show(each) for each in operands])
+        in_numbers = _written(name, [self.show(_value(each)) for each in operands])
+        self.lines.append(f"{made.name} = {by_name} = {in_numbers} = {self.show(value)}")
+        return made
+
+
+def explained(rule: Rule, name: str, param: Any, grad: Any, state: State, lr: float, t: int, index: Any) -> str:
+    """The formula of a rule, its numbers for one element, each operation of a step, and what comes out.
+
+    Args:
+        rule: the rule, with its hyperparameters.
+        name: the parameter's name.
+        param: its value.
+        grad: its gradient, as the rule gets it.
+        state: its slots.
+        lr: the learning rate.
+        t: the number of the step.
+        index: the element that is shown; norms are those of the whole parameter.
+
+    Raises:
+        ArgumentError: the rule takes elements apart that are not at the same place, as compression does.
+    """
+
+    def show(value: Any) -> str:
+        array = np.asarray(value)
+        if param.ndim and array.shape[array.ndim - param.ndim :] == param.shape:
+            array = array[(..., *index)]
+        return f"{array.item():.9g}" if array.ndim == 0 else str(array.tolist())
+
+    lines: list[str] = []
+    given = {"lr": lr} | {name: value for name, value in rule.hyper().items() if isinstance(value, float)}
+    numbers = {name: Traced(value, name, lines, show) for name, value in given.items()}
+    arrays = {"param": param, "grad": grad, **state}
+    traced = {name: Traced(array, name, lines, show) for name, array in arrays.items()}
+    lifted = rule.lifted(lambda name, value: numbers[name])
+    slots = State(**{slot: traced[slot] for slot in state})
+    try:
+        with np.errstate(all="ignore"):
+            new, after = lifted.update(traced["param"], traced["grad"], slots, numbers["lr"], t)
+    except (AttributeError, TypeError):
+        raise ArgumentError(f"{rule.name}: a step of this rule cannot be worked through for one element") from None
+    settings = [f"{name} = {value!r}" for name, value in ({"lr": lr} | rule.hyper()).items()]
+    return "\n".join(
+        [
+            f"{rule.name}, step {t}, element {list(index)} of {name}",
+            *(f"    {line}" for line in formula(rule)),
+            "with   " + ", ".join(settings),
+            "before " + ", ".join(f"{name} = {show(array)}" for name, array in arrays.items()),
+            *(f"    {line}" for line in lines),
+            "after  " + ", ".join(f"{name} = {show(_value(each))}" for name, each in {"param": new, **after}.items()),
+        ]
+    )
+
+
+def formula(rule: Rule) -> list[str]:
+    """The lines of the formula in a rule's documentation, as LaTeX."""
+    lines = (inspect.getdoc(type(rule)) or "").splitlines()
+    start = next((i for i, line in enumerate(lines) if line.startswith(".. math::")), len(lines))
+    found = [lines[start].removeprefix(".. math::")] if start < len(lines) else []
+    for line in lines[start + 1 :]:
+        if line and not line.startswith(" "):
+            break
+        found.append(line)
+    return [line.strip() for line in found if line.strip()]
+
+
+def _value(operand: Any) -> Any:
+    return operand.value if isinstance(operand, Traced) else operand
+
+
+def _written(name: str, operands: list[str]) -> str:
+    return f" {SYMBOLS[name]} ".join(operands) if name in SYMBOLS else f"{name}({', '.join(operands)})"
