@@ -59,7 +59,7 @@ class DGCMomentum(Rule):
     Decisions: after the list ends the sparsity is 0.999, as the page says, not the last entry. The local clip norm is
     ``local_grad_clip_norm / sqrt(num_trainers)``, as the paper has it. Among equal entries the first is sent; a NaN
     counts as the largest, so that it is seen by all. Each worker adds the regularizer's term to its gradient behind the
-    clip. What PaddlePaddle 1.8.5 does beyond the page is left out (decision 0013): the first :math:`u` is 0, not the
+    clip. What PaddlePaddle 1.8.5 does beyond the page is left out (decision 0015): the first :math:`u` is 0, not the
     dense velocity; small tensors are compressed like large ones; a single worker is compressed too.
     """
 

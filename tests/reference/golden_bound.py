@@ -7,26 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.numerics.agreement import Expected, compare
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.oracle.expected import expected, with_underflow_room
+from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.reference.rule import Rule
-
-try:
-    from optimetry.conformance.cases.case import Case
-    from optimetry.conformance.numerics.agreement import Expected, compare
-    from optimetry.conformance.numerics.bounded import Bounded
-    from optimetry.conformance.numerics.formats import FORMATS
-    from optimetry.conformance.oracle.expected import expected, with_underflow_room
-    from optimetry.conformance.subjects.subject import LEARNING_RATE
-except ModuleNotFoundError:
-    from optimetry.conformance.agreement import compare
-    from optimetry.conformance.bounded import Bounded
-    from optimetry.conformance.case import Case
-    from optimetry.conformance.formats import FORMATS
-    from optimetry.conformance.oracle import LEARNING_RATE, Expected, expected, with_underflow_room
-
-try:
-    from optimetry.conformance.naming.families import DIALECTS
-except (ModuleNotFoundError, ImportError):
-    from optimetry.conformance.dialects import DIALECTS
 
 Arrays = Sequence[Any]
 
@@ -74,7 +62,7 @@ def agreement_of(after: Any, steps: Sequence[Arrays], start: Any, dtype: str) ->
 def variants(rule: str, hyper: Mapping[str, Any]) -> dict[str, Rule]:
     """The named rules that differ from the documented one, by name."""
     dialects: Sequence[Any] = DIALECTS.get(rule, ())
-    return {each.name: (each.of if hasattr(each, "of") else each.rule)(hyper) for each in dialects}
+    return {each.name: each.of(hyper) for each in dialects}
 
 
 def flat(arrays: Arrays) -> Any:

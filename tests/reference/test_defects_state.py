@@ -164,7 +164,7 @@ def test_the_velocity_is_the_same_in_all_workers():
         np.testing.assert_array_equal(states[0].velocity, np.ones(4))
 
 
-# decision 0013
+# decision 0015
 
 
 def test_how_many_entries_are_sent_is_exact_on_the_decimal():

@@ -104,7 +104,7 @@ def test_lazy_mode_leaves_rows_without_gradient_alone():
 
 
 def test_a_regularizer_makes_a_lazy_gradient_dense():
-    """Decision 0012: as in fluid 1.8.5 and paddle 2.6.2, every row has a term, so every row moves."""
+    """Decision 0014: as in fluid 1.8.5 and paddle 2.6.2, every row has a term, so every row moves."""
     table = np.arange(10.0).reshape(5, 2)
     values = []
     for lazy, grad in ((True, ROWS), (False, ROWS.dense())):
