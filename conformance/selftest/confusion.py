@@ -9,19 +9,17 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.families import DIALECTS, FAMILIES
 from optimetry.conformance.naming.points import PointClass, classes_of
-from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome
+from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.selftest.sensitivity import DTYPES, HALF_QUICK, equivalents, judged
-from optimetry.conformance.targets.numpy.target import RuleRun
-from optimetry.conformance.targets.protocol import Hyper
-from optimetry.reference.rules import RULES, rule_named
+from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
 
 PAGE = Path("docs") / "confusion.md"
@@ -32,7 +30,18 @@ FEW = Effort("few", 10, 1)
 LARGEST = 32
 """Families with more unnamed classes than this are tried at every so many of them."""
 
-KINDS = ("named dialect", "unnamed member of a family", "numbers in float32", "outside every family", "equivalent")
+NAMED, UNNAMED, IMPRECISE, FLUSHED = (
+    "named dialect",
+    "unnamed member of a family",
+    "numbers in float32",
+    "subnormals flushed",
+)
+OUTSIDE, EQUIVALENT = "outside every family", "equivalent"
+KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, OUTSIDE, EQUIVALENT)
+
+MEMBERS = KINDS[:4]
+"""Those of which it must be said what they compute."""
+
 COLUMNS = ("named exactly", "named wrongly", "diverges", "error", "conforms")
 
 
@@ -43,7 +52,7 @@ class Trial:
     Attributes:
         kind: one of `KINDS`.
         name: what it is.
-        optimizer: the rule.
+        optimizer: the subject.
         dtype: the dtype.
         expected: the right verdict, as `Fault.outcome` has it.
         found: the verdict.
@@ -59,8 +68,8 @@ class Trial:
     @property
     def column(self) -> str:
         """Which of `COLUMNS` the diagnosis is."""
-        if self.found.startswith("dialect:"):
-            return "named exactly" if self.found == self.expected else "named wrongly"
+        if ": " in self.found:
+            return "named exactly" if self.right else "named wrongly"
         return self.found
 
     @property
@@ -69,26 +78,9 @@ class Trial:
         return self.found == self.expected
 
 
-@dataclass
-class ClassTarget:
-    """One class of a family in working precision; its name is the class's."""
-
-    one: PointClass
-    version: str = "0"
-    name: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.name = self.one.name
-
-    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
-        """Begin a run of the class, or of the documented rule where the optimizer is another."""
-        same = optimizer == self.one.optimizer
-        return RuleRun(self.one.of(hyper) if same else rule_named(optimizer).of(hyper), parameters)
-
-
 def class_verdict(one: PointClass, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
     """The verdict on a class."""
-    (verdict,) = judge([ClassTarget(one)], one.optimizer, dtype, effort=effort, seed=0)
+    (verdict,) = judge([computing(one)], one.optimizer, dtype, effort=effort, seed=0)
     return verdict
 
 
@@ -100,10 +92,10 @@ def unnamed(optimizer: str) -> Sequence[PointClass]:
 
 def kind_of(fault: Fault) -> str:
     """The row that a fault belongs to."""
-    name = fault.outcome.removeprefix("dialect:")
-    if name == fault.outcome:
-        return "outside every family"
-    return "named dialect" if name in {one.name for one in DIALECTS[fault.optimizer]} else "numbers in float32"
+    kinds = {f"dialect: {one.name}": NAMED for one in DIALECTS.get(fault.optimizer, ())}
+    return kinds.get(fault.outcome) or {"imprecise": IMPRECISE, "conforms": FLUSHED}.get(
+        fault.outcome.partition(": ")[0], OUTSIDE
+    )
 
 
 def trials() -> Iterator[Trial]:
@@ -119,17 +111,17 @@ def trials() -> Iterator[Trial]:
         for one in unnamed(optimizer):
             for dtype in DTYPES:
                 found = outcome(class_verdict(one, dtype))
-                yield Trial(KINDS[1], one.name, optimizer, dtype, f"dialect:{one.name}", found)
+                yield Trial(UNNAMED, one.name, optimizer, dtype, f"dialect: {one.name}", found)
     for optimizer in RULES:
         for dtype in DTYPES:
             for style, verdict in equivalents(optimizer, dtype, FEW).items():
-                yield Trial("equivalent", style, optimizer, dtype, "conforms", outcome(verdict))
+                yield Trial(EQUIVALENT, style, optimizer, dtype, "conforms", outcome(verdict))
 
 
 def page(found: Iterable[Trial]) -> str:
     """The page as Markdown: the same for the same code."""
     found = list(found)
-    members = [trial for trial in found if trial.kind in KINDS[:3]]
+    members = [trial for trial in found if trial.kind in MEMBERS]
     exact = sum(trial.right for trial in members)
     wrong = sum(trial.column == "named wrongly" for trial in found)
     share = 100 * exact / len(members)
@@ -138,7 +130,7 @@ def page(found: Iterable[Trial]) -> str:
         "",
         "<!-- Written by `python -m optimetry.conformance.selftest.confusion`; a test holds the figures. -->",
         "",
-        f"Of {len(members)} targets that compute a member of a family, {exact} are named exactly ({share:.1f} %).",
+        f"Of {len(members)} targets that compute what is known in a known way, {exact} are named exactly ({share:.1f} %).",
         f"Of all {len(found)} targets, {wrong} are named wrongly.",
         "",
         "A target is one fault, one class of equal members of a family, or one honest equivalent, in one dtype. Named",
@@ -153,14 +145,14 @@ def page(found: Iterable[Trial]) -> str:
         lines.append(f"| {kind} | {len(row)} | {' | '.join(str(counts[column]) for column in COLUMNS)} |")
     lines += ["", "## Not as expected", ""]
     lines += _table([trial for trial in found if not trial.right]) or ["None."]
-    for kind in KINDS[:4]:
+    for kind in KINDS[:-1]:
         lines += ["", f"## {kind[0].upper()}{kind[1:]}", "", *_table([trial for trial in found if trial.kind == kind])]
     return "\n".join(lines) + "\n"
 
 
 def _table(found: Sequence[Trial]) -> list[str]:
-    rows = [f"| {x.optimizer} | {x.name} | {x.dtype} | {x.found.replace('dialect:', '')} |" for x in found]
-    return ["| rule | target | dtype | diagnosis |", "|---|---|---|---|", *rows] if rows else []
+    rows = [f"| {x.optimizer} | {x.name} | {x.dtype} | {x.found.removeprefix('dialect: ')} |" for x in found]
+    return ["| subject | target | dtype | diagnosis |", "|---|---|---|---|", *rows] if rows else []
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
