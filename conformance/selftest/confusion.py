@@ -130,7 +130,7 @@ def page(found: Iterable[Trial]) -> str:
         "",
         "<!-- Written by `python -m optimetry.conformance.selftest.confusion`; a test holds the figures. -->",
         "",
-        f"Of {len(members)} targets that compute what is known in a known way, {exact} are named exactly ({share:.1f} %).",
+        f"Of {len(members)} targets that compute something known, {exact} are named exactly ({share:.1f} %).",
         f"Of all {len(found)} targets, {wrong} are named wrongly.",
         "",
         "A target is one fault, one class of equal members of a family, or one honest equivalent, in one dtype. Named",

@@ -10,6 +10,7 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -20,17 +21,19 @@ from optimetry.conformance.laws import LAWS
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.equivalents import STYLES, Equivalents
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, rejected_by
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard, watched
 from optimetry.reference.errors import TargetFault
-from optimetry.reference.rules import RULES, rule_named
+from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
 
 PAGE = Path("docs") / "sensitivity.md"
 
 HALF_QUICK = Effort("half of quick", EFFORTS["quick"].cases // 2, EFFORTS["quick"].law_cases)
-"""What must be enough to convict a fault: the first half of the cases of ``--effort quick``."""
+"""What must be enough to reject a fault: the first half of the cases of ``--effort quick``."""
 
 QUICK_CASES = Effort("quick, without laws", EFFORTS["quick"].cases, 0)
 """What the shares of equivalents are taken from; that they keep the laws is a test of its own."""
@@ -71,13 +74,22 @@ def passes_naive_test(fault: Fault) -> bool:
 
 
 def _trained(target: Target, fault: Fault, parameters: Array, grads: Sequence[Array]) -> Array:
-    declared = rule_named(fault.optimizer).hyperparameters()
+    subject = subject_named(fault.optimizer)
+    declared = subject.hyperparameters()
     hyper = {one.name: one.corners[0] if one.default is None else one.default for one in declared}
-    run = target.start(fault.optimizer, hyper, [parameters.copy()])
+    start: Any = target.start if isinstance(subject, RuleSubject) else target.start_wrapper  # type: ignore[attr-defined]
+    run = start(fault.optimizer, hyper, [parameters.copy()])
     after = [parameters]
     for grad in grads:
-        after = run.step([grad.copy()], 0.01)
-    return after[0]
+        if isinstance(subject, RuleSubject):
+            after = run.step([grad.copy()], 0.01)
+        elif getattr(subject, "averages", False):
+            run.update([grad.copy()])
+            after = [array.copy() for array in run.apply()]
+            run.restore()
+        else:
+            after = run.transform([grad.copy()])
+    return np.asarray(after[0])
 
 
 def page() -> str:
@@ -91,8 +103,8 @@ def page() -> str:
 
 
 def _heading(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequence[str]) -> list[str]:
-    convicted = {name for (name, _), verdict in verdicts.items() if rejected_by(verdict)}
-    missed = sorted({name for name, _ in verdicts} - convicted)
+    rejected = {name for (name, _), verdict in verdicts.items() if rejected_by(verdict)}
+    missed = sorted({name for name, _ in verdicts} - rejected)
     counts = Counter(rejected_by(verdict) for verdict in verdicts.values())
     pairs = sum(len(style.rules) for style in STYLES.values())
     share = round(100 * len(unnoticed) / len(FAULTS))
@@ -102,8 +114,8 @@ def _heading(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequence[st
         "<!-- Written by `python -m optimetry.conformance.selftest.sensitivity`; a test holds it. -->",
         "",
         f"The suite is tried on {len(FAULTS)} faulty targets, each the reference with one defect, and on {len(STYLES)}",
-        f"styles of honest engines, which make {pairs} equivalents of the documented rules. It convicts",
-        f"{len(convicted)} of the {len(FAULTS)} faults with half the cases of `--effort quick`"
+        f"styles of honest engines, which make {pairs} equivalents of the documented rules. It rejects",
+        f"{len(rejected)} of the {len(FAULTS)} faults with half the cases of `--effort quick`"
         + (f", and misses {', '.join(f'`{name}`' for name in missed)}." if missed else "."),
         "",
         f"A test as optimizers usually have it lets {len(unnoticed)} of them pass,",
@@ -111,7 +123,7 @@ def _heading(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequence[st
         "hyperparameters, one tensor of ten elements, ten steps with gradients from N(0, 1), and",
         "`assert_allclose(rtol=1e-5)`. They are marked in the last column.",
         "",
-        "| convicted first by | faults |",
+        "| rejected first by | faults |",
         "|---|---:|",
         *(f"| {name} | {counts[name]} |" for name in (*LAWS, "oracle", "protocol")),
         "",
@@ -122,7 +134,7 @@ def _fault_table(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequenc
     rows = [
         "## Faults",
         "",
-        "| fault | optimizer | defect | convicted by | outcome | naive test |",
+        "| fault | optimizer | defect | rejected by | outcome | naive test |",
         "|---|---|---|---|---|---|",
     ]
     for fault in FAULTS.values():
