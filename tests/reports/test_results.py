@@ -151,7 +151,8 @@ SCHEMA_1 = """\
 {"kind": "header", "schema": 1, "optimetry": "0.1.0", "target": "torch", "target_version": "2.13.0", \
 "platform": "Linux x86_64", "dtypes": ["float32"], "optimizers": ["adam", "sgd", "ftrl"], "seed": 7, "effort": "quick"}
 {"kind": "verdict", "optimizer": "adam", "dtype": "float32", "verdict": "dialect", \
-"dialect": "scaled_epsilon+float32", "share": 12.5, "ulp": 9, "vacuous": 0.0, "cases": 40, "engine": "fused", "reason": "why", \
+"dialect": "scaled_epsilon+float32", "share": 12.5, "ulp": 9, "vacuous": 0.0, "cases": 40, "engine": "fused", \
+"reason": "why", \
 "counterexample": {"case": "{}", "script": null}}
 {"kind": "verdict", "optimizer": "sgd", "dtype": "float32", "verdict": "conforms", "dialect": null, "share": 0.5, \
 "ulp": 1, "vacuous": 0.25, "cases": 40, "engine": "default", "reason": "", "counterexample": null}
