@@ -74,11 +74,13 @@ class Diagnosis:
 
 
 def confirming_cases(optimizer: str, dtype: str, effort: Effort, seed: int) -> list[Case]:
-    """The drawn cases of a diagnosis: the first that are short, with tensors of few shapes.
+    """The drawn cases of a diagnosis: the first that are short, with tensors of few shapes; all where no probes are.
 
     Compilers, which take their time for each shape, have less to do then.
     """
     drawn = drawn_cases(subject_named(optimizer), dtype, seed=seed, count=effort.cases)
+    if not probes_of(optimizer, dtype):
+        return list(drawn)
     short = (case for case in drawn if len(case.grads) <= LONGEST)
     common = ((case, [i for i, param in enumerate(case.parameters) if param.shape in SHAPES]) for case in short)
     return list(islice((case.only(tensors) for case, tensors in common if tensors), effort.cases // PORTION))

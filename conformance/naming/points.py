@@ -47,7 +47,7 @@ class PointClass:
 
     optimizer: str
     name: str
-    points: tuple[Point, ...]
+    points: tuple[Point, ...] = dataclasses.field(hash=False)
     dialect: Dialect | None = None
 
     @property

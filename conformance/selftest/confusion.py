@@ -14,7 +14,7 @@ from pathlib import Path
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.naming.families import FAMILIES
+from optimetry.conformance.naming.families import DIALECTS, FAMILIES
 from optimetry.conformance.naming.points import PointClass, classes_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome
 from optimetry.conformance.selftest.instead import computing
@@ -30,14 +30,18 @@ FEW = Effort("few", 10, 1)
 LARGEST = 32
 """Families with more unnamed classes than this are tried at every so many of them."""
 
-KINDS = (
+NAMED, UNNAMED, IMPRECISE, FLUSHED = (
     "named dialect",
     "unnamed member of a family",
     "numbers in float32",
     "subnormals flushed",
-    "outside every family",
-    "equivalent",
 )
+OUTSIDE, EQUIVALENT = "outside every family", "equivalent"
+KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, OUTSIDE, EQUIVALENT)
+
+MEMBERS = KINDS[:4]
+"""Those of which it must be said what they compute."""
+
 COLUMNS = ("named exactly", "named wrongly", "diverges", "error", "conforms")
 
 
@@ -48,7 +52,7 @@ class Trial:
     Attributes:
         kind: one of `KINDS`.
         name: what it is.
-        optimizer: the rule.
+        optimizer: the subject.
         dtype: the dtype.
         expected: the right verdict, as `outcome` has it.
         found: the verdict.
@@ -65,7 +69,7 @@ class Trial:
     def column(self) -> str:
         """Which of `COLUMNS` the diagnosis is."""
         if ": " in self.found:
-            return "named exactly" if self.found == self.expected else "named wrongly"
+            return "named exactly" if self.right else "named wrongly"
         return self.found
 
     @property
@@ -88,7 +92,10 @@ def unnamed(optimizer: str) -> Sequence[PointClass]:
 
 def kind_of(fault: Fault) -> str:
     """The row that a fault belongs to."""
-    return {"dialect": KINDS[0], "imprecise": KINDS[2], "conforms": KINDS[3]}.get(fault.outcome.split(":")[0], KINDS[4])
+    kinds = {f"dialect: {one.name}": NAMED for one in DIALECTS.get(fault.optimizer, ())}
+    return kinds.get(fault.outcome) or {"imprecise": IMPRECISE, "conforms": FLUSHED}.get(
+        fault.outcome.partition(": ")[0], OUTSIDE
+    )
 
 
 def trials() -> Iterator[Trial]:
@@ -104,17 +111,17 @@ def trials() -> Iterator[Trial]:
         for one in unnamed(optimizer):
             for dtype in DTYPES:
                 found = outcome(class_verdict(one, dtype))
-                yield Trial(KINDS[1], one.name, optimizer, dtype, f"dialect: {one.name}", found)
+                yield Trial(UNNAMED, one.name, optimizer, dtype, f"dialect: {one.name}", found)
     for optimizer in RULES:
         for dtype in DTYPES:
             for style, verdict in equivalents(optimizer, dtype, FEW).items():
-                yield Trial("equivalent", style, optimizer, dtype, "conforms", outcome(verdict))
+                yield Trial(EQUIVALENT, style, optimizer, dtype, "conforms", outcome(verdict))
 
 
 def page(found: Iterable[Trial]) -> str:
     """The page as Markdown: the same for the same code."""
     found = list(found)
-    members = [trial for trial in found if trial.kind in KINDS[:4]]
+    members = [trial for trial in found if trial.kind in MEMBERS]
     exact = sum(trial.right for trial in members)
     wrong = sum(trial.column == "named wrongly" for trial in found)
     share = 100 * exact / len(members)
@@ -123,7 +130,7 @@ def page(found: Iterable[Trial]) -> str:
         "",
         "<!-- Written by `python -m optimetry.conformance.selftest.confusion`; a test holds the figures. -->",
         "",
-        f"Of {len(members)} targets that compute a member of a family, {exact} are named exactly ({share:.1f} %).",
+        f"Of {len(members)} targets that compute something known, {exact} are named exactly ({share:.1f} %).",
         f"Of all {len(found)} targets, {wrong} are named wrongly.",
         "",
         "A target is one fault, one class of equal members of a family, or one honest equivalent, in one dtype. Named",
@@ -138,14 +145,14 @@ def page(found: Iterable[Trial]) -> str:
         lines.append(f"| {kind} | {len(row)} | {' | '.join(str(counts[column]) for column in COLUMNS)} |")
     lines += ["", "## Not as expected", ""]
     lines += _table([trial for trial in found if not trial.right]) or ["None."]
-    for kind in KINDS[:5]:
+    for kind in KINDS[:-1]:
         lines += ["", f"## {kind[0].upper()}{kind[1:]}", "", *_table([trial for trial in found if trial.kind == kind])]
     return "\n".join(lines) + "\n"
 
 
 def _table(found: Sequence[Trial]) -> list[str]:
-    rows = [f"| {x.optimizer} | {x.name} | {x.dtype} | {x.found} |" for x in found]
-    return ["| rule | target | dtype | diagnosis |", "|---|---|---|---|", *rows] if rows else []
+    rows = [f"| {x.optimizer} | {x.name} | {x.dtype} | {x.found.removeprefix('dialect: ')} |" for x in found]
+    return ["| subject | target | dtype | diagnosis |", "|---|---|---|---|", *rows] if rows else []
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.declaration import Declared
@@ -47,12 +48,19 @@ class Instead(NumpyTarget):
 
 
 def computing(rule: PointClass | Dialect | Explanation, engine: str = "default") -> Instead:
-    """A target that computes a class of rules, a dialect or an explanation, for its subject alone."""
+    """A target that computes a class of rules, a dialect or an explanation, for its subject alone.
+
+    Of an explanation's arithmetic it has what is the same everywhere: increments, and numbers held in float32.
+    """
     point = rule.rule if isinstance(rule, Explanation) else rule
     formula = rule.computed if isinstance(rule, Explanation) else rule.of
-    return Instead(
-        lambda documented, parameters: run_of(formula(documented.hyper()), parameters),
-        point.optimizer,
-        point.name,
-        engine,
-    )
+    rounds_rate = isinstance(rule, Explanation) and LEARNING_RATE in rule.arithmetic.float32
+
+    def begin(documented: Declared, parameters: list[Array]) -> Any:
+        run: Any = run_of(formula(documented.hyper()), parameters)
+        if rounds_rate:
+            plain = run.step
+            run.step = lambda grads, rate: plain(grads, to_float32(rate))
+        return run
+
+    return Instead(begin, point.optimizer, point.name, engine)

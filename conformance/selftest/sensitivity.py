@@ -22,8 +22,9 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.equivalents import STYLES, Equivalents, rules_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, rejected_by
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.numpy.target import NumpyTarget
-from optimetry.conformance.targets.protocol import Hyper, Target
+from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard, watched
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import RULES
@@ -32,7 +33,7 @@ from optimetry.reports.results import Verdict
 PAGE = Path("docs") / "sensitivity.md"
 
 HALF_QUICK = Effort("half of quick", EFFORTS["quick"].cases // 2, EFFORTS["quick"].law_cases)
-"""What must be enough to notice a fault: the first half of the cases of ``--effort quick``."""
+"""What must be enough to reject a fault: the first half of the cases of ``--effort quick``."""
 
 QUICK_CASES = Effort("quick, without laws", EFFORTS["quick"].cases, 0)
 """What the shares of equivalents are taken from; that they keep the laws is a test of its own."""
@@ -73,23 +74,22 @@ def passes_naive_test(fault: Fault) -> bool:
 
 
 def _trained(target: Target, fault: Fault, parameters: Array, grads: Sequence[Array]) -> Array:
-    declared = subject_named(fault.optimizer).hyperparameters()
+    subject = subject_named(fault.optimizer)
+    declared = subject.hyperparameters()
     hyper = {one.name: one.corners[0] if one.default is None else one.default for one in declared}
-    run, after = _begun(target, fault.optimizer, hyper, [parameters.copy()]), [parameters]
+    start: Any = target.start if isinstance(subject, RuleSubject) else target.start_wrapper  # type: ignore[attr-defined]
+    run = start(fault.optimizer, hyper, [parameters.copy()])
+    after = [parameters]
     for grad in grads:
-        if hasattr(run, "transform"):
-            after = run.transform([grad.copy()])
-        elif hasattr(run, "update"):
-            run.update([grad.copy()])
-            after = run.apply()
-        else:
+        if isinstance(subject, RuleSubject):
             after = run.step([grad.copy()], 0.01)
-    return after[0]
-
-
-def _begun(target: Any, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Any:
-    start = target.start if optimizer in RULES else target.start_wrapper
-    return start(optimizer, hyper, parameters)
+        elif getattr(subject, "averages", False):
+            run.update([grad.copy()])
+            after = [array.copy() for array in run.apply()]
+            run.restore()
+        else:
+            after = run.transform([grad.copy()])
+    return np.asarray(after[0])
 
 
 def page() -> str:
@@ -103,8 +103,8 @@ def page() -> str:
 
 
 def _heading(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequence[str]) -> list[str]:
-    noticed = {name for (name, _), verdict in verdicts.items() if rejected_by(verdict)}
-    missed = sorted({name for name, _ in verdicts} - noticed)
+    rejected = {name for (name, _), verdict in verdicts.items() if rejected_by(verdict)}
+    missed = sorted({name for name, _ in verdicts} - rejected)
     counts = Counter(rejected_by(verdict) for verdict in verdicts.values())
     pairs = sum(len(rules_of(style)) for style in STYLES.values())
     share = round(100 * len(unnoticed) / len(FAULTS))
@@ -115,7 +115,7 @@ def _heading(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequence[st
         "",
         f"The suite is tried on {len(FAULTS)} faulty targets, each the reference with one defect, and on {len(STYLES)}",
         f"styles of honest engines, which make {pairs} equivalents of the documented rules. It rejects",
-        f"{len(noticed)} of the {len(FAULTS)} faults with half the cases of `--effort quick`"
+        f"{len(rejected)} of the {len(FAULTS)} faults with half the cases of `--effort quick`"
         + (f", and misses {', '.join(f'`{name}`' for name in missed)}." if missed else "."),
         "",
         f"A test as optimizers usually have it lets {len(unnoticed)} of them pass,",

@@ -139,6 +139,30 @@ class SlowAtFirst(Correct):
         return super().start(optimizer, hyper, parameters)
 
 
+class Sleepy(Misbehaving):
+    """Is correct, and takes its time in every run, though never much."""
+
+    def misbehave(self, grads, parameters):
+        time.sleep(0.003)
+        return parameters
+
+
+class BreaksTheJudge(Correct):
+    """Makes the judge itself fail on SGD."""
+
+    def __init__(self):
+        from optimetry.conformance.judging import examine
+
+        expected = examine.expected
+
+        def planted(case, *others):
+            if case.optimizer == "sgd":
+                raise ZeroDivisionError("planted in the judge")
+            return expected(case, *others)
+
+        examine.expected = planted
+
+
 class NeedsHardware(Correct):
     def not_run(self):
         return {"cuda": "no CUDA device"}

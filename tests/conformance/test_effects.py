@@ -9,7 +9,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.effects import ELEMENTS, SCALES, STEPS, default_case, effect, effects, page, worst
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.reference.rules import RULES
-from optimetry.reports.results import Header, Results, Verdict
+from optimetry.reports.results import Computes, Header, Results, Verdict
 
 
 class Enlarged:
@@ -81,7 +81,7 @@ def test_the_reference_has_no_effect_at_defaults(optimizer):
 
 
 def test_a_difference_is_measured_once_and_where_rounding_is_least():
-    named = Verdict(optimizer="sgd", dtype="float32", verdict="dialect", dialect="enlarged", cases=80)
+    named = Verdict(optimizer="sgd", dtype="float32", verdict="dialect", computes=Computes("enlarged"), cases=80)
     wide = dataclasses.replace(named, dtype="float64")
     fine = Verdict(optimizer="adam", dtype="float32", verdict="conforms", cases=80)
     (one,) = effects(Enlarged(1.5), results(fine, named, wide))

@@ -50,7 +50,7 @@ def test_a_failure_shows_reason_share_and_script(suite):
         ["*miniature 1.0, engine default: sgd in float32: diverges", "*reason: *", "*share: * of the rounding bound*"]
     )
     result.stdout.fnmatch_lines(["*import numpy as np"])
-    assert "judge.py" not in result.stdout.str()
+    assert "examine.py" not in result.stdout.str()
 
 
 def test_k_selects_and_x_stops(suite):
@@ -151,7 +151,7 @@ def test_the_decorator_refuses_what_it_cannot_judge():
 
 @pytest.mark.usefixtures("miniatures")
 def test_engines_are_judged_once_and_together(monkeypatch):
-    from optimetry.conformance.plugin.pytest_plugin import checks
+    from optimetry.conformance.plugin import checks
 
     calls = []
     judge = checks.judge

@@ -15,6 +15,7 @@ from optimetry.conformance.naming.points import (
     at,
     classes_of,
     decoded,
+    documented_class,
     encoded,
     merged,
     points_of,
@@ -22,8 +23,9 @@ from optimetry.conformance.naming.points import (
 )
 from optimetry.conformance.naming.probe_search import SETTINGS, pool, telling_cases
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.reference.errors import UnknownOptimizerError
-from optimetry.reference.rules import RULES
+from tests.conformance.judged import class_named, dialect_named
 
 # Adam's points are many, and each is evaluated: the others are held against all that the search looks at.
 SMALL = [name for name in FAMILIES if name != "adam"]
@@ -41,7 +43,7 @@ def test_every_point_is_in_one_class(name: str) -> None:
     assert set(points) == {tuple(sorted(point.items())) for point in points_of(name)}
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", SUBJECTS)
 def test_the_documented_class_comes_first_and_is_alone_with_its_name(name: str) -> None:
     first, *others = classes_of(name)
     assert first.documented
@@ -103,22 +105,22 @@ def test_equal_combinations_are_one_class() -> None:
     assert class_of("ftrl", small_linear="divided").name == "divided_everywhere"
 
 
-def test_the_number_of_classes() -> None:
-    counts = {name: len(classes_of(name)) for name in RULES}
-    assert counts == {
-        "sgd": 1,
-        "momentum": 12,
-        "lars_momentum": 12,
-        "adagrad": 4,
-        "decayed_adagrad": 2,
-        "adadelta": 4,
-        "adam": 397,
-        "adamax": 4,
-        "rmsprop": 8,
-        "ftrl": 30,
-        "lamb": 32,
-        "asgd": 2,
-    }
+def test_a_dialect_at_no_point_is_a_class_of_its_own() -> None:
+    found = class_named("clip_by_norm", "always_scaled")
+    assert (found.point, found.documented, found.differences) == ({}, False, [])
+    assert found.difference == dialect_named("clip_by_norm", "always_scaled").difference
+    assert found.of({"clip_norm": 2.0}) == dialect_named("clip_by_norm", "always_scaled").of({"clip_norm": 2.0})
+
+
+@pytest.mark.parametrize("name", ["sgd", "clip_by_value", "l1_decay"])
+def test_a_subject_of_which_nothing_else_is_known_is_one_class(name: str) -> None:
+    (only,) = classes_of(name)
+    assert only == documented_class(name)
+    assert only.of(required(name)) == subject_named(name).of(required(name))
+
+
+def required(name: str) -> dict[str, object]:
+    return {x.name: x.corners[0] for x in subject_named(name).hyperparameters() if x.default is None}
 
 
 def test_an_unnamed_class_is_named_by_its_axes() -> None:
@@ -126,7 +128,7 @@ def test_an_unnamed_class_is_named_by_its_axes() -> None:
     assert found.name == "epsilon_placement=inside, decay=with_lr"
     assert (found.dialect, found.documented) == (None, False)
     assert found.difference == "sqrt(v + eps); w also loses lr*wd*w"
-    rule = found.rule({"epsilon": 0.1})
+    rule = found.of({"epsilon": 0.1})
     assert (rule.hyper()["epsilon"], getattr(rule, "epsilon_placement")) == (0.1, "inside")  # noqa: B009
 
 

@@ -26,3 +26,10 @@ def test_the_page_lists_every_fault_and_every_style() -> None:
 def test_the_page_says_what_a_naive_test_lets_pass() -> None:
     unnoticed = [name for name, fault in FAULTS.items() if passes_naive_test(fault)]
     assert re.findall(r"^\| (\w+) \|.*\| passes \|$", TEXT, re.MULTILINE) == unnoticed
+
+
+def test_a_naive_test_lets_small_faults_pass_and_not_large_ones() -> None:
+    for name in ("forgets_the_product", "clip_by_norm_always_scaled", "adam_scaled_epsilon"):
+        assert passes_naive_test(FAULTS[name])
+    for name in ("upper_end_only", "corrected_once", "absolute_gradient", "exits"):
+        assert not passes_naive_test(FAULTS[name])

@@ -1,7 +1,7 @@
 import dataclasses
 
 from optimetry.reports.matrix import matrix, page
-from optimetry.reports.results import Header, Results, Verdict
+from optimetry.reports.results import Computes, Header, Results, Verdict
 
 HEADER = Header(
     optimetry="0.1.0",
@@ -76,3 +76,14 @@ def test_a_page_links_its_sources():
     assert text.startswith("# What frameworks compute\n")
     assert "| conforms (0.500; 3 ULP) |" in text
     assert "- [torch 2.13.0](torch-2.13.0). Judged by optimetry 0.1.0, effort quick, seed 0, on Linux x86_64.\n" in text
+
+
+def test_how_a_rule_is_computed_stands_behind_what_is_computed():
+    flushes = dataclasses.replace(GOOD, computes=Computes("documented", None, False, ["flushes_subnormals"]))
+    assert cell(flushes) == "conforms; flushes subnormals (0.500; 3 ULP)"
+    rounded = Computes("documented", None, False, [{"float32": ["beta1"]}])
+    assert cell(dataclasses.replace(GOOD, verdict="imprecise", computes=rounded)).startswith(
+        "imprecise; beta1 in float32 ("
+    )
+    assert cell(dataclasses.replace(NAMED, computes=rounded)).startswith("`ascent`; beta1 in float32 (")
+    assert cell(GOOD, double(flushes)).count("<br>") == 1

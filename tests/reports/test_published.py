@@ -41,7 +41,6 @@ def cells(row):
 
 
 def test_there_is_one_folder_for_each_framework_at_its_pinned_version():
-    assert {path.name for path in PUBLISHED.glob("*-*/results.jsonl")} == {"results.jsonl"}
     found = {path.parent for path in PUBLISHED.glob("*-*/results.jsonl")}
     assert found == set(FOLDERS.values()), AGAIN
 
@@ -103,8 +102,7 @@ def test_what_was_found_is_found_again(name, half):
         pytest.skip(f"{name} has no engine {before.engine} here")
     engine, effort = engines[before.engine], EFFORTS[results.header.effort]
     (again,) = judge([engine], before.optimizer, before.dtype, effort=effort, seed=results.header.seed)
-    fields = ("verdict", "computes", "law", "share", "ulp", "cases", "vacuous", "reason", "counterexample")
-    assert [getattr(again, field) for field in fields] == [getattr(before, field) for field in fields], AGAIN
+    assert again == before, AGAIN
 
 
 def test_effects_are_those_of_every_difference_found():

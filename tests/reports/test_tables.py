@@ -1,11 +1,12 @@
 import csv
 import dataclasses
 import io
+import re
 
 import pytest
 
 from optimetry.reports import tables
-from optimetry.reports.results import Header, Results, Verdict
+from optimetry.reports.results import Computes, Header, Results, Verdict
 
 DASH = "\N{EN DASH}"
 HEADER = Header(
@@ -24,7 +25,8 @@ WORST = Verdict(
     optimizer="decayed_adagrad",
     dtype="bfloat16",
     verdict="dialect",
-    dialect="epsilon_and_learning_rate_outside+float32",
+    dialect="epsilon_and_learning_rate_outside",
+    computes=Computes("epsilon_and_learning_rate_outside", "w -= …", False, [{"float32": ["rho", "epsilon"]}]),
     share=1.7976931348623157e308,
     ulp=2**62,
     vacuous=0.00001,
@@ -80,8 +82,15 @@ def test_engines_that_differ_are_named():
 def test_columns_that_say_nothing_are_left_out():
     assert "reason" not in tables.terminal([GOOD])
     assert "engine" not in tables.terminal([GOOD])
-    assert "dialect" not in tables.terminal([GOOD])
+    assert "computes" not in tables.terminal([GOOD])
+    assert "computes" not in tables.terminal([dataclasses.replace(GOOD, computes=Computes("documented"))])
     assert "engine" in tables.terminal([WORST])
+
+
+def test_flushed_subnormals_stand_beside_conforms():
+    flushing = dataclasses.replace(GOOD, computes=Computes("documented", None, False, ["flushes_subnormals"]))
+    (row,) = tables.terminal([flushing]).splitlines()[2:]
+    assert re.split(r" {2,}", row)[2:4] == ["conforms", "flushes subnormals"]
 
 
 def test_no_verdicts_are_an_empty_table():
@@ -111,7 +120,8 @@ def test_csv_has_every_digit():
     assert float(rows[0]["share"]) == WORST.share
     assert int(rows[0]["ULP"]) == WORST.ulp
     assert rows[0]["reason"] == LONG
-    assert (rows[1]["share"], rows[1]["ULP"], rows[1]["dialect"]) == ("", "", "")
+    assert (rows[1]["share"], rows[1]["ULP"], rows[1]["computes"]) == ("", "", "")
+    assert rows[0]["computes"] == "epsilon_and_learning_rate_outside; rho, epsilon in float32"
 
 
 @pytest.mark.parametrize(

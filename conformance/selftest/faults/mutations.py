@@ -155,7 +155,7 @@ CONVICTED_BY = {
     "adam_ascends": "special_case",
     "sgd_restarts_from_zero": "rest",
 }
-"""The law that convicts a mutation first, where no other can."""
+"""The law that rejects a mutation first, where no other can."""
 
 
 def mutant(optimizer: str, old: str, new: str) -> type[Rule]:

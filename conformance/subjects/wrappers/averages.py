@@ -57,16 +57,13 @@ class ModelAverage(Wrapper):
 
     name = "model_average"
     averages = True
+    decides = ("average_window_rate",)
 
     @classmethod
     def consistent(cls, hyper: dict[str, Any]) -> dict[str, Any]:
         """The smaller window as the least one."""
         low, high = sorted((hyper["min_average_window"], hyper["max_average_window"]))
         return {**hyper, "min_average_window": low, "max_average_window": high}
-
-    def lifted(self, lift: Any) -> Any:
-        """This wrapper itself: the rate decides when a window is full, and enters no number."""
-        return self
 
     @property
     def average(self) -> WindowAverage:

@@ -8,10 +8,10 @@ next.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -39,10 +39,7 @@ class DGCCompress(Wrapper):
 
     name = "dgc_compress"
     elementwise = False
-
-    def lifted(self, lift: Callable[[str, float], Any]) -> Self:
-        """With another kind of momentum; the sparsity is a number of entries, and enters no sum."""
-        return super().lifted(lambda name, number: number if name == "sparsity" else lift(name, number))
+    decides = ("sparsity",)
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """Accumulate, and take out."""
@@ -92,6 +89,6 @@ def _(v: Bounded, number: int) -> Trilean:
     before = np.arange(len(size))[:, None] < np.arange(len(size))  # entry of the row, of the column
     equal = (low[:, None] == high) & (high[:, None] == low)  # exactly
     surely_ahead = (low[:, None] > high) | (equal & before)
-    maybe_ahead = (high[:, None] >= low) & ~(equal & ~before)
+    maybe_ahead = (high[:, None] >= low) & ~(equal & ~before) & ~np.eye(len(size), dtype=bool)  # no entry of itself
     undecided = (surely_ahead.sum(axis=0) < number) & (maybe_ahead.sum(axis=0) >= number)
     return Trilean(truth, undecided.reshape(v.shape))

@@ -7,9 +7,9 @@ averages the parameters behind it. It sees all of them at once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 
@@ -30,11 +30,17 @@ class Wrapper(Declared, ABC):
         averages: whether it is fed parameters and gives averages; else it is fed gradients and gives gradients.
         clips: whether it limits what it is fed, so that a second time changes nothing.
         joint: whether a gradient's result depends on the other gradients.
+        decides: real hyperparameters that decide how much or when, and enter no sum or product.
     """
 
     averages: ClassVar[bool] = False
     clips: ClassVar[bool] = False
     joint: ClassVar[bool] = False
+    decides: ClassVar[tuple[str, ...]] = ()
+
+    def lifted(self, lift: Callable[[str, float], Any]) -> Self:
+        """The same with each real hyperparameter replaced that enters numbers, and the others as they are."""
+        return super().lifted(lambda name, number: number if name in self.decides else lift(name, number))
 
     @property
     def symmetric(self) -> bool:
@@ -71,6 +77,11 @@ class WrapperSubject(Subject):
     def joint(self) -> bool:
         """Whether what one parameter gets depends on the others."""
         return self.declaration.joint
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The names of the real numbers that enter what it computes."""
+        return tuple(name for name in super().numbers if name not in self.declaration.decides)
 
     def adapted(self, case: Case) -> Case:
         """Shorten the case, and put zeros where gradients are missing: a clip is not given what does not exist."""

@@ -1,0 +1,110 @@
+"""Runs that tell formulas apart, on bounds, and how far apart they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.environment import default_environment
+from optimetry.conformance.numerics.formats import Format, scalar_format
+from optimetry.conformance.subjects.registry import SUBJECTS
+
+# Hyperparameters at which implementations that agree by default do not.
+HYPERS: dict[str, list[dict[str, Any]]] = {
+    "sgd": [{}],
+    "momentum": [{"momentum": 0.7, "use_nesterov": nesterov} for nesterov in (False, True)],
+    "lars_momentum": [{"momentum": 0.7, "lars_coeff": 0.1, "lars_weight_decay": decay} for decay in (0.0, 0.3)],
+    "adagrad": [{"epsilon": 0.1, "initial_accumulator_value": value} for value in (0.0, 0.3)],
+    "decayed_adagrad": [{"decay": 0.7, "epsilon": 0.1}],
+    "adadelta": [{"rho": 0.7, "epsilon": 0.1}],
+    "adam": [{"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1}],
+    "adamax": [{"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1}],
+    "rmsprop": [{"rho": 0.9, "epsilon": 0.1, "momentum": 0.7, "centered": centered} for centered in (False, True)],
+    "ftrl": [{"l1": 0.0, "l2": 0.0}, {"l1": 0.1, "l2": 0.3, "lr_power": -0.3}],
+    "lamb": [{"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1, "lamb_weight_decay": decay} for decay in (0.0, 0.3)],
+    "asgd": [{"batch_num": 2, "weight_decay": 0.3}],
+    "clip_by_norm": [{"clip_norm": 1.0}, {"clip_norm": 1e-7}],
+    "clip_by_global_norm": [{"clip_norm": 1.0}, {"clip_norm": 1e-7}],
+    "l2_decay": [{"regularization_coeff": 0.3}],
+    "clip_then_decay": [{"regularization_coeff": 0.3, "clip_norm": limit} for limit in (1.0, 1e-7)],
+    "exponential_moving_average": [{"decay": 0.7, "scheduled": scheduled} for scheduled in (False, True)],
+    "model_average": [{"average_window_rate": 0.5, "min_average_window": 1, "max_average_window": 3}],
+    "dgc_compress": [{"momentum": 0.7, "sparsity": 0.75, "use_nesterov": look_ahead} for look_ahead in (False, True)],
+}
+LEARNING_RATES = [0.1, 0.1, 0.03, 0.03, 0.2]
+SEED = 20240229
+
+
+def parameters_and_gradients(seed: int) -> tuple[list[Any], list[list[Any]]]:
+    """Mixed magnitudes with shrinking gradients and an element without any; a zero tensor; large; tiny gradients."""
+    rng = np.random.default_rng(seed)
+    mixed = rng.normal(size=7) * 10.0 ** rng.integers(-2, 1, 7)
+    params = [mixed, np.zeros(3), 8 + rng.normal(size=(2, 2)), rng.normal(size=3) * 1e-5]
+    grads = []
+    for step in range(len(LEARNING_RATES)):
+        shrinking = rng.normal(size=7) * 0.4**step * 10.0 ** rng.integers(-3, 1, 7)
+        shrinking[-1] = 0.0
+        large = np.zeros((2, 2)) if step == 0 else rng.normal(size=(2, 2))
+        grads.append([shrinking, rng.normal(size=3), large, rng.normal(size=3) * 1e-6])
+    return params, grads
+
+
+def cases_of(name: str, dtype: Any) -> list[Case]:
+    """A case for each of the hyperparameters; where all tensors share a norm, one of tiny gradients alone as well."""
+    subject, dtype = SUBJECTS[name], np.dtype(dtype)
+    params, grads = parameters_and_gradients(SEED)
+    found = [
+        subject.adapted(
+            Case(
+                name,
+                dtype.name,
+                hyper,
+                tuple(LEARNING_RATES),
+                tuple(param.astype(dtype) for param in params),
+                tuple(tuple(grad.astype(dtype) for grad in step) for step in grads),
+            )
+        )
+        for hyper in HYPERS[name]
+    ]
+    return [*found, *(case.only([3]) for case in found if subject.joint)]
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """Numbers that allow for one rounding of each hyperparameter and no more; the judge's allow for that of 1-b."""
+
+    form: Format
+
+    def array(self, array: Any) -> Bounded:
+        return Bounded.exact(array, self.form)
+
+    def scalar(self, name: str, number: float) -> Bounded:
+        return Bounded.scalar(number, scalar_format(self.form))
+
+
+def on_bounds(case: Case, computed: Any) -> Expected:
+    with default_environment():
+        steps = list(SUBJECTS[case.optimizer].trajectory(case, Lifted(case.form), computed))
+    parts = [
+        np.stack([np.concatenate([getattr(x, p).reshape(-1) for x in xs]) for xs in steps]) for p in ("value", "bound")
+    ]
+    return Expected(*parts, np.zeros(case.size))
+
+
+def farthest(a: Expected, b: Expected) -> float:
+    """The largest distance in units of the larger bound; infinite where one alone has no finite value."""
+    known = [np.isfinite(x.value) & np.isfinite(x.bound) for x in (a, b)]
+    if np.any((known[0] & np.isnan(b.value)) | (known[1] & np.isnan(a.value))):
+        return np.inf
+    both = known[0] & known[1]
+    apart, bound = np.abs(a.value[both] - b.value[both]), np.maximum(a.bound[both], b.bound[both])
+    return max((float(d / e) if e > 0 else np.inf for d, e in zip(apart, bound, strict=True) if d > 0), default=0.0)
+
+
+def most(a: list[Expected], b: list[Expected]) -> float:
+    return max(map(farthest, a, b))
