@@ -1,22 +1,16 @@
 """A framework is a folder, a row and a ledger: one dropped into a copy of the tree is listed, judged and timed."""
 
-import ast
-import os
 import runpy
-import shutil
-import subprocess
-import sys
-import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from optimetry.conformance.targets.table import FRAMEWORKS
+from tests.lists import lists_of
+from tests.tree import PYPROJECT, ROOT, Tree
 
-ROOT = Path(__file__).parents[1]
 TABLE = Path("conformance", "targets", "table.py")
-PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 ROW = f'    Framework("toy", "numpy", "{np.__version__}", "numpy", ("float32",)),\n'
 FILES = {
@@ -72,43 +66,28 @@ def steps(rule, hyper, parameters, grads, lr):
         yield "toy", lambda: run.step(grads, lr)
 ''',
 }
+NAMES = {"toy", *FRAMEWORKS}
 LEDGER = "momentum * diverges the toy forgets its velocity\n"
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """A copy of the tree in which the toy lies; its folders stand where an import of optimetry looks first."""
-    root = tmp_path_factory.mktemp("tree") / "optimetry"
-    unread = shutil.ignore_patterns("__pycache__", "published")
-    for package, folder in PYPROJECT["tool"]["setuptools"]["package-dir"].items():
-        shutil.copytree(ROOT / folder, root / package.removeprefix("optimetry."), ignore=unread)
-    table = root / TABLE
-    text = table.read_text(encoding="utf-8")
-    table.write_text(text.replace("    Framework(", f"{ROW}    Framework(", 1), encoding="utf-8")
-    for name, content in FILES.items():
-        file = root / "conformance" / "targets" / "toy" / name
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(content, encoding="utf-8")
-    (root / "reports" / "expected" / "toy.txt").write_text(LEDGER, encoding="utf-8")
-    return root
+    """A copy of the tree in which the toy lies."""
+    text = (ROOT / TABLE).read_text(encoding="utf-8")
+    files = {f"conformance/targets/toy/{name}": content for name, content in FILES.items()}
+    files |= {str(TABLE): text.replace("    Framework(", f"{ROW}    Framework(", 1), "reports/expected/toy.txt": LEDGER}
+    return Tree(tmp_path_factory.mktemp("toys") / "tree", files)
 
 
 @pytest.fixture
 def run(tree):
     """Run a program of this environment on the tree; its exit status and what it printed."""
-
-    def ran(program, *arguments):
-        command = [Path(sys.executable).with_name(program), *arguments]
-        environment = os.environ | {"PYTHONPATH": str(tree.parent), "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(command, check=False, cwd=tree, env=environment, capture_output=True, text=True)
-        return done.returncode, done.stdout + done.stderr
-
-    return ran
+    return tree.run
 
 
 def test_the_copy_is_what_is_imported(tree, run):
     status, out = run("python", "-c", "import optimetry.conformance as package; print(package.__file__)")
-    assert (status, out.strip()) == (0, str(tree / "conformance" / "__init__.py"))
+    assert (status, Path(out.strip()).resolve()) == (0, tree.root / "conformance" / "__init__.py")
 
 
 def test_the_toy_is_listed_with_its_version(run):
@@ -132,17 +111,13 @@ def test_the_toy_is_held_to_its_ledger(run):
     assert status == 0, out
 
 
-def test_the_toy_is_tested_as_every_framework(run):
-    tests = ROOT / "tests" / "conformance"
-    options = ("-k", "toy", "-p", "no:cacheprovider", "-q", "-c", str(ROOT / "pyproject.toml"))
-    status, out = run("python", "-m", "pytest", *options, str(tests / "test_targets.py"), str(tests / "test_peers.py"))
-    assert status == 0, out
-    assert " passed" in out
+def test_the_toy_is_tested_as_every_framework(tree):
+    assert " passed" in tree.pytest("-k", "toy", "tests/conformance/test_targets.py", "tests/conformance/test_peers.py")
 
 
 def test_the_toy_is_installed_and_published_by_sessions(tree):
     """What noxfile.py reads, without optimetry."""
-    found = runpy.run_path(str(tree / TABLE))["FRAMEWORKS"]
+    found = runpy.run_path(str(tree.root / TABLE))["FRAMEWORKS"]
     assert list(found) == ["toy", *FRAMEWORKS]
     assert found["toy"].dtypes == ("float32",)
 
@@ -159,17 +134,6 @@ def test_pyproject_knows_every_framework():
         assert f"{row.module}.*" in skipped
 
 
-def lists_of_frameworks(source):
-    """The lines on which a list, tuple, set or dictionary is written that holds the names of two frameworks."""
-    for node in ast.walk(ast.parse(source)):
-        match node:
-            case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts) | ast.Dict(keys=parts):
-                inside = [deeper for part in parts for deeper in (part, *getattr(part, "elts", ()))]
-                found = {one.value for one in inside if isinstance(one, ast.Constant)}
-                if len(found & {"toy", *FRAMEWORKS}) > 1:
-                    yield node.lineno
-
-
 @pytest.mark.parametrize(
     ("source", "lines"),
     [
@@ -181,7 +145,7 @@ def lists_of_frameworks(source):
     ],
 )
 def test_a_list_of_frameworks_is_recognized(source, lines):
-    assert list(lists_of_frameworks(source)) == lines
+    assert list(lists_of(source, NAMES, 2)) == lines
 
 
 def test_frameworks_are_listed_in_their_table_alone():
@@ -192,6 +156,6 @@ def test_frameworks_are_listed_in_their_table_alone():
         f"{file.relative_to(ROOT)}:{line}"
         for file in sorted(files - skipped)
         if ROOT / "reports" / "published" not in file.parents
-        for line in lists_of_frameworks(file.read_text(encoding="utf-8"))
+        for line in lists_of(file.read_text(encoding="utf-8"), NAMES, 2)
     ]
     assert found == []

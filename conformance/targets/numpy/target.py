@@ -67,7 +67,7 @@ class NumpyTarget:
 
     def start_wrapper(
         self, wrapper: str, hyper: Hyper, parameters: list[Array]
-    ) -> Documented | Compressed | AverageFeed:
+    ) -> Documented | Compressed | GradientFeed | AverageFeed:
         """Begin a run of the documented wrapper."""
         return documented(wrapper, hyper, parameters)
 

@@ -65,7 +65,7 @@ REGULARIZERS: Mapping[str, type[WeightDecayRegularizer]] = {
 class Compressed:
     """The reference's own compression, its messages as arrays of zeros and what is sent."""
 
-    def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> None:
+    def __init__(self, hyper: Hyper, parameters: Sequence[Array]) -> None:
         numbers = {name: hyper[name] for name in ("momentum", "use_nesterov")}
         self._rule, self._sparsity = DGCMomentum(rampup_begin_step=0, **numbers), hyper["sparsity"]
         self._states = [self._rule.initial_state(working(array)) for array in parameters]
@@ -153,9 +153,11 @@ def started(wrapper: Wrapper, parameters: Sequence[Array]) -> GradientFeed | Ave
     return (AverageFeed if wrapper.averages else GradientFeed)(wrapper, parameters)
 
 
-def documented(wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> Documented | Compressed | AverageFeed:
-    """A run of a documented wrapper."""
+def documented(
+    wrapper: str, hyper: Hyper, parameters: Sequence[Array]
+) -> Documented | Compressed | GradientFeed | AverageFeed:
+    """A run of a documented wrapper: by the reference's public classes where it has some, else as declared."""
     declared = WRAPPERS[wrapper].of(hyper)
-    if declared.averages:
-        return AverageFeed(declared, parameters)
-    return (Compressed if wrapper == "dgc_compress" else Documented)(wrapper, declared.hyper(), parameters)
+    if wrapper in CLIPS or wrapper in REGULARIZERS:
+        return Documented(wrapper, declared.hyper(), parameters)
+    return Compressed(declared.hyper(), parameters) if wrapper == "dgc_compress" else started(declared, parameters)

@@ -1,0 +1,187 @@
+"""Adding an optimizer is a rule and a kernel, adding a wrapper is its declaration: all else follows, in a copy."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from optimetry.conformance.targets.table import FRAMEWORKS
+from optimetry.reference.rules import RULES
+from tests.lists import lists_of
+from tests.tree import ROOT, Tree
+
+RULE = '''"""A toy rule."""
+
+from dataclasses import dataclass
+
+from optimetry.reference.declaration import flag, hyper
+from optimetry.reference.rule import Rule, State, documented
+
+
+@documented
+@dataclass(frozen=True, kw_only=True)
+class Toy(Rule):
+    """Remembers a share of its gradients.
+
+    Documented: toys.Toy (page 000).
+    """
+
+    keep: float = hyper(None, "[0, 1)", "share of the memory that is kept", corners=(0.5, 0.0))
+    ahead: bool = flag(False, "whether to look ahead")
+
+    name = "toy"
+    slots = ("memory",)
+
+    def update(self, param, grad, state, lr, t):
+        memory = self.keep * state.memory + grad
+        return param - lr * (grad + self.keep * memory if self.ahead else memory), State(memory=memory)
+'''
+
+KERNEL = '''"""The toy's kernel."""
+
+from optimetry.accelerated.kernels.kernel import elementwise
+
+
+def toy(w, g, m, lr, keep):
+    m = keep * m + g
+    return w - lr * m, m
+
+
+def toy_ahead(w, g, m, lr, keep):
+    m = keep * m + g
+    return w - lr * (g + keep * m), m
+
+
+CUDA = "m = keep * m + g; w = w - lr * m;"
+AHEAD_CUDA = "m = keep * m + g; w = w - lr * (g + keep * m);"
+
+
+def kernel(rule):
+    function, cuda = (toy_ahead, AHEAD_CUDA) if rule.ahead else (toy, CUDA)
+    return elementwise(function, ("memory",), lambda lr, t: (lr, rule.keep), cuda, by_rows=True)
+'''
+
+WRAPPER = '''"""A toy wrapper."""
+
+from dataclasses import dataclass
+
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, wrapper
+from optimetry.reference.declaration import hyper
+
+
+@wrapper
+@dataclass(frozen=True, kw_only=True)
+class ToyDamping(Wrapper):
+    """``g*c``.
+
+    Documented: toys.Damping (page 000).
+    """
+
+    factor: float = hyper(0.5, "[0, 1)", "what is left of a gradient", corners=(0.5, 0.0, 0.9))
+
+    name = "toy_damping"
+
+    def feed(self, fed, parameters, state):
+        return [grad * self.factor for grad in fed], None
+'''
+
+FILES = {
+    "reference/rules/toy.py": RULE,
+    "accelerated/kernels/toy.py": KERNEL,
+    "conformance/subjects/wrappers/toys.py": WRAPPER,
+    "adapter.py": '''"""A target that forgets what the toys do."""
+
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+
+
+class Forgets(NumpyTarget):
+    def start(self, optimizer, hyper, parameters):
+        return super().start("sgd", {}, parameters)
+
+    def start_wrapper(self, wrapper, hyper, parameters):
+        return super().start_wrapper(wrapper, {"factor": 0.0}, parameters)
+''',
+}
+
+TOYS = ("toy", "toy_damping")
+CHECK = ("--effort", "quick", "--dtype", "float32", "-n", "1")
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
+    return Tree(tmp_path_factory.mktemp("toys") / "tree", FILES)
+
+
+@pytest.mark.parametrize("toy", TOYS)
+def test_a_toy_is_listed(tree: Tree, toy: str) -> None:
+    status, out = tree.run("optimetry", "check", "--help")
+    assert status == 0
+    assert re.search(rf"\b{toy}\b", out)
+
+
+@pytest.mark.parametrize("toy", TOYS)
+def test_a_toy_is_judged(tree: Tree, toy: str) -> None:
+    assert tree.run("optimetry", "check", "numpy", "--optimizer", toy, *CHECK)[0] == 0
+    status, out = tree.run("optimetry", "check", "adapter:Forgets", "--optimizer", toy, *CHECK, "--out", "found")
+    assert (status, "diverges" in out) == (1, True), out
+    (script,) = (tree.root / "found" / "counterexamples").glob(f"{toy}-*.py")
+    assert "def update" in script.read_text() if toy == "toy" else "def feed" in script.read_text()
+    assert tree.run("python", "-I", str(script))[0] == 0
+
+
+@pytest.mark.parametrize("toy", TOYS)
+def test_a_framework_that_does_not_know_a_toy_does_not_offer_it(tree: Tree, toy: str) -> None:
+    pytest.importorskip("torch")
+    status, out = tree.run("optimetry", "check", "torch", "--optimizer", toy, *CHECK)
+    assert status == 0, out
+    assert "3 unsupported" in out
+
+
+def test_a_toy_rule_is_fast(tree: Tree) -> None:
+    status, out = tree.run("optimetry", "check", "accelerated", "--optimizer", "toy", *CHECK)
+    assert status == 0, out
+
+
+def test_what_runs_for_a_rule_of_the_same_kind_runs_for_the_toy(tree: Tree) -> None:
+    """Planted faults and dialects are of one rule each."""
+    options = ("--collect-only", "-o", "python_files=test_*.py bench_*.py")
+    chosen = ("tests/accelerated", "tests/conformance", "tests/reference", "accelerated/benchmarks/bench_rules.py")
+    collected = tree.pytest(*options, *chosen)
+    of_momentum, of_toy = (
+        set(re.findall(rf"::(\w+)\[(?:.*-)?{rule}(?![a-z_])", collected)) for rule in ("momentum", "toy")
+    )
+    assert len(of_toy) > 25
+    assert {name for name in of_momentum - of_toy if not OF_ONE_RULE.search(name)} == set()
+
+
+OF_ONE_RULE = re.compile("planted|dialect|family|famil|class|probe|fault|framework|published|search|axes|point|worked")
+"""Words in the names of tests of what is written for one rule."""
+
+
+def test_the_toy_passes_the_tests_of_rules(tree: Tree) -> None:
+    chosen = [f"tests/{name}.py" for name in ("accelerated/test_equality", "accelerated/test_rows")]
+    said = tree.pytest("-k", "toy and float32 and numpy", *chosen)
+    assert int(re.findall(r"(\d+) passed", said)[0]) > 5
+    said = tree.pytest("-k", "toy and float32", "tests/conformance/test_equivalents.py")
+    assert int(re.findall(r"(\d+) passed", said)[0]) >= 2
+
+
+TABLES = {"conformance/selftest/faults/mutations.py", *(f"conformance/targets/{name}/table.py" for name in FRAMEWORKS)}
+"""Tables of rules on purpose: single tokens to change, and what each framework offers."""
+
+
+@pytest.mark.parametrize(
+    ("folders", "number"),
+    [(("reference", "accelerated", "conformance", "reports"), 3), (("tests",), 3 * len(RULES) // 4)],
+)
+def test_no_list_of_rules_is_written_where_one_could_be_read(folders: tuple[str, ...], number: int) -> None:
+    """A list that misses the next rule: in code any three names, in tests, where samples are needed, most of them."""
+    files = (file for folder in folders for file in (ROOT / folder).rglob("*.py") if "published" not in file.parts)
+    found = {
+        f"{file.relative_to(ROOT)}:{line}"
+        for file in files
+        for line in lists_of(file.read_text(encoding="utf-8"), RULES, number)
+        if str(file.relative_to(ROOT)) not in TABLES
+    }
+    assert found == set()
