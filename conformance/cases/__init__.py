@@ -1,1 +1,1 @@
-"""What is tried: complete, exact training runs, and how they are drawn and made small."""
+"""Cases: complete, exact training runs, and how they are drawn, replayed and shrunk."""

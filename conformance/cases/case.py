@@ -18,7 +18,7 @@ Grads = tuple[Array | None, ...]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A training run, complete and exact; equal to itself alone, so that what is known of it can be kept.
+    """A training run, complete and exact. A case equals itself alone, so that results can be cached by case.
 
     Attributes:
         optimizer: the subject's name.
@@ -26,7 +26,7 @@ class Case:
         hyper: every documented hyperparameter, learning rate aside.
         learning_rates: one for each step.
         parameters: the parameters before the first step.
-        grads: for each step one gradient, or None, for each parameter; what an average is fed are parameters.
+        grads: for each step one gradient, or None, for each parameter; an average is fed parameters instead.
     """
 
     optimizer: str
@@ -52,18 +52,18 @@ class Case:
         return sum(param.size for param in self.parameters)
 
     def replace(self, **changes: Any) -> Case:
-        """This case with other fields."""
+        """Return this case with other fields."""
         return dataclasses.replace(self, **changes)
 
     def only(self, tensors: Sequence[int]) -> Case:
-        """This case with these parameters alone, in this order."""
+        """Return this case with these parameters alone, in this order."""
         return self.replace(
             parameters=tuple(self.parameters[i] for i in tensors),
             grads=tuple(tuple(grads[i] for i in tensors) for grads in self.grads),
         )
 
     def to_json(self) -> str:
-        """The case as JSON text: bits, not decimals, so that reading it back gives the same case."""
+        """Return the case as JSON text, with bits instead of decimals, so that reading it back gives the same case."""
         fields = {
             "optimizer": self.optimizer,
             "dtype": self.dtype,
@@ -76,7 +76,7 @@ class Case:
 
     @classmethod
     def from_json(cls, text: str) -> Case:
-        """The case that `to_json` wrote."""
+        """Read the case that `to_json` wrote."""
         fields = json.loads(text)
         dtype = FORMATS[fields["dtype"]].dtype
         return cls(

@@ -1,4 +1,4 @@
-"""Cases that once failed where they should not have, or passed where they should not: tried before any drawn one."""
+"""Keeps cases that once were judged wrongly; property tests try them before any drawn case."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILE = "replayed.jsonl"
 
 @cache
 def replayed(optimizer: str, dtype: str) -> tuple[Case, ...]:
-    """The cases that are kept for one subject in one dtype."""
+    """Return the cases that are kept for one subject in one dtype."""
     text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
     found = (Case.from_json(line) for line in text.splitlines())
     return tuple(case for case in found if (case.optimizer, case.dtype) == (optimizer, dtype))

@@ -1,4 +1,4 @@
-"""Make a failing case small: few tensors, few elements, few steps, plain numbers."""
+"""Shrinks a failing case: fewer tensors, elements and steps, plainer numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUDGET = 400
 def shrunk(
     case: Case, fails: Callable[[Case], bool], declared: Sequence[Hyperparameter] = (), budget: int = BUDGET
 ) -> Case:
-    """The smallest case found that still fails, the same each time.
+    """Return the smallest case found that still fails, the same each time.
 
     Args:
         case: a failing case.
@@ -39,7 +39,7 @@ def shrunk(
 
 
 def _smaller(case: Case, declared: Sequence[Hyperparameter]) -> Iterator[Case]:
-    """Simpler cases, the boldest cuts first."""
+    """Yield simpler cases, the largest cuts first."""
     yield from _fewer_steps(case)
     yield from _fewer_tensors(case)
     yield from _fewer_elements(case)
@@ -118,7 +118,7 @@ def _rounded_arrays(case: Case, digits: int) -> Iterator[Case]:
 
 
 def _plain(array: Array, digits: int) -> Array:
-    """One significant digit, or with ``digits=0`` only the sign."""
+    """Round to one significant digit, or with ``digits=0`` to the sign."""
     wide = array.astype(np.float64)
     with np.errstate(all="ignore"):
         scale = 10.0 ** np.floor(np.log10(np.abs(wide)))

@@ -1,4 +1,4 @@
-"""How cases are drawn: structure, special values and a seed are chosen, arrays are built from them.
+"""Draws cases: structure, special values and a seed are chosen, and arrays are built from them.
 
 `drawn_cases` chooses with a seeded generator, so that a seed means the same cases whatever else is installed or
 imported; `cases` lets Hypothesis choose, for property tests. Both follow one plan.
@@ -43,12 +43,12 @@ class Magnitudes:
 
     @classmethod
     def of(cls, form: Format) -> Magnitudes:
-        """What the format holds with room for squares and a hundred steps."""
+        """Return the magnitudes that a format can hold with room for squares and a hundred steps."""
         return cls(-2.0, 1.0, 1.0) if form.largest < 1e5 else cls(-4.0, 3.0, 4.0)
 
 
 class _Draw:
-    """What a gradient pattern may use: a generator, the format, its magnitudes, epsilon, and the progress 0…1."""
+    """The inputs of a gradient pattern: a generator, the format, its magnitudes, epsilon, and the progress 0…1."""
 
     def __init__(self, rng: np.random.Generator, form: Format, epsilon: float) -> None:
         self.rng = rng
@@ -90,7 +90,7 @@ PARAMETERS: dict[str, Callable[[_Draw, tuple[int, ...]], Any]] = {
 
 @dataclass(frozen=True)
 class Tensor:
-    """What is drawn for one parameter."""
+    """The choices for one parameter."""
 
     shape: tuple[int, ...]
     start: str
@@ -101,7 +101,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is drawn for one case; `case` builds the arrays."""
+    """The choices for one case; `case` builds the arrays."""
 
     optimizer: str
     dtype: str
@@ -113,7 +113,7 @@ class Plan:
     seed: int
 
     def case(self) -> Case:
-        """The case of this plan, the same each time."""
+        """Build the case of this plan, the same each time."""
         draw = _Draw(np.random.default_rng(self.seed), FORMATS[self.dtype], self.hyper.get("epsilon", 1e-3))
         grads = [tuple(self._grad(draw, tensor, step) for tensor in self.tensors) for step in range(self.steps)]
         return Case(
@@ -140,25 +140,25 @@ T = TypeVar("T")
 
 
 class Chooser(Protocol):
-    """Whoever makes the choices that a plan leaves open; a case has at least ``fewest`` tensors."""
+    """Makes the choices that a plan leaves open; a case has at least ``fewest`` tensors."""
 
     fewest: ClassVar[int]
 
     def among(self, values: Sequence[T]) -> T:
-        """One of the values."""
+        """Choose one of the values."""
         ...
 
     def between(self, low: int, high: int) -> int:
-        """A whole number from ``low`` to ``high``, both included."""
+        """Choose a whole number from ``low`` to ``high``, both included."""
         ...
 
     def rarely(self) -> bool:
-        """True in one case out of three."""
+        """Choose True in one case out of three."""
         ...
 
 
 class Drawn(Hashable, Protocol):
-    """What cases are drawn for: a subject."""
+    """The part of a subject that drawing uses; subjects are declared in a room above this one."""
 
     @property
     def name(self) -> str:
@@ -180,7 +180,7 @@ class Drawn(Hashable, Protocol):
 
 
 def plan(choose: Chooser, subject: Drawn, dtype: str) -> Plan:
-    """A plan for one subject in one dtype.
+    """Choose a plan for one subject in one dtype.
 
     Rules that scale a step by norms get smaller rates, since a step as long as the parameter amplifies every rounding
     error in the next, and no subnormal gradients, whose norm underflows: both would leave nothing to be judged.
@@ -215,7 +215,7 @@ def _rate(choose: Chooser) -> float:
 
 
 def _value(choose: Chooser, declared: Hyperparameter) -> Any:
-    """A hyperparameter: mostly its default or a declared corner, else, if it is a number, another in its domain."""
+    """Choose a hyperparameter: mostly its default or a declared corner, else another number in its domain."""
     known = [x for x in dict.fromkeys((*declared.corners, declared.default)) if x is not None]
     if declared.domain is None or choose.between(1, 3) < 3:
         return choose.among(known)
@@ -226,7 +226,7 @@ def _value(choose: Chooser, declared: Hyperparameter) -> Any:
 
 
 def _logarithmic(choose: Chooser) -> float:
-    """A number from 0.001 to 1, evenly spaced in its logarithm."""
+    """Choose a number from 0.001 to 1, evenly spaced in its logarithm."""
     return float(10.0 ** (choose.between(-24, 0) / 8))
 
 
@@ -265,7 +265,7 @@ class _Hypothesis:
 
 
 def _size(value: Any) -> float:
-    """How large a choice makes a case: the elements of a shape, a number of steps; an empty tensor shows least."""
+    """Return how large a choice makes a case: the elements of a shape, a number of steps; an empty tensor is last."""
     if isinstance(value, tuple):
         return math.prod(value) or math.inf
     return value if isinstance(value, int) else 0
@@ -273,7 +273,7 @@ def _size(value: Any) -> float:
 
 @st.composite
 def cases(draw: st.DrawFn, subject: Drawn, dtype: str) -> Case:
-    """A Hypothesis strategy: cases for one subject in one dtype, as `drawn_cases` has them.
+    """Return a Hypothesis strategy: cases for one subject in one dtype, by the same plan as `drawn_cases`.
 
     .. code-block:: python
 
@@ -284,7 +284,7 @@ def cases(draw: st.DrawFn, subject: Drawn, dtype: str) -> Case:
 
 
 def drawn_cases(subject: Drawn, dtype: str, *, seed: int, count: int) -> Iterator[Case]:
-    """``count`` cases, the same for the same seed, each independent of the others; only the latest are held."""
+    """Draw ``count`` cases, the same for the same seed, each independent of the others; the latest are cached."""
     return (_drawn(subject, dtype, seed, number) for number in range(count))
 
 

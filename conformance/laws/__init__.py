@@ -5,7 +5,7 @@ from pkgutil import iter_modules
 
 from optimetry.conformance.laws.law import LAWS, Law, Trial, laws_of
 
-# What holds whatever is computed comes first, and so is named first.
+# Universal laws come first, so that they are reported first.
 for _module in sorted((module.name for module in iter_modules(__path__)), key=lambda name: (name != "universal", name)):
     import_module(f"{__name__}.{_module}")
 

@@ -25,7 +25,7 @@ def is_average(subject: Subject) -> bool:
 
 
 def ended(trial: Trial, *, applied: bool = True) -> tuple[Any, list[Array]]:
-    """A target's own run after all updates of a case, and the parameters it was fed last.
+    """Feed a target all updates of a case; return its run, and the parameters it was fed last.
 
     Args:
         trial: an average on a case with at least one step.
@@ -41,7 +41,7 @@ def ended(trial: Trial, *, applied: bool = True) -> tuple[Any, list[Array]]:
 
 
 def different(got: Sequence[Array], must: Sequence[Array]) -> str | None:
-    """Where two lists of arrays differ in a bit, in words."""
+    """Describe where two lists of arrays differ in a bit."""
     for i, (a, b) in enumerate(zip(got, must, strict=True)):
         if not same_bits(a, b):
             return f"parameter {i}: {first_difference((a != b).reshape(1, -1), a.reshape(1, -1), b.reshape(1, -1))}"
@@ -127,7 +127,7 @@ def fold(trial: Trial) -> str | None:
 
 
 def _not_the_mean(case: Case, got: Array, numbers: Sequence[int]) -> str | None:
-    """What is not the mean of these numbers, but for the rounding of one division and of its result."""
+    """Describe what is not the mean of these numbers, up to the rounding of one division and of its result."""
     mean = Fraction(sum(numbers), len(numbers))
     reach = Fraction(SLACK) * (abs(mean) * Fraction(case.form.roundoff) + Fraction(float(case.form.half_tiny)))
     for number in got.reshape(-1)[:1].tolist():

@@ -22,13 +22,13 @@ def clips(subject: Subject) -> bool:
 
 
 def named(name: str) -> Applies:
-    """Whether a subject has this name."""
+    """Return a condition: the subject has this name."""
     return lambda subject: subject.name == name
 
 
 @cache
 def twice(kind: type[Wrapper]) -> type[Wrapper]:
-    """A wrapper that is applied to what it gave, once more."""
+    """Return the wrapper that is applied twice."""
 
     class Twice(kind):  # type: ignore[misc, valid-type]
         def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:

@@ -51,12 +51,12 @@ def largest_are_sent(trial: Trial) -> str | None:
 
 
 def _fed(case: Case, hyper: dict[str, Any], grads: Sequence[tuple[Array, ...]]) -> Case:
-    """The case with other hyperparameters, fed with other gradients."""
+    """Return the case with other hyperparameters and other gradients."""
     return case.replace(hyper=hyper, grads=tuple(grads), learning_rates=(1.0,) * len(grads))
 
 
 def _whole_numbers(case: Case, step: int) -> tuple[Array, ...]:
-    """Gradients of small whole numbers, whose sums are exact in every format."""
+    """Return gradients of small whole numbers, whose sums are exact in every format."""
     return tuple(
         ((7 * np.arange(param.size) + 3 * step) % 23 - 11).astype(param.dtype).reshape(param.shape)
         for param in case.parameters
@@ -64,7 +64,7 @@ def _whole_numbers(case: Case, step: int) -> tuple[Array, ...]:
 
 
 def _different(case: Case, size: int) -> Array:
-    """Numbers of different magnitudes from 1 on, in no order, every other one negative."""
+    """Return numbers of different magnitudes from 1 on, unsorted, every other one negative."""
     dtype = case.form.dtype
     raw = np.dtype(f"uint{8 * dtype.itemsize}")
     order = np.random.default_rng(size).permutation(size).astype(raw)
@@ -74,5 +74,5 @@ def _different(case: Case, size: int) -> Array:
 
 
 def _not_equal(got: Any, must: Any) -> str | None:
-    """Where a trajectory is first not what it must be."""
+    """Describe where a trajectory is first not what it must be."""
     return first_difference(got != must, got, must)

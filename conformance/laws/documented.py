@@ -1,4 +1,4 @@
-"""Laws that are properties of the documented subject, declared beside it; a dialect may lack them."""
+"""Laws that are properties of the documented subject, declared beside it; a dialect may not have them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def special_case(trial: Trial) -> str | None:
     try:
         after = there.run()
     except TargetFault:
-        return None  # the other rule's fault, which its own verdict tells
+        return None  # a fault of the other rule, which gets a verdict of its own
     oracle = expected(there.case)
     return here.agrees(here.run(), after, oracle.bound) if explains(after, oracle, there.case.form) else None
 

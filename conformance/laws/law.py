@@ -1,4 +1,4 @@
-"""What a law is: a statement about runs of the same target, judged without an oracle.
+"""Declares laws: statements about runs of the same target, judged without an oracle.
 
 Two runs agree where their bits are the same, or where rounding alone explains the difference: each may be off by the
 slack times the documented subject's rounding bound. What must not depend on rounding at all is compared bit for bit.
@@ -45,15 +45,15 @@ class Trial:
         return subject_of(self.case).of(self.case.hyper)
 
     def on(self, case: Case) -> Trial:
-        """The same target on another case."""
+        """Return a trial of the same target on another case."""
         return Trial(self.target, case, self.guard)
 
     def on_target(self, target: Target) -> Trial:
-        """Another target on the same case."""
+        """Return a trial of another target on the same case."""
         return Trial(target, self.case, self.guard)
 
     def run(self) -> Array:
-        """The target's trajectory."""
+        """Run the target and return its trajectory."""
         return trajectory(self.target, self.case, self.guard)
 
     @property
@@ -62,12 +62,12 @@ class Trial:
         return reason_unsupported(self.target, self.case) is None
 
     def against(self, other: Trial, undo: Callable[[Array], Array] = lambda after: after) -> str | None:
-        """None where ``undo`` of the other trajectory differs from this one by rounding alone."""
+        """Compare with ``undo`` of another trajectory; return the first difference that rounding does not explain."""
         with np.errstate(all="ignore"):
             return self.agrees(self.run(), undo(other.run()), undo(expected(other.case).bound))
 
     def agrees(self, a: Array, b: Array, bound_of_b: Any = None) -> str | None:
-        """None where two trajectories of this case differ by rounding alone, else where they first do not."""
+        """Compare two trajectories of this case; return the first difference that rounding does not explain."""
         if same_bits(a, b):
             return None
         bound = expected(self.case).bound
@@ -76,7 +76,7 @@ class Trial:
 
 
 def beyond(a: Array, b: Array, bound: Any) -> str | None:
-    """Where two trajectories are first further apart than the slack times a bound, in words; None if nowhere."""
+    """Describe where two trajectories are first further apart than the slack times a bound; None if nowhere."""
     with np.errstate(all="ignore"):
         reach = bound * SLACK
         apart = np.abs(a.astype(reach.dtype) - b.astype(reach.dtype))
@@ -85,7 +85,7 @@ def beyond(a: Array, b: Array, bound: Any) -> str | None:
 
 
 def first_difference(different: Any, a: Array, b: Array) -> str | None:
-    """Where two trajectories differ first, in words; None where they do not."""
+    """Describe where two trajectories first differ; None where they do not."""
     if not different.any():
         return None
     step, element = np.unravel_index(int(np.argmax(different)), different.shape)
@@ -101,11 +101,11 @@ class Law:
     """A statement about the runs of one target.
 
     Attributes:
-        name: as it stands in reasons.
+        name: the name of its function, which reasons quote.
         statement: what holds, in a few words.
         universal: whether it holds whatever is computed, or is a property of the documented subject.
         applies: to which subjects.
-        check: None where the law holds on a trial, else what was found.
+        check: returns None where the law holds on a trial, else what contradicts it.
         slow: whether it takes so long that it is tried on the first case alone, and no case is shrunk for it.
     """
 
@@ -117,7 +117,7 @@ class Law:
     slow: bool = False
 
     def broken(self, target: Target, case: Case, guard: Guard) -> str | None:
-        """What contradicts the law on a case, None where nothing does or the law does not apply.
+        """Return what contradicts the law on a case, None where nothing does or the law does not apply.
 
         Raises:
             TargetFault: the target breaks the protocol.
@@ -130,7 +130,7 @@ LAWS: dict[str, Law] = {}
 
 
 def laws_of(subject: Subject) -> list[Law]:
-    """The laws that apply to a subject, the universal ones first, since what breaks them is no formula at all."""
+    """Return the laws that apply to a subject, the universal ones first: what breaks them is no formula at all."""
     return sorted((law for law in LAWS.values() if law.applies(subject)), key=lambda law: not law.universal)
 
 
@@ -140,7 +140,7 @@ def is_rule(subject: Subject) -> bool:
 
 
 def every_subject(subject: Subject) -> bool:
-    """Every subject."""
+    """Return True for every subject."""
     return True
 
 

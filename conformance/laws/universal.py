@@ -15,7 +15,7 @@ from optimetry.conformance.targets.session import Session, watched
 
 
 def is_elementwise_rule(subject: Subject) -> bool:
-    """Whether a subject is an update rule whose elements do not know of each other."""
+    """Whether a subject is an update rule whose elements are independent of each other."""
     return is_rule(subject) and subject.elementwise
 
 

@@ -1,4 +1,4 @@
-"""Cases made from a case, for the laws to compare."""
+"""Makes the cases that laws compare with a case."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from optimetry.conformance.numerics.arrays import Array
 
 
 def each(case: Case, change: Callable[[Array], Array]) -> Case:
-    """The case with every parameter and gradient changed alike."""
+    """Change every parameter and gradient of a case alike."""
     return rescaled(case, change, change)
 
 
 def rescaled(case: Case, param: Callable[[Array], Array], grad: Callable[[Array], Array]) -> Case:
-    """The case with every parameter and every gradient changed, each in its way."""
+    """Change every parameter of a case by one function, and every gradient by another."""
     # A ufunc of a 0-d array gives a scalar, which no target must be handed.
     return case.replace(
         parameters=tuple(np.asarray(param(array)) for array in case.parameters),
@@ -28,14 +28,14 @@ def rescaled(case: Case, param: Callable[[Array], Array], grad: Callable[[Array]
 
 
 def largest(case: Case) -> Case:
-    """The case with its largest parameter alone, and the steps in which that has a gradient."""
+    """Keep the largest parameter of a case, and the steps in which it has a gradient."""
     alone = case.only([int(np.argmax([param.size for param in case.parameters]))])
     kept = [step for step, grads in enumerate(alone.grads) if grads[0] is not None]
     return at_steps(alone, kept)
 
 
 def at_steps(case: Case, steps: list[int]) -> Case:
-    """The case with these steps alone, in this order."""
+    """Keep these steps of a case, in this order."""
     return case.replace(
         grads=tuple(case.grads[step] for step in steps),
         learning_rates=tuple(case.learning_rates[step] for step in steps),
@@ -43,7 +43,7 @@ def at_steps(case: Case, steps: list[int]) -> Case:
 
 
 def halved(case: Case) -> Case:
-    """A case of one parameter with that cut into two halves."""
+    """Cut the one parameter of a case into two halves."""
 
     def halves(array: Array | None) -> tuple[Array | None, ...]:
         return (None, None) if array is None else tuple(np.array_split(array.reshape(-1), 2))
@@ -53,7 +53,7 @@ def halved(case: Case) -> Case:
 
 
 def poisonings(trial: Trial) -> Iterator[tuple[Trial, Trial, int, int]]:
-    """The trial's largest parameter alone, the same with NaN or an infinity in one gradient, and in which.
+    """Pair the trial on its largest parameter with trials that have NaN or an infinity in one gradient.
 
     Yields:
         The clean trial, the poisoned one, the poisoned step and the poisoned element.
@@ -70,7 +70,7 @@ def poisonings(trial: Trial) -> Iterator[tuple[Trial, Trial, int, int]]:
 
 
 def shaped(case: Case, row: Array) -> tuple[Array, ...]:
-    """A step of a trajectory as arrays in the shapes of the parameters."""
+    """Return a step of a trajectory as arrays in the shapes of the parameters."""
     cuts = np.cumsum([param.size for param in case.parameters])[:-1]
     parts = np.split(row, cuts)
     return tuple(part.reshape(param.shape) for part, param in zip(parts, case.parameters, strict=True))

@@ -1,1 +1,1 @@
-"""What a number, a bound, an error ratio and a unit in the last place are."""
+"""Numbers with rounding bounds: formats, bounds, error ratios, units in the last place, the environment they need."""

@@ -1,4 +1,4 @@
-"""How far a trajectory is from what a rule has, in shares of the bound and in units in the last place."""
+"""Compares a trajectory with its expected value, as an error ratio and in units in the last place."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import Format
 
 SLACK = 2.0
-"""The largest share of the bound that conforms: 1 is for the rule's own order of operations, 2 for regrouped ones."""
+"""The largest error ratio that conforms: 1 is for the formula's own order of operations, 2 for regrouped ones."""
 
 LARGEST_SHARE = float(np.finfo(np.float64).max)
-"""What stands for an infinite share: any difference where the bound is zero, or a NaN where the rule is finite."""
+"""Stands for an infinite error ratio: a difference where the bound is zero, or a NaN where a number is expected."""
 
 
 LARGEST_ULP = 1e15
-"""What stands for a difference that has no number of units: one from a NaN, or a larger one."""
+"""Stands for a larger difference, or for one from a NaN, which has no number of units."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """The parameters after every step, as the rule has them.
+    """The expected value of a trajectory, with its rounding bound.
 
     Attributes:
-        value: wide values, shape (steps, elements); the elements are those of all parameters, one after the other.
+        value: the parameters after every step in wide precision, concatenated, shape (steps, elements).
         bound: how far a working-precision evaluation may be from them, same shape; not finite where nothing is known.
         start: the magnitude of the parameters before the first step, float64, shape (elements,).
     """
@@ -38,15 +38,15 @@ class Expected:
 
 @dataclass(frozen=True)
 class Agreement:
-    """A comparison of one or more trajectories with one rule.
+    """A comparison of one or more trajectories with one formula.
 
     Attributes:
-        share: the largest of ``|target - value| / bound`` over all elements whose bound is finite.
+        share: the error ratio: the largest ``|target - value| / bound`` over all elements whose bound is finite.
         ulp: the largest difference among them in units in the last place of the largest magnitude that the element
-            has had so far, rounded up: what is lost by cancellation near zero does not count.
+            has had so far, rounded up, so that cancellation near zero does not inflate it.
         vacuous: the number of elements whose bound is not finite: nothing can be said of them.
         elements: the number of elements of all steps.
-        worst: the step and the flat element of the largest share, None when there is none.
+        worst: the step and the flat element of the largest error ratio, None when there is none.
     """
 
     share: float = 0.0
@@ -71,7 +71,7 @@ class Agreement:
 
 
 def compare(after: Array, oracle: Expected, form: Format) -> Agreement:
-    """Compare a trajectory, shape (steps, elements), with what a rule has."""
+    """Compare a trajectory, shape (steps, elements), with its expected value."""
     known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
     elements, vacuous = known.size, known.size - int(np.count_nonzero(known))
     if elements == vacuous:
@@ -88,9 +88,9 @@ def compare(after: Array, oracle: Expected, form: Format) -> Agreement:
 
 
 def explained(after: Array, oracle: Expected, form: Format) -> Agreement | None:
-    """Compare a trajectory with a rule that may have given it: within the slack, and NaN where the rule itself is.
+    """Compare a trajectory with a formula that explains it: within the slack, and NaN where the expected value is.
 
-    None where it cannot have.
+    None where the formula does not explain it.
     """
     agreement = compare(after, oracle, form)
     undefined = np.isnan(oracle.value)
@@ -98,12 +98,12 @@ def explained(after: Array, oracle: Expected, form: Format) -> Agreement | None:
 
 
 def explains(after: Array, oracle: Expected, form: Format) -> bool:
-    """Tell whether a trajectory may be one of a rule; see `explained`."""
+    """Check whether a formula explains a trajectory; see `explained`."""
     return explained(after, oracle, form) is not None
 
 
 def shares_of(after: Array, oracle: Expected, known: Any) -> Any:
-    """The share of the bound that each element's difference takes, 0 where nothing is known, as float64."""
+    """Return each element's error ratio as float64, 0 where nothing is known."""
     with np.errstate(all="ignore"):
         distance = np.abs(after.astype(oracle.value.dtype) - oracle.value)
         share = np.where(distance == 0, 0.0, (distance / oracle.bound).astype(np.float64))
@@ -111,7 +111,7 @@ def shares_of(after: Array, oracle: Expected, known: Any) -> Any:
 
 
 def ulps_of(after: Array, oracle: Expected, form: Format) -> Any:
-    """Each element's difference in units in the last place of its largest magnitude so far, as float64."""
+    """Return each element's difference in units in the last place of its largest magnitude so far, as float64."""
     with np.errstate(all="ignore"):
         value = oracle.value.astype(np.float64)
         distance = np.abs(after.astype(oracle.value.dtype) - oracle.value).astype(np.float64)

@@ -1,4 +1,4 @@
-"""How a formula is computed, beside which formula it is."""
+"""Describes how a formula is computed, apart from which formula it is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Arithmetic:
         flushes_subnormals: whether a subnormal operand or result may become zero.
         incremental_moments: whether moving averages are formed as increments, ``m + (1-b)*(g - m)``.
         float32: the real numbers that are held in float32 beside wider arrays, wherever they are used.
-        float32_in_some_uses: those that are so in some uses, or by other roundings than one to float32.
+        float32_in_some_uses: those that lose precision in some uses alone, or by other roundings than one to float32.
     """
 
     flushes_subnormals: bool = False
@@ -34,7 +34,7 @@ class Arithmetic:
         return self.flushes_subnormals or self.imprecise
 
     def record(self) -> list[Any]:
-        """What a results file holds: a name, or a name with the numbers that it is about."""
+        """Return the entries of a results file: names, or a name with the numbers that it is about."""
         return [
             *[FLUSHES] * self.flushes_subnormals,
             *[INCREMENTAL] * self.incremental_moments,
@@ -44,4 +44,4 @@ class Arithmetic:
 
 
 PLAIN = Arithmetic()
-"""One operation after the other, each rounded to the arrays' dtype."""
+"""Operation by operation, each rounded to the arrays' dtype."""

@@ -1,4 +1,4 @@
-"""Arrays as targets give and take them: concrete ndarrays, compared by their bits."""
+"""Arrays that targets take and return: concrete ndarrays, compared by their bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running error analysis: a wide value together with a bound on what rounding may do to it.
+"""Running error analysis: a wide value with a bound on the rounding errors of a working-precision evaluation.
 
 `Bounded` is an array that NumPy's functions dispatch on (NEP 13, NEP 18), so a reference rule evaluated on it yields,
 beside the value, a bound on the distance of *every* working-precision evaluation of that rule. The analysis is
@@ -52,13 +52,13 @@ class Bounded(NDArrayOperatorsMixin):
 
     @classmethod
     def exact(cls, array: Any, form: Format) -> Bounded:
-        """An input array: exactly what it says. Of what follows from an infinity or a NaN, nothing is known."""
+        """Make an exact input. Nothing is known of what follows from an infinity or a NaN."""
         value = np.asarray(array).astype(form.wide)
         return cls(value, _or_flushed(value, np.where(np.isfinite(value), np.zeros_like(value), np.inf), form), form)
 
     @classmethod
     def scalar(cls, number: float | Wide, form: Format) -> Bounded:
-        """A hyperparameter: held as given, or rounded to ``form``, as the implementation pleases."""
+        """Make a hyperparameter, which an implementation may hold as given or rounded to ``form``."""
         value = np.asarray(number).astype(form.wide)
         return cls(value, _or_flushed(value, np.abs(form.nearest(value) - value) * MARGIN, form), form)
 
@@ -73,7 +73,7 @@ class Bounded(NDArrayOperatorsMixin):
         return self.value.ndim
 
     def held_in(self, form: Format) -> Bounded:
-        """This number after rounding to a coarser format; itself when it is held in that format already."""
+        """Round to a coarser format; return the number itself if it is held in that format already."""
         if form is self.form or form.roundoff <= self.form.roundoff:
             return self
         inexact = np.logical_or(self.bound, form.nearest(self.value) != self.value)
@@ -104,7 +104,7 @@ def _constant(number: float, form: Format) -> Bounded:
 
 
 def _or_flushed(value: Wide, bound: Wide, form: Format) -> Wide:
-    """The bound of a number that is zero for an evaluation that flushes subnormals, if the format says so."""
+    """Widen the bound of a number that an evaluation flushes to zero, if the format flushes subnormals."""
     if not form.flushes:
         return bound
     size = np.abs(value)
@@ -112,7 +112,7 @@ def _or_flushed(value: Wide, bound: Wide, form: Format) -> Wide:
 
 
 def _alike(operands: Any) -> list[Bounded]:
-    """The operands as `Bounded` numbers of one format, the coarsest among them."""
+    """Return the operands as `Bounded` numbers of one format, the coarsest among them."""
     form = max((x.form for x in operands if isinstance(x, Bounded)), key=lambda form: form.roundoff)
     return [x.held_in(form) if isinstance(x, Bounded) else _lifted(x, form) for x in operands]
 
@@ -124,7 +124,7 @@ def _lifted(operand: Any, form: Format) -> Bounded:
 def _rounded(
     value: Wide, propagated: Wide, form: Format, nonnegative: bool, *, underflows: bool = False, inexact: Any = None
 ) -> Bounded:
-    """The result of one operation, rounded once: what the operands' bounds come to, and the rounding of the result.
+    """Bound the result of one operation: the propagated bounds of its operands, and one rounding.
 
     Args:
         value: the wide result.
@@ -142,13 +142,13 @@ def _rounded(
 
 
 def _rounded_often(value: Wide, propagated: Wide, error: Wide, form: Format, nonnegative: bool) -> Bounded:
-    """The result of an operation that is rounded several times, which may carry it beyond the largest number."""
+    """Bound the result of an operation that is rounded several times, which may carry it beyond the largest number."""
     bound = propagated + error
     return Bounded(value, np.where(np.abs(value) + bound > form.largest, np.inf, bound), form, nonnegative)
 
 
 def _not_zero(x: Bounded) -> Any:
-    """Where ``x`` is anything but an exact zero."""
+    """Return where ``x`` is anything but an exact zero."""
     return np.logical_or(x.value, x.bound)
 
 
@@ -250,7 +250,7 @@ def _comparison(compare: np.ufunc) -> Callable[[Bounded, Bounded], Trilean]:
 
 
 def _where(condition: Any, a: Any, b: Any) -> Bounded:
-    """Elements of ``a`` or ``b``; where the condition is undecided, the bound reaches over both."""
+    """Choose elements of ``a`` or ``b``; where the condition is undecided, the bound covers both."""
     a, b = _alike([x if isinstance(x, Bounded) else float(x) for x in (a, b)])
     nonnegative = a.nonnegative and b.nonnegative
     if not isinstance(condition, Trilean):

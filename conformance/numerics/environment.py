@@ -1,7 +1,7 @@
-"""The floating-point environment of this thread: how it rounds, what becomes of subnormals, when NumPy complains.
+"""Sets and checks the floating-point environment of this thread: rounding mode, subnormals, NumPy's error handling.
 
 The judge and a target may share a process. A target that switches flush-to-zero on would change how the oracle itself
-computes; so the environment is set for every evaluation, and what a target has changed is reported.
+computes. So the environment is set for every evaluation of the oracle, and a target that changes it is reported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DEFAULT = ctypes.c_void_p(-1)
 
 @cache
 def _library() -> Any:
-    """The C library, where its functions on the environment can be used; None elsewhere."""
+    """Return the C library where its functions on the environment can be used, None elsewhere."""
     if not sys.platform.startswith("linux"):
         return None
     try:
@@ -39,7 +39,7 @@ def changes() -> list[str]:
     """Name what differs from the default environment, in words; empty where nothing does."""
     one, tiny = np.float64(1.0), np.float64(5e-324)
     with np.errstate(all="ignore"):
-        half = np.array(2.0**-53)  # an array, so that nothing is computed before it is run
+        half = np.array(2.0**-53)  # an array, so that Python folds no constants
         up, down = np.array(one) + half * 1.5, np.array(one) + half * 0.5
         flushed = not float(np.array(2.0**-1022) * 0.5) or not float(np.array(tiny) * 1.0)
     found = []
@@ -52,7 +52,7 @@ def changes() -> list[str]:
 
 @contextmanager
 def default_environment() -> Iterator[None]:
-    """Compute inside with the default environment; what was set before is set again behind it.
+    """Compute in the default environment inside the block, and restore the previous one behind it.
 
     Raises:
         RuntimeError: the environment is not the default one and cannot be set.
@@ -63,7 +63,9 @@ def default_environment() -> Iterator[None]:
         if library is None:
             found = changes()
             if found:
-                raise RuntimeError(f"this process does not compute as it should: {', '.join(found)}")
+                raise RuntimeError(
+                    f"this process does not compute in the default floating-point environment: {', '.join(found)}"
+                )
             yield
             return
         library.fegetenv(before)

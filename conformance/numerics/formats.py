@@ -1,4 +1,4 @@
-"""The floating-point formats that are judged, and the wider format each is judged in."""
+"""Declares the floating-point formats that are judged, and the wider format in which each is judged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy_quaddtype import QuadPrecDType
 QUAD: np.dtype[Any] = QuadPrecDType()
 
 MARGIN = 1 + 2.0**-20
-"""Every rounding term is enlarged by this factor: it pays for the rounding of the wide value and of the bound."""
+"""Enlarges every rounding term, to cover the rounding of the wide value and of the bound themselves."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +55,7 @@ class Format:
         return f"Format({self.name})"
 
     def nearest(self, value: Any) -> Any:
-        """``value`` rounded to this format, as a wide array."""
+        """Round ``value`` to this format, as a wide array."""
         return np.asarray(value).astype(self.dtype).astype(self.wide)
 
 
@@ -96,7 +96,7 @@ FORMATS: dict[str, Format] = {
 
 
 def scalar_format(working: Format) -> Format:
-    """The coarsest format in which an honest implementation holds scalars beside arrays of ``working``.
+    """Return the coarsest format in which an honest implementation holds scalars beside arrays of ``working``.
 
     Scalars are held in float32 beside float16 and bfloat16 arrays, where 0.999 would round to 1, and in the arrays' own
     format otherwise.
@@ -106,5 +106,5 @@ def scalar_format(working: Format) -> Format:
 
 @cache
 def flushing(form: Format) -> Format:
-    """The format on hardware that may flush subnormals to zero: every result is off by up to the smallest normal."""
+    """Return the format with flushed subnormals: a result may be off by up to the smallest normal."""
     return dataclasses.replace(form, half_tiny=np.asarray(form.smallest_normal).astype(form.wide), flushes=True)

@@ -1,4 +1,4 @@
-"""Comparisons that may be undecided, because rounding could turn them round."""
+"""Comparisons that are undecided where rounding may change their outcome."""
 
 from __future__ import annotations
 

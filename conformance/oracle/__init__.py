@@ -1,1 +1,1 @@
-"""What a subject must give on a case, on numbers with rounding bounds."""
+"""The oracle: evaluates a subject on a case, on numbers with rounding bounds."""

@@ -1,4 +1,4 @@
-"""What a working-precision evaluation of a subject may give in a case: wide values and their rounding bounds."""
+"""Evaluates a subject on a case: the expected value, and the bound of a working-precision evaluation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.declaration import Declared
 
 UNDERFLOW_ROOM = 2.0**10
-"""How much larger than the rule's own underflows those of regrouped arithmetic may be.
+"""How much larger underflow errors of regrouped arithmetic may be than those of the formula as written.
 
 ``lr * grad / root`` and ``lr * (grad / root)`` differ by rounding alone, but a subnormal product in the first is
 divided by the root, and one in the second is not. No constant slack covers that, so each underflow has this much room:
@@ -71,11 +71,11 @@ class BoundedNumbers:
     narrow: tuple[str, ...] = ()
 
     def array(self, array: Array) -> Bounded:
-        """An input: exactly what it says."""
+        """Make an exact input."""
         return Bounded.exact(array, self.form)
 
     def scalar(self, name: str, number: float) -> Bounded:
-        """A hyperparameter or a learning rate, which may be held as given or rounded to the scalars' format."""
+        """Make a hyperparameter or a learning rate, which may be held as given or rounded to the scalars' format."""
         scalars = scalar_format(self.form)
         held_in = FORMATS["float32"] if name in self.narrow else scalars
         held = Bounded.scalar(number, held_in)
@@ -86,19 +86,19 @@ class BoundedNumbers:
 
     @property
     def decays(self) -> set[str]:
-        """The hyperparameters that weigh an average: those from 0 to 1."""
+        """Return the hyperparameters that weigh an average: those from 0 to 1."""
         return {x.name for x in self.subject.hyperparameters() if x.domain is not None and x.domain.ends == (0.0, 1.0)}
 
 
 @cache
 def with_underflow_room(form: Format) -> Format:
-    """The format with `UNDERFLOW_ROOM`, where it has any."""
+    """Return the format with `UNDERFLOW_ROOM`, if it has any to give."""
     roomy = form.roundoff <= FORMATS["float32"].roundoff
     return dataclasses.replace(form, half_tiny=form.half_tiny * UNDERFLOW_ROOM) if roomy else form
 
 
 def _groups(case: Case, elementwise: bool) -> Iterator[list[int]]:
-    """The parameters that are evaluated as one: where elements are independent, all that miss the same gradients."""
+    """Group parameters to evaluate as one: where elements are independent, all that miss the same gradients."""
     if not elementwise:
         yield from ([i] for i in range(len(case.parameters)))
         return
@@ -109,7 +109,7 @@ def _groups(case: Case, elementwise: bool) -> Iterator[list[int]]:
 
 
 def _joined(case: Case, groups: list[list[int]]) -> Case:
-    """The case with each group of several parameters as one."""
+    """Return the case with each group of parameters joined into one."""
     if all(len(group) == 1 for group in groups):
         return case.only([group[0] for group in groups])
 

@@ -1,1 +1,1 @@
-"""What is documented and judged: update rules and wrappers, by one protocol."""
+"""Subjects: the documented update rules and wrappers, under one protocol."""

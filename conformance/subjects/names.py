@@ -1,4 +1,4 @@
-"""Names that a user chooses from a list."""
+"""Checks names that a user chooses from a list."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from optimetry.reference.errors import UsageError
 
 
 def near_miss(name: str, names: Iterable[str]) -> str:
-    """``; did you mean adam?`` where one of the names is close, else nothing."""
+    """Return ``; did you mean adam?`` where one of the names is close, else nothing."""
     near = difflib.get_close_matches(name, list(names), n=1)
     return f"; did you mean {near[0]}?" if near else ""
 
 
 def chosen(kind: str, asked: Iterable[str] | None, allowed: Iterable[str], also: Iterable[str] = ()) -> list[str]:
-    """The names asked for, each once, or all that are allowed.
+    """Return the names asked for, each once, or all that are allowed.
 
     Args:
         kind: what the names are of, for the error's text.

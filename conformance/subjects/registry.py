@@ -1,4 +1,4 @@
-"""Every subject by its name."""
+"""Registers every subject by its name."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def subject_named(name: str) -> Subject:
 
 
 def subject_of(case: Case) -> Subject:
-    """The subject that a case is for."""
+    """Return the subject that a case is for."""
     return subject_named(case.optimizer)

@@ -16,7 +16,7 @@ from optimetry.reference.training import Training
 
 
 class RuleSubject(Subject):
-    """An update rule: a step takes gradients and a learning rate, and gives the parameters after it."""
+    """An update rule: a step takes gradients and a learning rate, and returns the updated parameters."""
 
     declaration: type[Rule]
     has_learning_rate: ClassVar[bool] = True

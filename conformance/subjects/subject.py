@@ -1,7 +1,7 @@
-"""What is judged: something documented that runs on a case, on whatever numbers it is given.
+"""Declares the protocol of a subject: something documented that runs on a case, on any kind of number.
 
 An update rule is a subject, and so are a clip, a regularizer, an average and a compression of gradients. The oracle,
-the laws, the families of other rules, counterexamples and planted faults know subjects alone.
+the laws, the families of dialects, counterexamples and planted faults work on subjects alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Numbers(Protocol):
 
 @dataclass(frozen=True)
 class Subject(ABC):
-    """Something documented.
+    """Something documented that can be judged.
 
     Attributes:
         declaration: its hyperparameters and its formula.
@@ -79,7 +79,7 @@ class Subject(ABC):
         return self.declaration.hyperparameters()
 
     def of(self, hyper: Mapping[str, Any]) -> Declared:
-        """The documented formula with these hyperparameters.
+        """Return the documented formula with these hyperparameters.
 
         Raises:
             HyperparameterError: one is missing, unknown or not allowed.
@@ -102,4 +102,4 @@ class Subject(ABC):
 
     @abstractmethod
     def magnitudes(self, case: Case) -> Sequence[Array]:
-        """The largest magnitudes among the inputs, from which ULP are counted; one array for each parameter."""
+        """Return the largest magnitudes among the inputs, from which ULP are counted; one array for each parameter."""

@@ -1,1 +1,1 @@
-"""Frameworks under test, one folder each, imported only when named."""
+"""Targets: the frameworks that are judged, one folder each, imported only when named."""

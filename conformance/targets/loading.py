@@ -1,4 +1,4 @@
-"""How a ``TARGET`` argument becomes a target: a built-in name, or ``module:object``."""
+"""Loads the target that a ``TARGET`` argument names: a built-in name, or ``module:object``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from optimetry.reference.errors import TargetError
 
 
 def builtin_names() -> list[str]:
-    """The targets that come with optimetry: one for each folder in ``conformance/targets``."""
+    """Return the names of the targets that come with optimetry: one for each folder in ``conformance/targets``."""
     return sorted(module.name for module in iter_modules(targets.__path__) if module.ispkg)
 
 
 def extras() -> Mapping[str, list[str]]:
-    """The requirements behind each extra of optimetry, such as ``torch>=2.6``. An extra is named as its target."""
+    """Return the requirements of each extra of optimetry, such as ``torch>=2.6``. An extra is named as its target."""
     needed: dict[str, list[str]] = {}
     for requirement in metadata.requires("optimetry") or ():
         asked, _, condition = requirement.partition(";")
@@ -37,37 +37,37 @@ def extras() -> Mapping[str, list[str]]:
 
 
 def requirements(name: str) -> list[str]:
-    """What the framework behind a built-in target needs: its extra, or the distribution alone; nothing for our own."""
+    """Return what a built-in target needs: its extra, or the distribution alone; nothing for our own targets."""
     row = FRAMEWORKS.get(name)
     return [] if row is None else extras().get(name, [row.distribution])
 
 
 def install_hint(name: str) -> str:
-    """The command that installs what a built-in target needs."""
+    """Return the command that installs what a built-in target needs."""
     return "pip install " + " ".join(f'"{requirement}"' for requirement in requirements(name))
 
 
 def version_note(name: str, version: str) -> str:
-    """A sentence where a built-in target runs another version of its framework than its adapter is for, else empty."""
+    """Return a note where a framework's installed version is not the one its adapter is for, else an empty text."""
     row = FRAMEWORKS.get(name)
     if row is None or version.split("+", maxsplit=1)[0] == row.version:
         return ""
     return (
-        f"Note: the adapter was written for {name} {row.version}, and nobody has looked at what {version} does with "
-        f'its arguments. For verdicts as published: pip install "{row.distribution}=={row.version}"'
+        f"Note: the adapter was written for {name} {row.version} and has not been checked against {version}. "
+        f'For verdicts as published: pip install "{row.distribution}=={row.version}"'
     )
 
 
 def distribution_of(requirement: str) -> str:
-    """The name that a requirement begins with."""
+    """Return the name that a requirement begins with."""
     found = re.match(r"[\w.-]+", requirement)
     return found[0] if found else requirement
 
 
 def builtin_version(name: str) -> str:
-    """The version of the framework behind a built-in target, without importing it, or how to install it."""
+    """Return the version of a built-in target's framework, without importing it, or how to install it."""
     row = FRAMEWORKS.get(name)
-    if row is None:  # our own, which need nothing more
+    if row is None:  # our own targets, which need nothing more
         try:
             return load_target(name).version
         except TargetError as error:
@@ -81,14 +81,14 @@ def builtin_version(name: str) -> str:
 
 
 def builtin_meaning(name: str) -> str:
-    """The first line of the docstring of a built-in target's module, which is not imported."""
+    """Return the first line of the docstring of a built-in target's package, which is not imported."""
     found = importlib.util.find_spec(f"{targets.__name__}.{name}")
     source = Path(found.origin).read_text(encoding="utf-8") if found and found.origin else ""
     return (ast.get_docstring(ast.parse(source)) or "").split("\n")[0].rstrip(".").replace("`", "")
 
 
 def load_target(spec: str) -> Target:
-    """The target that ``spec`` names.
+    """Load the target that ``spec`` names.
 
     Args:
         spec: a built-in name, or ``module:object`` where the object is a class, an instance or a function without
@@ -145,7 +145,7 @@ def _imported(module: str, spec: str) -> Any:
 
 
 def made(found: Any, spec: str) -> Target:
-    """The target itself, from a class, an instance or a factory that error texts call ``spec``.
+    """Make a target from a class, an instance or a factory, which error texts call ``spec``.
 
     Raises:
         TargetError: it cannot be made, or is no target.
@@ -171,5 +171,5 @@ def made(found: Any, spec: str) -> Target:
 
 
 def _text(error: BaseException) -> str:
-    """The error in one line."""
+    """Return the error in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")

@@ -1,4 +1,4 @@
-"""What frameworks offer: one table a framework of subject to class and arguments, and the target that offers just that.
+"""Tables of what frameworks offer, from subject to class and arguments, and the target that offers what is in one.
 
 Benchmarks read the same tables, so what is timed is what is judged.
 """
@@ -14,10 +14,10 @@ from optimetry.conformance.targets.protocol import Hyper
 
 
 class Offer(ABC):
-    """How a framework computes one subject, a rule or a wrapper: one row of its table."""
+    """One row of a framework's table: how it computes one rule or wrapper."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Why it does not with these hyperparameters, in this dtype or by this engine; None where it does."""
+        """Return why these hyperparameters, this dtype or this engine are not offered; None where they are."""
         return None
 
     @abstractmethod
@@ -32,7 +32,7 @@ class TableTarget:
         name: the framework's.
         version: what is installed.
         offers: the table.
-        absent: why what it lacks is missing, where there is more to say than that it is.
+        absent: reasons for some of the subjects that it does not offer.
         engine_names: the implementations that are judged apart, the first by default.
     """
 
@@ -48,11 +48,11 @@ class TableTarget:
             raise ValueError(f"{self.name}: engine = {engine!r}, must be one of {', '.join(self.engine_names)}")
 
     def engines(self) -> Sequence[Self]:
-        """One target for each implementation."""
+        """Return one target for each implementation."""
         return [type(self)(engine) for engine in self.engine_names]
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
-        """Why this rule or wrapper, these hyperparameters or this dtype are not offered; None where they are."""
+        """Return why this rule or wrapper, these hyperparameters or this dtype are not offered; None where they are."""
         offer: Offer | None = self.offers.get(optimizer)
         if offer is None:
             return self.absent.get(optimizer, f"nothing in {self.name} is known for {optimizer}")

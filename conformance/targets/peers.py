@@ -1,4 +1,4 @@
-"""Frameworks beside our backend in benchmarks: for each that is installed, functions that do one step.
+"""Finds the installed frameworks that benchmarks time beside our backend, as functions that do one step.
 
 A framework takes part with a file ``peer.py`` in its folder, whose ``steps`` reads the table that its target reads.
 What it computes under a rule's name may be a dialect of it; it moves the same memory.
@@ -20,14 +20,14 @@ Step = Callable[[], object]
 
 
 def names() -> list[str]:
-    """The frameworks that take part."""
+    """Return the frameworks that take part."""
     return [name for name in FRAMEWORKS if util.find_spec(f"{targets.__name__}.{name}.peer")]
 
 
 def peers(
     rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
 ) -> Iterator[tuple[str, Step]]:
-    """The installed frameworks' steps under names such as ``torch fused``, each on copies of parameters and gradients.
+    """Yield the installed frameworks' steps by names such as ``torch fused``, each on copies of its arrays.
 
     Args:
         rule: the rule's name.
@@ -43,7 +43,7 @@ def peers(
 
 
 def versions() -> dict[str, str]:
-    """The versions of the frameworks that take part and are installed, and of what they run on."""
+    """Return the versions of the installed frameworks that take part, and of what they run on."""
     found = {}
     for distribution in dict.fromkeys(distribution_of(one) for name in names() for one in requirements(name)):
         try:

@@ -1,6 +1,6 @@
-"""The protocol a framework adapter keeps, and how a ``TARGET`` argument becomes one.
+"""The protocol of a target: what a framework's adapter must implement, and may.
 
-This is the contract other projects build on: two required attributes, one required method, and a run object with
+This is the contract that other projects build on: two required attributes, one required method, and a run object with
 one required method. Everything else is optional and looked up by name.
 """
 
@@ -31,8 +31,8 @@ class Run(Protocol):
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """Apply one update and return every parameter after it, in the order given to ``start``.
 
-        ``grads[i]`` has the shape and dtype of parameter ``i``; ``None`` leaves that parameter and its state as they
-        are. Arrays passed in must not be changed.
+        ``grads[i]`` has the shape and dtype of parameter ``i``; ``None`` keeps that parameter and its state
+        unchanged. Arrays passed in must not be changed.
         """
         ...
 
@@ -41,7 +41,7 @@ class GradientRun(Protocol):
     """A clip or a regularizer, bound to the parameters it was started with."""
 
     def transform(self, grads: list[Array]) -> list[Array]:
-        """What the update rule would be given in place of these gradients, one for each parameter.
+        """Return what the update rule would be given in place of these gradients, one for each parameter.
 
         Arrays passed in must not be changed.
         """
@@ -55,7 +55,7 @@ class AverageRun(Protocol):
     """
 
     def update(self, parameters: list[Array]) -> None:
-        """Take the parameters in, as they are after one more step of training. They must not be changed."""
+        """Feed the parameters after one more step of training. They must not be changed."""
         ...
 
     def apply(self) -> list[Array]:
@@ -69,7 +69,7 @@ class AverageRun(Protocol):
 
 @runtime_checkable
 class Target(Protocol):
-    """A framework under judgement.
+    """A framework that is judged.
 
     Optional methods, used where they exist:
 
@@ -79,7 +79,7 @@ class Target(Protocol):
         The implementations of this framework that are judged apart (single tensor, fused, …). Each is a target with
         an attribute ``engine: str``. Without this method the target itself is the one engine.
     ``not_run() -> Mapping[str, str]``
-        The engines that this machine cannot run, each with the reason. They are none of ``engines()`` and get no
+        The engines that this machine cannot run, each with the reason. They are not among ``engines()`` and get no
         verdict; the report names them.
     ``start_wrapper(wrapper, hyper, parameters) -> GradientRun | AverageRun``
         Begin a run of a documented wrapper (a clip, a regularizer, an average) around ``parameters``. A target without
@@ -95,18 +95,18 @@ class Target(Protocol):
 
 
 def engines_of(target: Target) -> Sequence[Target]:
-    """The targets to judge one by one: what ``engines()`` lists, or the target itself."""
+    """Return the targets to judge one by one: what ``engines()`` lists, or the target itself."""
     listed = getattr(target, "engines", None)
     return list(listed()) if callable(listed) else [target]
 
 
 def engine_name(target: Target) -> str:
-    """The engine a target says it runs, ``"default"`` when it says nothing."""
+    """Return the engine that a target says it runs, ``"default"`` if it says nothing."""
     return str(getattr(target, "engine", "default"))
 
 
 def engines_not_run(target: Target) -> dict[str, str]:
-    """The engines that a target says cannot run here, with its reasons."""
+    """Return the engines that a target says cannot run here, with its reasons."""
     ask = getattr(target, "not_run", None)
     return {} if ask is None else {str(engine): str(reason) for engine, reason in ask().items()}
 

@@ -1,4 +1,4 @@
-"""Run a target on a case, holding it to the protocol at every step."""
+"""Runs a target on a case, and checks the protocol at every step."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from optimetry.conformance.targets.protocol import Target
 from optimetry.reference.errors import TargetFault, TargetHung
 
 NUMPY_DEFAULT = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
-"""How NumPy reports floating-point errors unless told otherwise; so a target finds it."""
+"""How NumPy handles floating-point errors by default, which every target is started with."""
 
 
 @dataclass(frozen=True)
 class Guard:
-    """What watches over each run of a target.
+    """Watches over each run of a target.
 
     Attributes:
         time_limit: seconds one run may take.
@@ -38,7 +38,7 @@ class Guard:
 
 
 def trajectory(target: Target, case: Case, guard: Guard, *, fresh: Sequence[int] = ()) -> Array:
-    """Run a target and return what it gives after every step, shape (steps, elements), in the case's dtype.
+    """Run a target and return its results after every step, shape (steps, elements), in the case's dtype.
 
     Args:
         target: one engine.
@@ -59,10 +59,10 @@ def trajectory(target: Target, case: Case, guard: Guard, *, fresh: Sequence[int]
 
 
 class Session:
-    """A run of a target, fed as a training loop feeds it, and held to leave what it is given as it is.
+    """A run of a target, fed as a training loop feeds it; checks that its inputs are not changed.
 
-    The target gets copies of the parameters, and each parameter's gradients in one buffer that is written anew before
-    every step. Whoever keeps the buffer in place of its contents sees them change; the parameters in ``fresh`` have a
+    The target gets copies of the parameters, and each parameter's gradients in one buffer that is overwritten before
+    every step, so that a target that keeps the buffer sees its contents change. The parameters in ``fresh`` get a
     new array at every step instead. All are arrays, 0-d ones too, with memory of their own, C-contiguous and writeable.
 
     Attributes:
@@ -84,7 +84,7 @@ class Session:
         self._hold(self.parameters, case.parameters, "start changed parameter")
 
     def step(self, grads: Sequence[Array | None], rate: float) -> list[Array]:
-        """Feed one more step, and return what the target gives: for an average, what it puts into the parameters."""
+        """Feed one more step, and return the result: for an average, what it puts into the parameters."""
         given = self._fed(grads)
         if self._wrapper is None:
             after = self.run.step(list(given), rate)
@@ -98,13 +98,13 @@ class Session:
         return self._checked(after)
 
     def update(self, parameters: Sequence[Array | None]) -> None:
-        """Feed an average one more step, and leave it at that."""
+        """Feed an average one more step, without applying it."""
         given = self._fed(parameters)
         self.run.update(list(given))
         self._hold_inputs(given, parameters)
 
     def _fed(self, grads: Sequence[Array | None]) -> list[Array | None]:
-        """The gradients in arrays that the target may hold on to at its own risk."""
+        """Return the gradients in the arrays that the target is given."""
         self.taken += 1
         for i in self.fresh:
             self.buffers[i] = np.empty_like(self.buffers[i])
@@ -145,7 +145,7 @@ def copied(arrays: Any) -> Any:
 
 
 def hold_contents(target: Target, case: Case, guard: Guard) -> None:
-    """Hold a target to use the contents of a gradient's array, which the next step overwrites, not the array.
+    """Check that a target uses the contents of a gradient's array, not the array, which the next step overwrites.
 
     Raises:
         TargetFault: it keeps the array of a gradient; or as for `trajectory`.
@@ -153,7 +153,7 @@ def hold_contents(target: Target, case: Case, guard: Guard) -> None:
     shared = trajectory(target, case, guard)
     fresh = trajectory(target, case, guard, fresh=range(len(case.parameters)))
     if same_bits(shared, fresh) or not same_bits(shared, trajectory(target, case, guard)):
-        return  # or it gives something else each time, which a law tells
+        return  # or its results differ each time, which a law reports
     for i in range(len(case.parameters)):
         if not same_bits(shared, trajectory(target, case, guard, fresh=[i])):
             raise TargetFault(
@@ -163,7 +163,7 @@ def hold_contents(target: Target, case: Case, guard: Guard) -> None:
 
 @contextmanager
 def watched(guard: Guard) -> Iterator[None]:
-    """Turn whatever a run raises, and a run that does not end or changes how this process computes, into a fault."""
+    """Report as a fault what a run raises, a run that does not end, and a changed floating-point environment."""
     guard.heartbeat()
     try:
         with _alarm(guard.time_limit), np.errstate(**NUMPY_DEFAULT):  # type: ignore[arg-type]

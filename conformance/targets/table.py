@@ -1,4 +1,4 @@
-"""Lists the frameworks that come with a target, for sessions, loading, tests, ledgers and what is published.
+"""Lists the frameworks that come with a target, for sessions, loading, tests, ledgers and publishing.
 
 Standard library alone, and no framework is imported: noxfile.py runs this file where optimetry is not installed.
 """
@@ -27,7 +27,7 @@ class Framework(NamedTuple):
 
 
 ROWS = (
-    # Left free, pip would take the newest build of torch, with gigabytes of GPU libraries.
+    # Without a pin, pip takes the newest build of torch, with gigabytes of GPU libraries.
     Framework("torch", "torch", "2.13.0", "torch", ("float16", "bfloat16", "float32", "float64")),
     Framework("paddle", "paddlepaddle", "3.3.1", "paddle"),
     Framework("optax", "optax", "0.2.8", "optax"),

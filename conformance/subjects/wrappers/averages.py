@@ -1,4 +1,4 @@
-"""The averages of parameters; the numbers are those of `optimetry.reference.averaging`."""
+"""Declares the averages of parameters; the formulas are those of `optimetry.reference.averaging`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gradient clips; the formulas are those of `optimetry.reference.clips`."""
+"""Declares the gradient clips; the formulas are those of `optimetry.reference.clips`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ClipByValue(Wrapper):
 class ClipByNorm(Wrapper):
     """``g*c/|g|`` where the norm of a gradient is above c, for each gradient on its own.
 
-    Written here as ``g*c/max(c, |g|)``, which is the same number: who computes it so rounds where nothing is clipped.
+    Written here as ``g*c/max(c, |g|)``, the same number, which rounds even where nothing is clipped.
 
     Documented: fluid.clip.GradientClipByNorm (pages 001, 002 and 003).
     """

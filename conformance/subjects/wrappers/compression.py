@@ -1,7 +1,7 @@
-"""What one worker of deep gradient compression sends; the formulas are those of `DGCMomentum`.
+"""Declares what one worker of deep gradient compression sends; the formulas are those of `DGCMomentum`.
 
 Which entries are the largest may depend on rounding. Of an entry that is surely sent, and of one that surely is not,
-the message is known up to rounding; of any other it is either, so its bound reaches over both, in this step and the
+the message is known up to rounding; of any other it is either, so its bound covers both, in this step and the
 next.
 """
 

@@ -1,4 +1,4 @@
-"""The regularizers, and their place behind the clip; the terms are those of `optimetry.reference.regularizers`."""
+"""Declares the regularizers, and their order behind the clip, in terms of `optimetry.reference.regularizers`."""
 
 from __future__ import annotations
 

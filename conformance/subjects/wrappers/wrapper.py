@@ -1,4 +1,4 @@
-"""What one wrapper declares: its hyperparameters, and one pure function of what it is fed in a step.
+"""Declares the base of every wrapper: its hyperparameters, and one pure function of what it is fed in a step.
 
 A wrapper stands around an update rule: it changes the gradients before it (a clip, a regularizer, a compression) or
 averages the parameters behind it. It sees all of them at once.
@@ -27,8 +27,8 @@ class Wrapper(Declared, ABC):
     """The base of every wrapper.
 
     Class attributes, beside those of `Declared`:
-        averages: whether it is fed parameters and gives averages; else it is fed gradients and gives gradients.
-        clips: whether it limits what it is fed, so that a second time changes nothing.
+        averages: whether it takes parameters and returns averages; else it takes gradients and returns gradients.
+        clips: whether it limits what it is fed, so that applying it again changes nothing.
         joint: whether a gradient's result depends on the other gradients.
         decides: real hyperparameters that decide how much or when, and enter no sum or product.
     """
@@ -49,12 +49,12 @@ class Wrapper(Declared, ABC):
 
     @classmethod
     def consistent(cls, hyper: dict[str, Any]) -> dict[str, Any]:
-        """Hyperparameters that may stand together, from values that were each drawn on their own."""
+        """Make hyperparameters consistent that were each drawn on their own."""
         return hyper
 
     @abstractmethod
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
-        """What the wrapper gives, and its state afterwards, out of place.
+        """Return the result of one step, and the state after it, out of place.
 
         Args:
             fed: the gradients of one step, or the parameters after it; one array for each parameter.
@@ -70,7 +70,7 @@ class WrapperSubject(Subject):
 
     @property
     def averages(self) -> bool:
-        """Whether it is fed parameters and gives averages."""
+        """Whether it takes parameters and returns averages."""
         return self.declaration.averages
 
     @property
@@ -84,7 +84,7 @@ class WrapperSubject(Subject):
         return tuple(name for name in super().numbers if name not in self.declaration.decides)
 
     def adapted(self, case: Case) -> Case:
-        """Shorten the case, and put zeros where gradients are missing: a clip is not given what does not exist."""
+        """Shorten the case, and put zeros where gradients are missing, which no clip is given."""
         steps = len(case.grads) if self.averages else min(len(case.grads), MOST_STEPS)
         fed = [
             tuple(np.zeros_like(p) if grad is None else grad for grad, p in zip(row, case.parameters, strict=True))
@@ -94,7 +94,7 @@ class WrapperSubject(Subject):
         return case.replace(hyper=hyper, learning_rates=(1.0,) * steps, grads=tuple(fed))
 
     def trajectory(self, case: Case, numbers: Numbers, computed: Declared | None = None) -> Iterator[Sequence[Any]]:
-        """Yield what the wrapper gives in each step."""
+        """Yield what the wrapper returns in each step."""
         wrapper = cast(Wrapper, computed or self.of(case.hyper)).lifted(numbers.scalar)
         parameters = [numbers.array(param) for param in case.parameters]
         state: Any = None
@@ -104,7 +104,7 @@ class WrapperSubject(Subject):
             yield given
 
     def magnitudes(self, case: Case) -> Sequence[Any]:
-        """The largest that each element was among what is fed; nothing where a clip makes it smaller at once."""
+        """Return each element's largest magnitude among what is fed; zero for a clip, which may shrink it at once."""
         if self.declaration.clips:
             return [np.zeros(param.shape) for param in case.parameters]
         columns = zip(case.parameters, *case.grads, strict=True)

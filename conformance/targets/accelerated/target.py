@@ -23,7 +23,7 @@ MASTER, FMAD = "-master", "-fmad"
 CUDA, with ``fmad`` (a product and a sum in one rounding)."""
 
 ENDS = {"cuda": ("", FMAD)}
-"""What an engine with several modes has after its name, for each of them."""
+"""The suffix of an engine's name for each of its modes."""
 
 
 class AcceleratedTarget:
@@ -49,12 +49,12 @@ class AcceleratedTarget:
         return [AcceleratedTarget(name + suffix) for suffix in ("", MASTER) for name in names]
 
     def not_run(self) -> Mapping[str, str]:
-        """The engines that cannot run here: CUDA without a device, Numba where it does not work."""
+        """Return the engines that cannot run here, each with the reason: CUDA without a device, a broken Numba."""
         obstacles = {engine: AcceleratedTarget(engine).obstacle() for engine in ENGINES}
         return {engine: obstacle for engine, obstacle in obstacles.items() if obstacle}
 
     def obstacle(self) -> str | None:
-        """Why this engine cannot run here; None if it can."""
+        """Return why this engine cannot run here; None if it can."""
         try:
             self._started("sgd", {}, [np.zeros(1, np.float32)])
         except EngineUnavailableError as error:
@@ -62,7 +62,7 @@ class AcceleratedTarget:
         return None
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
-        """Why this engine has none of this rule or wrapper; what it has, it has in every dtype."""
+        """Return why this engine lacks a rule or wrapper, None if it has it; every dtype is supported."""
         if optimizer in OFFERS:
             return f"{optimizer} works without master copies" if self._master else None
         if optimizer in RULES and util.find_spec(f"{kernels.__name__}.{optimizer}"):

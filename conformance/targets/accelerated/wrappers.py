@@ -1,4 +1,4 @@
-"""Our own accelerated clips, regularizers, averages and compression, which work in place on arrays of their own."""
+"""Runs of our accelerated clips, regularizers, averages and compression, in place on arrays of their own."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Gradients:
         self._regularizer = kind(self._grads, hyper["regularization_coeff"], engine=engine, fmad=fmad) if kind else None
 
     def transform(self, grads: list[Array]) -> list[Array]:
-        """Copies of the arrays after the wrapper."""
+        """Apply the wrapper, and return copies of the arrays."""
         for own, grad in zip(self._grads, grads, strict=True):
             self._device.assign(own, grad)
         if self._clip is not None:
@@ -51,7 +51,7 @@ class Gradients:
 
 
 class Compressed:
-    """DGC's compression, its messages as arrays of zeros and what is sent."""
+    """DGC's compression; a message is an array with zeros for what is not sent."""
 
     def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array], engine: str, fmad: bool) -> None:
         self._device, self._sparsity = device_of(engine, ()), hyper["sparsity"]
@@ -59,7 +59,7 @@ class Compressed:
         self._worker = Compression(like, hyper["momentum"], hyper["use_nesterov"], engine=engine, fmad=fmad)
 
     def transform(self, grads: list[Array]) -> list[Array]:
-        """What each gradient's message holds, in its place."""
+        """Return each gradient's message as an array."""
         given = [self._device.given(np.array(grad, order="C")) for grad in grads]
         messages = self._worker.compress(given, self._sparsity)
         here = [Message(self._device.copied(one.indices), self._device.copied(one.values)) for one in messages]
@@ -110,4 +110,4 @@ OFFERS: Mapping[str, type[Gradients | Compressed | Average]] = {
     "exponential_moving_average": Average,
     "model_average": Average,
 }
-"""Every wrapper that the backend has."""
+"""Every wrapper that the backend offers."""

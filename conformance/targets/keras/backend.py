@@ -17,11 +17,11 @@ FAR_END = "optimetry.conformance.targets.keras.process"
 ON_THE_CPU = {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu", "KERAS_TORCH_DEVICE": "cpu"}
 
 WIDE_JAX = {"JAX_ENABLE_X64": "1"}
-"""JAX has no float64 unless told so. No update of Keras computes otherwise for being told."""
+"""JAX has no float64 unless this is set. Setting it changes no update of Keras."""
 
 
 class Backend:
-    """The process of one backend, as seen from this one.
+    """Starts and asks the process of one backend.
 
     Raises:
         RuntimeError: the process is gone or did not start, or what was asked for raised there.
@@ -33,7 +33,7 @@ class Backend:
         self._engine = engine
         self._started = 0
         self.over: list[int] = []
-        """The numbers of runs that nobody holds any more; the next request mentions them."""
+        """The numbers of runs that are no longer used; the next request lists them."""
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", FAR_END],
             stdin=subprocess.PIPE,
@@ -45,19 +45,19 @@ class Backend:
 
     @classmethod
     def of(cls, engine: str) -> Backend:
-        """The process of this backend, started if there is none."""
+        """Return the process of this backend, started if there is none."""
         if engine not in cls.running:
             cls.running[engine] = cls(engine)
         return cls.running[engine]
 
     def begin(self, verb: str, *arguments: Any) -> int:
-        """Begin a run there; its number."""
+        """Begin a run there, and return its number."""
         self._started += 1
         self.ask(verb, self._started, arguments)
         return self._started
 
     def ask(self, verb: str, number: int, arguments: tuple[Any, ...]) -> Any:
-        """What a method of a run over there returns."""
+        """Call a method of a run in the process, and return its result."""
         over = self.over[:]
         del self.over[: len(over)]
         request = pickle.dumps((verb, number, arguments, over), protocol=pickle.HIGHEST_PROTOCOL)
@@ -98,12 +98,12 @@ class Backend:
 
 
 class Near:
-    """The near end of one run: every call is one request to the backend's process.
+    """The client side of one run: every call is one request to the backend's process.
 
     Args:
         engine: the backend.
         verb: ``start`` of an optimizer, or ``start_wrapper`` of a wrapper.
-        arguments: what it is started with over there.
+        arguments: what it is started with in the process.
     """
 
     def __init__(self, engine: str, verb: str, *arguments: Any) -> None:

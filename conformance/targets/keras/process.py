@@ -1,7 +1,7 @@
-"""The far end of the target ``keras``: what a backend's own process does, started by ``python -m``.
+"""The server side of the target ``keras``: a backend's own process, started by ``python -m``.
 
 Keras settles its backend when it is imported, so nothing else here imports it. Functions do, not this module: what an
-import prints or raises has to reach the near end, `targets.keras.backend`, as an answer or not at all.
+import prints or raises must reach the client, `targets.keras.backend`, as an answer or not at all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from optimetry.conformance.numerics.arrays import Array
 
 
 class FarRun:
-    """One run of an optimizer: variables, and the optimizers that share them out among each other."""
+    """One run of an optimizer: variables, divided among one or more optimizers."""
 
     def __init__(self, cls: str, keywords: Mapping[str, object], parameters: list[Array]) -> None:
         import keras
@@ -34,7 +34,7 @@ class FarRun:
         self._groups = [(self._optimizer(range(len(parameters))), list(range(len(parameters))))]
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
-        """Apply the gradients; optimizers of which only a part has any are split first."""
+        """Apply the gradients; an optimizer only some of whose variables have one is split first."""
         import keras
 
         keras.config.set_floatx(self._dtype)
@@ -48,7 +48,7 @@ class FarRun:
         return [np.array(keras.ops.convert_to_numpy(variable)) for variable in self._variables]
 
     def state(self) -> dict[str, list[Array]]:
-        """The variables of the optimizers by name, the learning rate aside, for each parameter."""
+        """Return the variables of the optimizers by name, the learning rate aside, for each parameter."""
         found: dict[str, list[Any]] = {}
         for optimizer, members in self._groups:
             for variable in optimizer.variables:
@@ -61,7 +61,7 @@ class FarRun:
         return found
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
-        """Take over what ``state`` returned, with an optimizer for each count of steps."""
+        """Continue from what ``state`` returned, with one optimizer for each count of steps."""
         counts = [int(count) for count in state["iteration"]]
         alike = [[i for i, other in enumerate(counts) if other == count] for count in dict.fromkeys(counts)]
         self._groups = [(self._optimizer(members), members) for members in alike]
@@ -99,8 +99,8 @@ class FarRun:
 class FarWrapper:
     """One run of a wrapper: variables, and plain SGD that carries the clip or the moving average.
 
-    From zero, with learning rate 1, a step leaves minus the clipped gradient, to the bit; with gradients of zero it
-    leaves the parameters as they are, and takes them into the moving average.
+    From zero, with learning rate 1, a step gives minus the clipped gradient, to the bit; with gradients of zero it
+    keeps the parameters, and adds them to the moving average.
     """
 
     def __init__(self, keywords: Mapping[str, object], parameters: list[Array]) -> None:
@@ -117,25 +117,25 @@ class FarWrapper:
         self._training = parameters
 
     def transform(self, grads: list[Array]) -> list[Array]:
-        """Minus the parameters after a step from zero."""
+        """Return minus the parameters after a step from zero."""
         self._assign([np.zeros_like(grad) for grad in grads])
         self._step(grads)
         return [np.array(-array) for array in self._values()]
 
     def update(self, parameters: list[Array]) -> None:
-        """A step without gradients on these parameters."""
+        """Take a step with zero gradients on these parameters."""
         self._training = parameters
         self._assign(parameters)
         self._step([np.zeros_like(array) for array in parameters])
 
     def apply(self) -> list[Array]:
-        """``finalize_variable_values``, which puts the averages into the variables."""
+        """Call ``finalize_variable_values``, which puts the averages into the variables."""
         with without_gradients():
             self._optimizer.finalize_variable_values(self._variables)
         return self._values()
 
     def restore(self) -> list[Array]:
-        """The parameters of training, assigned: Keras itself keeps no copy."""
+        """Assign the parameters of training: Keras itself keeps no copy."""
         self._assign(self._training)
         return self._values()
 
@@ -158,7 +158,7 @@ class FarWrapper:
 
 
 def without_gradients() -> contextlib.AbstractContextManager[Any]:
-    """What Keras documents around an update with torch, whose parameters record gradients."""
+    """Disable gradient recording around an update with torch, as Keras documents it."""
     if os.environ["KERAS_BACKEND"] != "torch":
         return contextlib.nullcontext()
     import torch
@@ -168,7 +168,7 @@ def without_gradients() -> contextlib.AbstractContextManager[Any]:
 
 
 def make_room(*what: str) -> None:
-    """With JAX, forget what was compiled for other rules or wrappers when it has become too much."""
+    """With JAX, clear what was compiled for other rules or wrappers when it is too much."""
     if os.environ["KERAS_BACKEND"] == "jax":
         from optimetry.conformance.targets.jax_caches import caches
 
@@ -179,7 +179,7 @@ def serve() -> None:
     """Answer requests from standard input on standard output; what Keras itself prints goes to standard error."""
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    np.seterr(all="ignore")  # the numpy backend would warn of every division by zero
+    np.seterr(all="ignore")  # the numpy backend warns of every division by zero
     runs: dict[int, Any] = {}
     kinds = {"start": FarRun, "start_wrapper": FarWrapper}
 

@@ -13,14 +13,14 @@ from optimetry.conformance.targets.protocol import Hyper
 
 @dataclass(frozen=True)
 class KerasClass(Offer):
-    """How one documented rule is asked of ``keras.optimizers``."""
+    """Maps one documented rule to a class of ``keras.optimizers`` and its arguments."""
 
     cls: str
     """The name of the class in ``keras.optimizers``."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """Keyword of the class -> documented hyperparameter."""
     constants: Mapping[str, object] = field(default_factory=dict)
-    """Keywords outside the documented rule that are set all the same."""
+    """Keywords outside the documented rule that are set."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Slot -> Keras' name of the variable."""
 
@@ -34,19 +34,19 @@ class KerasClass(Offer):
 
 
 class KerasRun(Near):
-    """The near end of one run of an optimizer."""
+    """The client side of one run of an optimizer."""
 
     def __init__(self, entry: KerasClass, hyper: Hyper, parameters: Sequence[Array], engine: str) -> None:
         super().__init__(engine, "start", entry.cls, entry.keywords(hyper), list(parameters))
         self._slots = {variable: slot for slot, variable in entry.slots.items()}
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
-        """One step of every optimizer whose parameters have gradients."""
+        """Step every optimizer whose parameters have gradients."""
         after: list[Array] = self._ask("step", grads, float(learning_rate))
         return after
 
     def state(self) -> dict[str, list[Array]]:
-        """The optimizers' variables, one of each name for each parameter; ``iteration`` counts the steps."""
+        """Return the optimizers' variables, one of each name for each parameter; ``iteration`` counts the steps."""
         return {self._slots.get(name, name): arrays for name, arrays in self._ask("state").items()}
 
     def load(self, state: Mapping[str, list[Array]]) -> None:

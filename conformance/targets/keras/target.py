@@ -1,8 +1,8 @@
 """Keras (``keras.optimizers``) as a target: its backends torch, jax and numpy, judged apart.
 
 Keras settles its backend when it is imported, so each backend runs in a process of its own, started by the first run
-that needs it. This is the near end; the far end is `optimetry.conformance.targets.keras.process`, which is named here
-and not imported.
+that needs it. This is the client side; the server side is `optimetry.conformance.targets.keras.process`, which is named
+here and not imported.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class KerasTarget(TableTarget):
     learning rate in float32.
 
     One optimizer updates all parameters, as in training, until one of them has no gradient. Keras counts the steps of
-    an optimizer, not of a parameter, and refuses a step without any gradient. So those without a gradient then go on
-    with an optimizer of their own, which takes over their state and takes no step.
+    an optimizer, not of a parameter, and refuses a step without any gradient. So those without a gradient then get an
+    optimizer of their own, which continues from their state and takes no step.
     """
 
     name = "keras"

@@ -16,7 +16,7 @@ from optimetry.conformance.targets.protocol import Hyper
 
 @dataclass(frozen=True)
 class KerasArgument(Offer):
-    """How one documented wrapper is asked of any of ``keras.optimizers``."""
+    """Maps one documented wrapper to an argument that every class of ``keras.optimizers`` takes."""
 
     keyword: str
     """The keyword of the optimizer."""
@@ -26,7 +26,7 @@ class KerasArgument(Offer):
     """Other keywords."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Why not with these hyperparameters."""
+        """Return why Keras does not offer these hyperparameters."""
         if "min" in hyper and hyper["min"] != -hyper["max"]:
             return f"{self.keyword} clips to [-c, c] only"
         return "keras.optimizers have no schedule of the moving average's decay" if hyper.get("scheduled") else None
@@ -37,7 +37,7 @@ class KerasArgument(Offer):
 
 
 class NearWrapper(Near):
-    """The near end of one run of a wrapper."""
+    """The client side of one run of a wrapper."""
 
     def transform(self, grads: list[Array]) -> list[Array]:
         """As `FarWrapper.transform`."""

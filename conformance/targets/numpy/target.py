@@ -25,18 +25,18 @@ from optimetry.reference.training import Training
 
 
 class RuleRun:
-    """Any rule in the precision of its parameters, with its state by slot name and the update counts as ``step``."""
+    """Runs any rule in the precision of its parameters; its state is the slots, and the update counts as ``step``."""
 
     def __init__(self, rule: Rule, parameters: list[Array]) -> None:
         self.training = Training(rule, [working(param) for param in parameters])
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
-        """One update; the arrays returned are the caller's to keep."""
+        """Apply one update, and return arrays that the caller may keep."""
         lifted = [None if grad is None else working(grad) for grad in grads]
         return [np.array(param) for param in self.training.step(lifted, learning_rate)]
 
     def state(self) -> dict[str, list[Array]]:
-        """Every slot, and the number of updates of each parameter as 0-d int64 arrays."""
+        """Return every slot, and the number of updates of each parameter as 0-d int64 arrays."""
         slots = {slot: [np.array(state[slot]) for state in self.training.states] for slot in self.training.rule.slots}
         return slots | {"step": [np.array(count) for count in self.training.updates]}
 

@@ -1,4 +1,4 @@
-"""The documented wrappers as the reference has them, and any declared one, in working precision."""
+"""Runs the documented wrappers by the reference's public classes, and any declared one, in working precision."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from optimetry.reference.regularizers import L1Decay, L2Decay, WeightDecayRegula
 
 
 class GradientFeed:
-    """What gradients are fed to, in their precision."""
+    """Feeds gradients to a wrapper, in their precision."""
 
     def __init__(self, wrapper: Wrapper, parameters: Sequence[Array]) -> None:
         self.wrapper = wrapper
@@ -25,7 +25,7 @@ class GradientFeed:
         self._state: Any = None
 
     def transform(self, grads: list[Array]) -> list[Array]:
-        """What the wrapper gives for these gradients."""
+        """Return the wrapper's result for these gradients."""
         with np.errstate(all="ignore"):
             fed = [working(grad) for grad in grads]
             given, self._state = self.wrapper.feed(fed, self.parameters, self._state)
@@ -33,7 +33,7 @@ class GradientFeed:
 
 
 class Documented:
-    """The reference's own clips and regularizers, by their public methods."""
+    """Runs the reference's own clips and regularizers, by their public methods."""
 
     def __init__(self, wrapper: str, hyper: Hyper, parameters: Sequence[Array]) -> None:
         self._parameters = [np.array(array) for array in parameters]
@@ -42,7 +42,7 @@ class Documented:
         self._regularizer = kind(hyper["regularization_coeff"]) if kind else None
 
     def transform(self, grads: list[Array]) -> list[Array]:
-        """First the clip, then the regularizer."""
+        """Apply the clip first, then the regularizer."""
         given = list(grads) if self._clip is None else self._clip.clipped(grads)
         if self._regularizer is not None:
             given = [self._regularizer.regularized(*pair) for pair in zip(self._parameters, given, strict=True)]
@@ -63,7 +63,7 @@ REGULARIZERS: Mapping[str, type[WeightDecayRegularizer]] = {
 
 
 class Compressed:
-    """The reference's own compression, its messages as arrays of zeros and what is sent."""
+    """Runs the reference's own compression; a message is an array with zeros for what is not sent."""
 
     def __init__(self, hyper: Hyper, parameters: Sequence[Array]) -> None:
         numbers = {name: hyper[name] for name in ("momentum", "use_nesterov")}
@@ -71,7 +71,7 @@ class Compressed:
         self._states = [self._rule.initial_state(working(array)) for array in parameters]
 
     def transform(self, grads: list[Array]) -> list[Array]:
-        """What each gradient's message holds, in its place."""
+        """Return each gradient's message as an array."""
         given = []
         with np.errstate(all="ignore"):
             for i, grad in enumerate(grads):
@@ -81,7 +81,7 @@ class Compressed:
 
 
 def dense(message: Message, like: Array) -> Array:
-    """A message as an array of a gradient's shape and dtype."""
+    """Return a message as an array of a gradient's shape and dtype."""
     array = np.zeros(like.size, like.dtype)
     with np.errstate(all="ignore"):
         array[message.indices] = np.asarray(message.values).astype(like.dtype)
@@ -89,7 +89,7 @@ def dense(message: Message, like: Array) -> Array:
 
 
 class AverageFeed:
-    """An average; of float16 and bfloat16 parameters in float32, where 0.999 is not 1."""
+    """Runs an average; of float16 and bfloat16 parameters in float32, where 0.999 is not 1."""
 
     def __init__(self, wrapper: Wrapper, parameters: Sequence[Array]) -> None:
         self.wrapper = wrapper
@@ -101,7 +101,7 @@ class AverageFeed:
         self._state: Any = None
 
     def update(self, parameters: list[Array]) -> None:
-        """Take the parameters in."""
+        """Feed the parameters."""
         self.training = self.inside = [np.array(array) for array in parameters]
         with np.errstate(all="ignore"):
             held = [self._held(array) for array in parameters]
@@ -109,17 +109,17 @@ class AverageFeed:
             self.averages = [np.array(array).astype(self.dtype) for array in given]
 
     def apply(self) -> list[Array]:
-        """The averages."""
+        """Put the averages in, and return them."""
         self.inside = self.averages
         return [array.copy() for array in self.inside]
 
     def restore(self) -> list[Array]:
-        """The parameters as `update` was given them."""
+        """Return the parameters as `update` was given them."""
         self.inside = self.training
         return [array.copy() for array in self.inside]
 
     def state(self) -> dict[str, list[Array]]:
-        """All that the average holds, in one list; empty before the first update."""
+        """Return all that the average holds, in one list; empty before the first update."""
         return {"state": [np.array(leaf) for leaf in _leaves(self._state)]} if self._state else {}
 
     def load(self, state: dict[str, list[Array]]) -> None:
@@ -149,14 +149,14 @@ def _rebuilt(like: Any, leaves: Iterator[Array]) -> Any:
 
 
 def started(wrapper: Wrapper, parameters: Sequence[Array]) -> GradientFeed | AverageFeed:
-    """A run of a wrapper: documented, a variant or a faulty one."""
+    """Begin a run of a wrapper: documented, a dialect or a faulty one."""
     return (AverageFeed if wrapper.averages else GradientFeed)(wrapper, parameters)
 
 
 def documented(
     wrapper: str, hyper: Hyper, parameters: Sequence[Array]
 ) -> Documented | Compressed | GradientFeed | AverageFeed:
-    """A run of a documented wrapper: by the reference's public classes where it has some, else as declared."""
+    """Begin a run of a documented wrapper: by the reference's public classes if there are any, else as declared."""
     declared = WRAPPERS[wrapper].of(hyper)
     if wrapper in CLIPS or wrapper in REGULARIZERS:
         return Documented(wrapper, declared.hyper(), parameters)

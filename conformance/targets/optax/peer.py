@@ -15,13 +15,13 @@ from optimetry.conformance.targets.peers import Step
 from optimetry.conformance.targets.protocol import Hyper
 
 UNROLLED = 1_000
-"""The most tensors that Optax is given: jit unrolls them, and ten thousand take it over ten minutes to compile."""
+"""The most tensors that Optax is given: jit unrolls them, and compiling ten thousand takes over ten minutes."""
 
 
 def steps(
     rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
 ) -> Iterator[tuple[str, Step]]:
-    """One step of all tensors, compiled, in place."""
+    """Yield one step of all tensors, compiled, in place."""
     offer = OFFERS.get(rule)
     if not isinstance(offer, OptaxRule) or len(parameters) > UNROLLED:
         return

@@ -1,8 +1,8 @@
 """Runs of Optax' transformations, operation by operation or compiled.
 
-A transformation is a pair of pure functions, so the one with this step's learning rate takes the state that the one
-before has left. Every parameter has a state of its own, because Optax knows no missing gradients: where there is none,
-the parameter is left out.
+A transformation is a pair of pure functions, so the one with this step's learning rate continues from the state of the
+one before. Every parameter has a state of its own, because Optax has no missing gradients: a parameter without one is
+skipped.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from optimetry.conformance.targets.protocol import Hyper
 
 @dataclass(frozen=True)
 class OptaxRule(Offer):
-    """How one documented rule is asked of Optax."""
+    """Maps one documented rule to a transformation of Optax and its arguments."""
 
     make: Callable[..., Any]
     """The function that makes the transformation; its first argument is the learning rate."""
     arguments: Mapping[str, str] = field(default_factory=dict)
     """Keyword -> documented hyperparameter."""
     constants: Mapping[str, object] = field(default_factory=dict)
-    """Keywords outside the documented rule that are set all the same."""
+    """Keywords outside the documented rule that are set."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Slot -> Optax' name of that part of its state."""
 
@@ -66,7 +66,7 @@ class OptaxRun:
             self._states = [transformation.init(parameter) for parameter in self._parameters]
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
-        """One update of each parameter whose gradient is not None."""
+        """Update each parameter whose gradient is not None."""
         with configured(self._wide):
             for index, (parameter, grad) in enumerate(zip(self._parameters, grads, strict=True)):
                 if grad is not None:
@@ -76,7 +76,7 @@ class OptaxRun:
             return [np.array(parameter) for parameter in self._parameters]
 
     def state(self) -> dict[str, list[Array]]:
-        """Every part of the state under its slot's name, or under Optax' where it has none."""
+        """Return every part of the state under its slot's name, or under Optax' where there is no slot."""
         slots = {part: slot for slot, part in self._rule.slots.items()}
         found: dict[str, list[Array]] = {}
         for state in self._states:
@@ -105,7 +105,7 @@ def update(
     learning_rate: Any,
     numbers: Mapping[str, Any],
 ) -> tuple[Any, Any]:
-    """The parameter and its state after one step; ``switches`` and ``numbers`` are the keywords of ``make``."""
+    """Return the parameter and its state after one step; ``switches`` and ``numbers`` are the keywords of ``make``."""
     transformation = make(learning_rate, **switches, **numbers)
     updates, state = transformation.update(grad, state, parameter)
     return optax.apply_updates(parameter, updates), state
@@ -120,11 +120,11 @@ def compiled_update(make: Callable[..., Any], switches: tuple[tuple[str, bool], 
 
 @contextmanager
 def configured(wide: bool) -> Iterator[None]:
-    """On the CPU, with 64-bit types or without; whatever was configured before holds again afterwards."""
+    """Configure JAX for the CPU, with 64-bit types or without, inside the block."""
     with jax.enable_x64(wide), jax.default_device(jax.local_devices(backend="cpu")[0]):
         yield
 
 
 def dtypes_of(arrays: Sequence[Array]) -> list[str]:
-    """The dtypes of arrays by name, each once."""
+    """Return the names of the arrays' dtypes, each once."""
     return sorted({array.dtype.name for array in arrays})

@@ -1,4 +1,4 @@
-"""What of Optax computes a documented rule or wrapper, and with which arguments: those documented, as they are."""
+"""Maps each documented rule or wrapper to what Optax offers for it; hyperparameters are passed as they are."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from optimetry.conformance.targets.optax.table import ABSENT, OFFERS
 class OptaxTarget(TableTarget):
     """Optax on the CPU. ``engine`` is ``eager`` or ``jit``.
 
-    ``eager`` runs one JAX operation after the other, in JAX' default configuration. That one has no float64, so for
-    float64 parameters, and only while they are worked on, 64-bit types are switched on.
+    ``eager`` runs one JAX operation after the other, in JAX' default configuration. That has no float64, so 64-bit
+    types are switched on for float64 parameters, and only while these are updated.
 
     ``jit`` compiles each update with 64-bit types switched on for every dtype. Only then can hyperparameters be
     arguments of the compiled function instead of constants, to the same bits: compiling takes longer than a whole run,

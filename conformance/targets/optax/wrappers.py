@@ -1,7 +1,7 @@
-"""Runs of Optax' clips, weight decay and average: gradient transformations, all of them.
+"""Runs of Optax' clips, weight decay and average, all of which are gradient transformations.
 
-An average of parameters is a transformation fed parameters in place of updates. What it gives is kept by whoever
-trains, so applying and restoring is an assignment.
+An average of parameters is a transformation fed parameters in place of updates. The training loop keeps its result, so
+applying and restoring are assignments.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from optimetry.conformance.targets.protocol import Hyper
 
 @dataclass(frozen=True)
 class OptaxWrapper(Offer):
-    """How one documented wrapper is asked of Optax."""
+    """Maps one documented wrapper to a transformation of Optax."""
 
     make: Callable[[Hyper], Any]
     """The transformation for the documented hyperparameters."""
@@ -33,7 +33,7 @@ class OptaxWrapper(Offer):
     """Whether it is fed parameters."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Why not with these hyperparameters."""
+        """Return why Optax does not offer these hyperparameters."""
         if "min" in hyper and hyper["min"] != -hyper["max"]:
             return "optax.clip clips to [-c, c] only"
         return "optax.ema has no schedule of the decay" if hyper.get("scheduled") else None
@@ -57,7 +57,7 @@ class Transformation:
             self._states = [wrapper.make(hyper).init(part) for part in self._parts]
 
     def transform(self, grads: list[Array]) -> list[Array]:
-        """What the transformation gives for these updates."""
+        """Return the transformation's result for these updates."""
         with configured(self._wide):
             rest = iter(grads)
             given: list[Array] = []
@@ -85,7 +85,7 @@ class Averaging(Transformation):
         return [array.copy() for array in self._training]
 
     def state(self) -> dict[str, list[Array]]:
-        """The leaves of the state."""
+        """Return the leaves of the state."""
         return {"state": [np.array(leaf) for leaf in jax.tree_util.tree_leaves(self._states)]}
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
@@ -96,7 +96,7 @@ class Averaging(Transformation):
 
 
 def update(make: Callable[[Hyper], Any], fed: Any, state: Any, parameters: Any, numbers: Mapping[str, Any]) -> Any:
-    """What one call of the transformation gives, and its state."""
+    """Call the transformation, and return its result and its state."""
     return make(numbers).update(fed, state, parameters)
 
 

@@ -1,4 +1,4 @@
-"""Imports ``paddle``, for the CPU, without what it warns of."""
+"""Imports ``paddle`` for the CPU, without its warnings."""
 
 from __future__ import annotations
 

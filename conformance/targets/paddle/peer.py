@@ -17,7 +17,7 @@ from optimetry.conformance.targets.protocol import Hyper
 def steps(
     rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
 ) -> Iterator[tuple[str, Step]]:
-    """The class, or the operator where there is no class. Of narrow parameters Paddle would warn in every step."""
+    """Yield a step of the class, or of the operator where there is no class. Narrow dtypes warn in every step: none."""
     offer, dtype = OFFERS.get(rule), grads[0].dtype.name
     if offer is None or dtype not in FLOATS or offer.refusal(rule, hyper, dtype, "default") is not None:
         return

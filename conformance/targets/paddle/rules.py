@@ -20,7 +20,7 @@ FLOATS = ("float32", "float64")
 
 
 def no_kernel(subject: str, dtype: str, dtypes: Sequence[str]) -> str | None:
-    """Why Paddle does not offer a subject in a dtype."""
+    """Return why Paddle does not offer a subject in a dtype."""
     return None if dtype in dtypes else f"paddle has no {dtype} CPU kernel for {subject}"
 
 
@@ -36,12 +36,12 @@ class PaddleClass(Offer):
     dtypes: tuple[str, ...] = FLOATS
     """Parameter dtypes with a CPU kernel."""
     none_if_zero: tuple[str, ...] = ()
-    """Arguments for which Paddle says None where the documents say 0."""
+    """Arguments for which Paddle takes None where the documents say 0."""
     parameters: str = "parameters"
     """The keyword of the parameter list."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Why not in this dtype. For an empty tensor Paddle looks up no kernel and would appear to support it."""
+        """Return why not in this dtype. Without this check an empty tensor, which needs no kernel, would be supported."""
         return no_kernel(subject, dtype, self.dtypes)
 
     def optimizer(self, hyper: Hyper, tensors: Sequence[Any], lr: float) -> Any:
@@ -64,7 +64,7 @@ class PaddleOperator(Offer):
     dtypes: tuple[str, ...]
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Why not in this dtype."""
+        """Return why not in this dtype."""
         return no_kernel(subject, dtype, self.dtypes)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> OperatorRun:
@@ -87,7 +87,7 @@ class ClassRun:
         for parameter, grad in zip(self._parameters, grads, strict=True):
             parameter.grad = None if grad is None else tensor(grad)
         with warnings.catch_warnings() if self._quiet else contextlib.nullcontext():
-            if self._quiet:  # each step advises float32 master weights, which is not what is asked for here
+            if self._quiet:  # each step advises float32 master weights, which are not judged here
                 warnings.filterwarnings("ignore", message="Accumulating with FP16")
             self._optimizer.step()
         return [array_of(parameter) for parameter in self._parameters]
@@ -129,7 +129,7 @@ class OperatorRun:
         return [array_of(parameter) for parameter in self._parameters]
 
     def state(self) -> dict[str, list[Array]]:
-        """The operator's slots."""
+        """Return the operator's slots."""
         return {
             slot: [array_of(state[position]) for state in self._states]
             for position, slot in enumerate(self._rule.slots)
@@ -137,12 +137,12 @@ class OperatorRun:
 
 
 def tensor(array: Array, trainable: bool = False) -> Any:
-    """A copy of ``array`` as a tensor. Paddle takes NumPy's uint16 for the bits of bfloat16."""
+    """Copy ``array`` to a tensor. Paddle takes NumPy's uint16 for the bits of bfloat16."""
     bits = array.view(np.uint16) if array.dtype == ml_dtypes.bfloat16 else array
     return paddle.to_tensor(bits, stop_gradient=not trainable)
 
 
 def array_of(tensor: Any) -> Array:
-    """A fresh NumPy copy of ``tensor``."""
+    """Copy ``tensor`` to a NumPy array."""
     array: Array = np.array(tensor.numpy())
     return array.view(ml_dtypes.bfloat16) if tensor.dtype == paddle.bfloat16 else array

@@ -1,4 +1,4 @@
-"""What of PaddlePaddle computes a documented rule or wrapper, and with which arguments.
+"""Maps each documented rule or wrapper to what PaddlePaddle offers for it, with its arguments.
 
 Paddle names its hyperparameters as the documents do, so they are passed by name.
 """

@@ -1,7 +1,7 @@
 """Runs of Paddle's clips (``paddle.nn``), regularizers (``paddle.regularizer``) and averages of parameters.
 
-A clip is called as an optimizer calls it. What a regularizer makes of a gradient, behind a clip or not, shows in the
-velocity of `Momentum` after one step: there it stands before any learning rate.
+A clip is called as an optimizer calls it. The result of a regularizer, behind a clip or not, is read from the velocity
+of `Momentum` after one step, which no learning rate has scaled.
 """
 
 from __future__ import annotations

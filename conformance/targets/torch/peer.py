@@ -13,13 +13,13 @@ from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.torch.rules import TorchClass, tensor_over
 from optimetry.conformance.targets.torch.table import OFFERS
 
-TIMED = ("fused", "foreach")  # nobody who is in a hurry takes a loop over tensors
+TIMED = ("fused", "foreach")  # a loop over single tensors is slow, and no one chooses it for speed
 
 
 def steps(
     rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
 ) -> Iterator[tuple[str, Step]]:
-    """The implementations that are fast."""
+    """Yield a step of each fast implementation."""
     offer = OFFERS.get(rule)
     if not isinstance(offer, TorchClass):
         return

@@ -24,21 +24,21 @@ ENGINES: Mapping[str, Mapping[str, bool]] = {
 
 @dataclass(frozen=True)
 class TorchClass(Offer):
-    """How one documented rule is asked of ``torch.optim``."""
+    """Maps one documented rule to a class of ``torch.optim`` and its arguments."""
 
     cls: Any
     """The class in ``torch.optim``."""
     arguments: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     """Keyword of the class -> documented hyperparameter, or several of them as a tuple."""
     constants: Mapping[str, object] = field(default_factory=dict)
-    """Keywords outside the documented rule that are set all the same."""
+    """Keywords outside the documented rule that are set."""
     slots: Mapping[str, str] = field(default_factory=dict)
-    """Slot -> torch's state key; what has no documented counterpart keeps torch's key."""
+    """Slot -> torch's state key; state without a documented counterpart keeps torch's key."""
     fused: bool = False
     """Whether the class takes ``fused=True`` on the CPU."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Why torch refuses; every dtype goes."""
+        """Return why torch refuses, None where it does not; every dtype is offered."""
         if engine == "fused" and not self.fused:
             return f"torch.optim.{self.cls.__name__} has no fused implementation"
         if hyper.get("use_nesterov") and hyper["momentum"] == 0:
@@ -83,7 +83,7 @@ class TorchRun:
         return [array.copy() for array in self._arrays]
 
     def state(self) -> dict[str, list[Array]]:
-        """The state kept so far, zero for a parameter that torch has not met; empty before the first step.
+        """Return the state, zero for a parameter that torch has not updated yet; empty before the first step.
 
         ``step`` counts per parameter, as 0-dim int64 arrays. Slots that these hyperparameters do not use are absent.
         """
@@ -113,14 +113,14 @@ class TorchRun:
 
 
 def tensor_over(array: Array) -> torch.Tensor:
-    """A tensor over the memory of ``array``. torch does not know NumPy's bfloat16, so its bits are passed."""
+    """Make a tensor over the memory of ``array``. torch does not know NumPy's bfloat16, so its bits are passed."""
     if array.dtype == ml_dtypes.bfloat16:
         return torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
     return torch.from_numpy(array)
 
 
 def array_of(tensor: torch.Tensor) -> Array:
-    """A fresh NumPy copy of ``tensor``."""
+    """Copy ``tensor`` to a NumPy array."""
     if tensor.dtype == torch.bfloat16:
         return np.array(tensor.view(torch.uint16).numpy()).view(ml_dtypes.bfloat16)
     return np.array(tensor.numpy())

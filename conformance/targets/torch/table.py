@@ -1,7 +1,7 @@
-"""What of PyTorch computes a documented rule or wrapper, and with which arguments.
+"""Maps each documented rule or wrapper to what PyTorch offers for it, with its arguments.
 
 Documented hyperparameters are passed as they are; where a class computes another rule under the same name (epsilon
-elsewhere, say), that is for the suite to find.
+elsewhere, say), the suite finds it.
 """
 
 from __future__ import annotations

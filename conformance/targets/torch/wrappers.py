@@ -1,7 +1,7 @@
 """Runs of PyTorch's clips (``torch.nn.utils``), weight decay and averaged models (``torch.optim.swa_utils``).
 
-What torch adds to a gradient for its weight decay shows in the momentum buffer after one step: there it stands before
-any learning rate.
+The decay term that torch adds to a gradient is read from the momentum buffer after one step, which no learning rate has
+scaled.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Clipping:
         self._clip, self._make = clip, optimizer
 
     def transform(self, grads: list[Array]) -> list[Array]:
-        """What stands in ``.grad`` after the clip, or in the momentum buffer of a first step."""
+        """Return ``.grad`` after the clip, or the momentum buffer of a first step."""
         for parameter, grad in zip(self._parameters, grads, strict=True):
             parameter.grad = tensor(grad)
         self._clip(self._parameters)
@@ -137,7 +137,7 @@ class Averaging:
         return self._model.arrays()
 
     def restore(self) -> list[Array]:
-        """Load what the model had after the last update."""
+        """Load the parameters of the last update."""
         self._model.load_state_dict(self._training)
         return self._model.arrays()
 
@@ -151,7 +151,7 @@ class Averaging:
 
 
 class _Model(torch.nn.Module):  # type: ignore[misc, unused-ignore]
-    """Nothing but parameters."""
+    """A model of parameters alone."""
 
     def __init__(self, parameters: Sequence[Array]) -> None:
         super().__init__()

@@ -1,0 +1,73 @@
+"""Writes the figures of README.md, those of the pages that measure them: ``python -m tests.readme_figures``."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+BEGIN, END = "<!-- figures: begin -->\n", "<!-- figures: end -->\n"
+
+ROWS = (
+    (
+        "faulty optimizers: a defect seen in a real framework, or one token of a rule changed",
+        "{faults}",
+        "{rejected} rejected",
+    ),
+    (
+        "the same, by a test as usual: default hyperparameters, N(0, 1) gradients, `rtol=1e-5`",
+        "{faults}",
+        "{usual} rejected",
+    ),
+    ("members of the dialect families, named or not", "{members}", "{exact} named exactly"),
+    (
+        "honest re-implementations: regrouped, fused, blocked, threaded, … in {styles} styles",
+        "{equivalents}",
+        "{conforming} conform",
+    ),
+    ("all diagnoses together", "{targets}", "{wrong} named wrongly"),
+)
+
+
+def numbers(page: str, pattern: str) -> list[int]:
+    """The numbers that a pattern finds in a page of ``docs``, whose lines are joined."""
+    text = " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").split())
+    match = re.search(pattern, text)
+    assert match, f"docs/{page} has no {pattern}"
+    return [int(number) for number in match.groups()]
+
+
+def table() -> str:
+    """The table as it must be."""
+    rejected, faults = numbers("sensitivity.md", r"It \w+ (\d+) of the (\d+) faults")
+    (passing,) = numbers("sensitivity.md", r"lets (\d+) of them pass")
+    (styles,) = numbers("sensitivity.md", r"(\d+) styles of honest engines")
+    members, exact = numbers(
+        "confusion.md", r"Of (\d+) targets that compute a member of a family, (\d+) are named exactly"
+    )
+    targets, wrong = numbers("confusion.md", r"Of all (\d+) targets, (\d+) are named wrongly")
+    equivalents, *others, conforming = numbers("confusion.md", r"\| equivalent" + r" \| (\d+)" * 6)
+    assert equivalents == sum(others) + conforming
+    figures = {
+        "faults": faults,
+        "rejected": rejected,
+        "usual": faults - passing,
+        "members": members,
+        "exact": exact,
+        "styles": styles,
+        "equivalents": equivalents,
+        "conforming": conforming,
+        "targets": targets,
+        "wrong": wrong,
+    }
+    rows = [("tried", "how many", "result"), ("---", "---:", "---"), *ROWS]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows).format(**figures)
+
+
+def written(readme: str) -> str:
+    """README.md with these figures."""
+    before, rest = readme.split(BEGIN)
+    return before + BEGIN + table() + END + rest.split(END)[1]
+
+
+if __name__ == "__main__":
+    README.write_text(written(README.read_text(encoding="utf-8")), encoding="utf-8")
