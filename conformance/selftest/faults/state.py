@@ -14,7 +14,7 @@ from optimetry.reference.precision import Working
 from optimetry.reference.rule import Rule, State
 
 
-class _Run(RuleRun):
+class Run(RuleRun):
     """A run with the memory of its target."""
 
     def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
@@ -25,60 +25,7 @@ class _Run(RuleRun):
         return self.training.rule.initial_state(self.training.parameters[i])
 
 
-class _MissingIsZero(_Run):
-    """Takes a missing gradient for one of zeros."""
-
-    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        params = self.training.parameters
-        filled: Grads = [np.zeros_like(np.array(p)) if g is None else g for p, g in zip(params, grads, strict=True)]
-        return super().step(filled, learning_rate)
-
-
-class _MissingRepeats(_Run):
-    """Uses the gradient before where one is missing."""
-
-    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
-        super().__init__(rule, parameters, memory)
-        self.latest: Grads = [None] * len(parameters)
-
-    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        self.latest = [old if new is None else new.copy() for old, new in zip(self.latest, grads, strict=True)]
-        return super().step(self.latest, learning_rate)
-
-
-class _MissingResets(_Run):
-    """Forgets the state of a parameter without a gradient."""
-
-    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        for i, grad in enumerate(grads):
-            if grad is None:
-                self.training.states[i] = self._initial(i)
-        return super().step(grads, learning_rate)
-
-
-class _MissingCounts(_Run):
-    """Counts a step without a gradient as an update."""
-
-    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        after = super().step(grads, learning_rate)
-        self.training.updates = [max(self.training.updates)] * len(grads)
-        return after
-
-
-class _MissingShifts(_Run):
-    """Leaves missing gradients out of a list, whose later entries go to the parameters before theirs."""
-
-    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        given = [grad for grad in grads if grad is not None]
-        shapes = [param.shape for param in self.training.parameters]
-        shifted: Grads = [None] * len(grads)
-        for i, shape in enumerate(shapes):
-            if given and given[0].shape == shape:
-                shifted[i] = given.pop(0)
-        return super().step(shifted, learning_rate)
-
-
-class _FirstStateForAll(_Run):
+class _FirstStateForAll(Run):
     """Uses the state of the first parameter of a shape for all of that shape."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -94,7 +41,7 @@ class _FirstStateForAll(_Run):
         return [np.array(param) for param in training.parameters]
 
 
-class _OneCount(_Run):
+class _OneCount(Run):
     """Counts the updates of all parameters together."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -105,7 +52,7 @@ class _OneCount(_Run):
         return [np.array(param) for param in self.training.parameters]
 
 
-class _Forgetful(_Run):
+class _Forgetful(Run):
     """Begins every step with a new state."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -113,7 +60,7 @@ class _Forgetful(_Run):
         return super().step(grads, learning_rate)
 
 
-class _ForgetsAtNewRate(_Run):
+class _ForgetsAtNewRate(Run):
     """Begins with a new state when the learning rate changes."""
 
     rate: float | None = None
@@ -125,7 +72,7 @@ class _ForgetsAtNewRate(_Run):
         return super().step(grads, learning_rate)
 
 
-class _WarmStart(_Run):
+class _WarmStart(Run):
     """Takes over the state of the run before where the shapes agree."""
 
     def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
@@ -136,7 +83,7 @@ class _WarmStart(_Run):
         memory.update(shapes=shapes, states=self.training.states)
 
 
-class _Kernels(_Run):
+class _Kernels(Run):
     """Has three kernels whose last bit differs in the first element that moves."""
 
     kernel = 0
@@ -171,14 +118,14 @@ class _KernelOfTheCache(_Kernels):
         self.kernel = memory["choices"] % 3
 
 
-class _LoadsNothing(_Run):
+class _LoadsNothing(Run):
     """Ignores a saved state."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
         return
 
 
-class _LosesCount(_Run):
+class _LosesCount(Run):
     """Begins to count anew after a saved state is loaded."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
@@ -186,7 +133,7 @@ class _LosesCount(_Run):
         self.training.updates = [0] * len(self.training.updates)
 
 
-class _LosesSlot(_Run):
+class _LosesSlot(Run):
     """Leaves the last slot out of the saved state."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
@@ -197,7 +144,7 @@ class _LosesSlot(_Run):
         ]
 
 
-class _SavesInHalf(_Run):
+class _SavesInHalf(Run):
     """Saves the state in float16."""
 
     def state(self) -> dict[str, list[Array]]:
@@ -206,14 +153,14 @@ class _SavesInHalf(_Run):
             return {slot: [x.astype(np.float16).astype(x.dtype) for x in arrays] for slot, arrays in saved.items()}
 
 
-class _LoadsInReverse(_Run):
+class _LoadsInReverse(Run):
     """Reads saved arrays from their end."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
         super().load({slot: [x.reshape(-1)[::-1].reshape(x.shape) for x in arrays] for slot, arrays in state.items()})
 
 
-class _VelocityIsTheGradient(_Run):
+class _VelocityIsTheGradient(Run):
     """Begins the velocity with the first gradient's own array, not with a copy."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -225,37 +172,6 @@ class _VelocityIsTheGradient(_Run):
 
 
 enter(
-    Fault(
-        name="missing_gradient_is_zero",
-        optimizer="rmsprop",
-        defect="a missing gradient acts as one of zeros: state decays, velocity goes on (torch set_to_none=False)",
-        start=_MissingIsZero,
-    ),
-    Fault(
-        name="missing_gradient_repeats_the_last",
-        optimizer="sgd",
-        defect="where a gradient is missing, the one before acts again: gradients are never cleared",
-        start=_MissingRepeats,
-        rejected_by="missing_gradient",
-    ),
-    Fault(
-        name="missing_gradient_resets_state",
-        optimizer="adagrad",
-        defect="the state of a parameter without a gradient is freed",
-        start=_MissingResets,
-    ),
-    Fault(
-        name="missing_gradient_counts",
-        optimizer="adamax",
-        defect="the count of updates is global, and advances where a parameter has no gradient",
-        start=_MissingCounts,
-    ),
-    Fault(
-        name="missing_gradient_shifts_the_others",
-        optimizer="sgd",
-        defect="gradients after a missing one go to the parameter before, where the shape allows",
-        start=_MissingShifts,
-    ),
     Fault(
         name="first_state_for_all",
         optimizer="adam",
