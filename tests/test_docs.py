@@ -44,9 +44,11 @@ def importable(name: str) -> bool:
     """Whether a dotted name is a module, or what stands in one."""
     module, _, attribute = name.rpartition(".")
     try:
-        return util.find_spec(name) is not None
+        if util.find_spec(name) is not None:
+            return True
     except ModuleNotFoundError:  # the parent is no package
-        return util.find_spec(module) is not None and hasattr(import_module(module), attribute)
+        pass
+    return util.find_spec(module) is not None and hasattr(import_module(module), attribute)
 
 
 def sessions() -> set[str]:

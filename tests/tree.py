@@ -27,7 +27,8 @@ class Tree:
         unread = shutil.ignore_patterns("__pycache__", "published")
         (root / "import" / "optimetry").mkdir(parents=True)
         for package, folder in PYPROJECT["tool"]["setuptools"]["package-dir"].items():
-            shutil.copytree(ROOT / folder, root / folder, ignore=unread)
+            if not (root / folder).exists():  # a package may lie in another's folder
+                shutil.copytree(ROOT / folder, root / folder, ignore=unread)
             (root / "import" / "optimetry" / package.removeprefix("optimetry.")).symlink_to(root / folder)
         for folder in ("docs", "tests"):
             shutil.copytree(ROOT / folder, root / folder, ignore=unread)

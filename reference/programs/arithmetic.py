@@ -6,6 +6,15 @@ import operator
 from collections.abc import Callable
 from typing import Any, Self
 
+APPENDED: dict[str, Callable[..., Any]] = {}
+"""What appends an operator, by name; filled by `optimetry.reference.programs.building`, which knows variables."""
+
+
+def appends(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator: enter a function into `APPENDED` under its own name."""
+    APPENDED[function.__name__] = function
+    return function
+
 
 class Arithmetic:
     """``+ - * / **`` with a number, an array or another of its kind, and ``-x``; each makes a new one.

@@ -12,6 +12,7 @@ import numpy as np
 
 from optimetry.reference.domains import whole
 from optimetry.reference.errors import ProgramError
+from optimetry.reference.programs.arithmetic import appends
 from optimetry.reference.programs.program import (
     Operator,
     Parameter,
@@ -123,6 +124,7 @@ def zeros(generator: np.random.Generator, shape: tuple[int, ...]) -> Any:
 
 
 @all_or_nothing()
+@appends
 def elementwise(function: Callable[..., Any], x: Variable, other: Any, swapped: bool = False) -> Variable:
     """What Python's arithmetic makes of a variable and a number or another variable; see `Arithmetic`."""
     name = f"elementwise_{function.__name__}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from optimetry.reference.errors import ProgramError
-from optimetry.reference.programs.arithmetic import Arithmetic
+from optimetry.reference.programs.arithmetic import APPENDED, Arithmetic
 
 if TYPE_CHECKING:
     from optimetry.reference.programs.program import Program
@@ -64,10 +64,9 @@ class Variable(Arithmetic):
         return array
 
     def arithmetic(self, function: Callable[..., Any], other: Any, swapped: bool) -> Variable:
-        """See `Arithmetic`."""
-        from optimetry.reference.programs.building import elementwise
-
-        return elementwise(function, self, other, swapped)
+        """Append an operator to the default main program; see `Arithmetic`."""
+        appended: Variable = APPENDED["elementwise"](function, self, other, swapped)
+        return appended
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, shape={self.shape}, dtype={self.dtype})"
