@@ -182,11 +182,8 @@ def test_rows(name: str, device: CudaDevice) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rule", RULES)
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
-    class OnlyCuda(AcceleratedTarget):
-        def engines(self) -> list[AcceleratedTarget]:
-            return [engine for engine in super().engines() if engine.engine.startswith("cuda")]
-
-    for verdict in judge(OnlyCuda("cuda"), rule, dtype, effort=EFFORTS["quick"], seed=0):
+    engines = [engine for engine in AcceleratedTarget("cuda").engines() if engine.engine.startswith("cuda")]
+    for verdict in judge(engines, rule, dtype, effort=EFFORTS["quick"], seed=0):
         assert verdict.verdict == "conforms", verdict
 
 
@@ -195,11 +192,8 @@ def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_the_suite_judges_every_wrapper(wrapper: str, dtype: str) -> None:
-    class OnlyCuda(AcceleratedTarget):
-        def engines(self) -> list[AcceleratedTarget]:
-            return [AcceleratedTarget("cuda"), AcceleratedTarget("cuda-fmad")]
-
-    for verdict in judge(OnlyCuda("cuda"), wrapper, dtype, effort=EFFORTS["quick"], seed=0):
+    engines = [AcceleratedTarget("cuda"), AcceleratedTarget("cuda-fmad")]
+    for verdict in judge(engines, wrapper, dtype, effort=EFFORTS["quick"], seed=0):
         assert verdict.verdict == "conforms", verdict
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,6 @@ from optimetry.accelerated.optimizer import Accelerated
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.accelerated.target import FMAD, MASTER, AcceleratedTarget
-from optimetry.conformance.targets.protocol import engines_of
 from optimetry.reference.rules import RULES
 from tests.accelerated.cases import DTYPES, IDS, VARIANTS, arrays, run, state_bits
 from tests.accelerated.emulated import Emulated, compiled, needs_compiler
@@ -25,24 +23,13 @@ from tests.accelerated.emulated import Emulated, compiled, needs_compiler
 pytestmark = [needs_compiler, pytest.mark.usefixtures("emulated_cuda")]
 
 
-class OnlyCuda(AcceleratedTarget):
-    """The engines on CUDA that differ in a dtype."""
-
-    def __init__(self, *engines: str) -> None:
-        super().__init__("cuda")
-        self._listed = engines
-
-    def engines(self) -> Sequence[AcceleratedTarget]:
-        return [AcceleratedTarget(f"cuda{engine}") for engine in self._listed]
-
-
 @pytest.mark.filterwarnings("ignore")  # as in the workers of `optimetry check`: cases overflow on purpose
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rule", RULES)
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
     masters = ("", MASTER) if FORMATS[dtype].narrow else ("",)
-    target = OnlyCuda(*(fmad + master for fmad in ("", FMAD) for master in masters))
-    for verdict in judge(engines_of(target), rule, dtype, effort=EFFORTS["quick"], seed=0):
+    engines = [AcceleratedTarget(f"cuda{fmad}{master}") for fmad in ("", FMAD) for master in masters]
+    for verdict in judge(engines, rule, dtype, effort=EFFORTS["quick"], seed=0):
         assert verdict.verdict == "conforms", verdict
         assert verdict.cases == EFFORTS["quick"].cases
 
@@ -81,7 +68,7 @@ def test_a_planted_fault_is_convicted(
     name: str, number: int, before: str, after: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     faulty(name, number, before, after, monkeypatch)
-    (verdict,) = judge(OnlyCuda(""), name, "float32", effort=EFFORTS["quick"], seed=0)
+    (verdict,) = judge([AcceleratedTarget("cuda")], name, "float32", effort=EFFORTS["quick"], seed=0)
     assert verdict.verdict in ("diverges", "dialect"), verdict
 
 

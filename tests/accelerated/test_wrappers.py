@@ -24,26 +24,21 @@ JUDGED = (*ENGINES, pytest.param("cuda-fmad", marks=needs_compiler))
 SOME = Effort("quick", 40, 3)
 
 
-class OneEngine(AcceleratedTarget):
-    def engines(self) -> list[AcceleratedTarget]:
-        return [self]
-
-
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.filterwarnings("ignore")  # as in the workers of `optimetry check`: cases overflow on purpose
 @pytest.mark.parametrize("engine", JUDGED)
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_a_wrapper_conforms(wrapper: str, engine: str, dtype: str) -> None:
-    (found,) = judge(OneEngine(engine), wrapper, dtype, effort=SOME, seed=0)
+    (found,) = judge([AcceleratedTarget(engine)], wrapper, dtype, effort=SOME, seed=0)
     assert (found.verdict, found.reason, found.engine) == ("conforms", "", engine)
 
 
 @pytest.mark.parametrize("engine", ["numba-master", "cuda-fmad-master"])
 def test_master_copies_have_no_wrappers(engine: str) -> None:
-    (found,) = judge(OneEngine(engine), "clip_by_norm", "float32", effort=SOME, seed=0)
+    (found,) = judge([AcceleratedTarget(engine)], "clip_by_norm", "float32", effort=SOME, seed=0)
     assert (found.verdict, found.reason) == ("unsupported", "clip_by_norm works without master copies")
     with pytest.raises(ValueError, match="clip_by_norm works without master copies"):
-        OneEngine(engine).start_wrapper("clip_by_norm", {"clip_norm": 1.0}, [])
+        AcceleratedTarget(engine).start_wrapper("clip_by_norm", {"clip_norm": 1.0}, [])
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -2,7 +2,6 @@
 
 import importlib
 from importlib.util import find_spec
-from types import SimpleNamespace
 
 import ml_dtypes
 import numpy as np
@@ -58,14 +57,7 @@ def bits(parameters):
 
 def judged(engine, optimizer, dtype, cases):
     """The verdict on one engine."""
-    alone = SimpleNamespace(
-        name=engine.name,
-        version=engine.version,
-        engine=engine_name(engine),
-        start=engine.start,
-        unsupported=engine.unsupported,
-    )
-    (verdict,) = judge(alone, optimizer, dtype, effort=Effort("tiny", cases, 0), seed=0)
+    (verdict,) = judge([engine], optimizer, dtype, effort=Effort("tiny", cases, 0), seed=0)
     return verdict
 
 
