@@ -14,7 +14,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
-from optimetry.conformance.numerics.environment import changes
+from optimetry.conformance.numerics.environment import changes, default_environment
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.wrappers.wrapper import WrapperSubject
 from optimetry.conformance.targets.protocol import Target
@@ -163,10 +163,13 @@ def hold_contents(target: Target, case: Case, guard: Guard) -> None:
 
 @contextmanager
 def watched(guard: Guard) -> Iterator[None]:
-    """Report as a fault what a run raises, a run that does not end, and a changed floating-point environment."""
+    """Report as a fault what a run raises, a run that does not end, and a changed floating-point environment.
+
+    What it changes is set back behind it, so that the next run is not taken to have changed it.
+    """
     guard.heartbeat()
     try:
-        with _alarm(guard.time_limit), np.errstate(**NUMPY_DEFAULT):  # type: ignore[arg-type]
+        with _alarm(guard.time_limit), default_environment(), np.errstate(**NUMPY_DEFAULT):  # type: ignore[arg-type]
             yield
             _hold_environment()
     except TargetFault:

@@ -159,3 +159,18 @@ def test_the_worst_order_of_a_sum_reaches_its_bound(last: tuple[int, ...], least
     total = np.sum(operand, initial=0.0)
     value, bound = fractions(total.value).item(), fractions(total.bound).item()
     assert least_share < (value - one_by_one) / bound <= 1
+
+
+@pytest.mark.parametrize("exponent", range(2, 9))
+def test_a_power_multiplied_out_keeps_its_bound_for_every_number_of_half_precision(exponent: int) -> None:
+    """``x*x*x*x`` rounds three times, and the worst x of all errs by more than two roundings."""
+    form = FORMATS["float16"]
+    base = (1 + np.arange(1024) / 1024).astype(form.dtype)
+    running = base.copy()
+    for _ in range(exponent - 1):
+        running = running * base
+    result = Bounded.exact(base, form) ** exponent
+    apart = np.abs(fractions(running.astype(form.wide)) - fractions(base.astype(form.wide)) ** exponent)
+    shares = [float(distance / bound) for distance, bound in zip(apart, fractions(result.bound), strict=True)]
+    assert max(shares) <= 1
+    assert exponent != 4 or max(shares) > 2 / 3, "more than two of the three roundings, or this test means nothing"

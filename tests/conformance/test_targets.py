@@ -5,7 +5,6 @@ import itertools
 import re
 from dataclasses import replace
 from importlib.util import find_spec
-from types import SimpleNamespace
 
 import ml_dtypes
 import numpy as np
@@ -17,7 +16,7 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.keras.backend import Backend
 from optimetry.conformance.targets.loading import builtin_names, load_target
-from optimetry.conformance.targets.protocol import engine_name, engines_of
+from optimetry.conformance.targets.protocol import engines_of
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError, UnknownOptimizerError
@@ -60,14 +59,7 @@ def bits(parameters):
 
 def judged(engine, optimizer, dtype, cases):
     """The verdict on one engine."""
-    alone = SimpleNamespace(
-        name=engine.name,
-        version=engine.version,
-        engine=engine_name(engine),
-        start=engine.start,
-        unsupported=engine.unsupported,
-    )
-    (verdict,) = judge(alone, optimizer, dtype, effort=Effort("tiny", cases, 0), seed=0)
+    (verdict,) = judge([engine], optimizer, dtype, effort=Effort("tiny", cases, 0), seed=0)
     return verdict
 
 

@@ -1,0 +1,115 @@
+"""What is expected: exact where arithmetic is, sound in every case, and with no more room than is written down."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.numerics.agreement import compare
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.oracle.expected import UNDERFLOW_ROOM, BoundedNumbers, expected, with_underflow_room
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.session import Guard, trajectory
+
+
+def fraction(number: Any) -> Fraction:
+    """A number of any format, quad precision included, without rounding."""
+    high = float(number)
+    return Fraction(high) + Fraction(float(number - np.asarray(high).astype(number.dtype)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_l2_decay_is_its_formula_in_exact_arithmetic(dtype: str) -> None:
+    compared = 0
+    for case in drawn_cases(subject_named("l2_decay"), dtype, seed=1, count=5):
+        oracle, strength = expected(case), Fraction(case.hyper["regularization_coeff"])
+        for step, fed in enumerate(case.grads):
+            pairs = zip(fed, case.parameters, strict=True)
+            exact = [
+                Fraction(float(g)) + strength * Fraction(float(w))
+                for grad, param in pairs
+                for g, w in zip(grad.ravel() if grad is not None else (), param.ravel(), strict=True)
+            ]
+            for number, value, bound in zip(exact, oracle.value[step], oracle.bound[step], strict=True):
+                assert abs(number - fraction(value)) <= fraction(bound)
+                compared += 1
+    assert compared > 100
+
+
+def underflowing(form_name: str, product: float) -> Case:
+    """One step of SGD whose product of rate and gradient is subnormal."""
+    dtype = FORMATS[form_name].dtype
+    return Case("sgd", form_name, {}, (0.5,), (np.zeros(1, dtype),), ((np.array([product / 0.5]).astype(dtype),),))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "room"), [("float32", 2.0**10), ("float64", 2.0**10), ("float16", 1.0), ("bfloat16", 1.0)]
+)
+def test_an_underflow_has_the_room_that_is_written_down(dtype: str, room: float) -> None:
+    """Half the smallest subnormal times 2^10: enough for regrouped arithmetic, and far below flushing to zero."""
+    form, shift = FORMATS[dtype], 2.0**200  # where half the smallest double is a number
+    half = float(form.tiny) * shift / 2
+    assert room in (UNDERFLOW_ROOM, 1.0)
+    (bound,) = (expected(underflowing(dtype, 64 * float(form.tiny))).bound * shift).reshape(-1).astype(np.float64)
+    assert room * half <= bound <= (room + 2) * half * 1.01
+    assert SUBNORMAL[dtype] * with_underflow_room(form).half_tiny < form.smallest_normal
+
+
+SUBNORMAL = {"float32": 2.0**12, "float64": 2.0**12, "float16": 2.0, "bfloat16": 2.0}
+"""How many times its room a number must have to be told from one flushed to zero."""
+
+
+@pytest.mark.parametrize("name", ["beta1", "beta2"])
+def test_a_small_decay_may_be_held_as_one_minus_it(name: str) -> None:
+    """``g + b*(m - g)`` has b from 1 - b: of 0.1 that has three bits less, of 1e-9 in float32 none is left."""
+    subject = SUBJECTS["adam"]
+    for dtype, kind in (("float32", np.float32), ("float64", np.float64)):
+        numbers = BoundedNumbers(subject, FORMATS[dtype])
+        for b in (0.1, 1e-9, 0.3, 0.999):
+            held = abs(Fraction(float(kind(b))) - Fraction(b))
+            complement = abs(Fraction(float(kind(1 - b))) - (1 - Fraction(b)))
+            bound = fraction(numbers.scalar(name, b).bound)
+            assert max(held, complement) <= bound <= 2 * max(held, complement)
+            assert fraction(numbers.scalar("epsilon", b).bound) <= 2 * held
+    assert BoundedNumbers(subject, FORMATS["float64"]).decays == {"beta1", "beta2"}
+    assert BoundedNumbers(SUBJECTS["lamb"], FORMATS["float64"]).decays == {"beta1", "beta2"}
+    assert BoundedNumbers(SUBJECTS["exponential_moving_average"], FORMATS["float64"]).decays == {"decay"}
+
+
+def test_numbers_that_may_be_held_in_float32_have_its_bound() -> None:
+    numbers = BoundedNumbers(SUBJECTS["adam"], FORMATS["float64"], ("epsilon",))
+    assert float(numbers.scalar("epsilon", 0.1).bound) == pytest.approx(0.1 * 2.0**-24, rel=1)
+    assert float(numbers.scalar("learning_rate", 0.1).bound) < 1e-16
+
+
+@pytest.mark.parametrize("optimizer", SUBJECTS)
+def test_tensors_evaluated_together_are_what_each_is_alone(optimizer: str) -> None:
+    """Where elements are independent, parameters are joined to be evaluated: nothing else must come of it."""
+    subject = SUBJECTS[optimizer]
+    for case in drawn_cases(subject, "float32", seed=2, count=6):
+        whole = expected(case)
+        if subject.joint:
+            continue
+        start = 0
+        for i, param in enumerate(case.parameters):
+            alone, columns = expected(case.only([i])), slice(start, start + param.size)
+            assert alone.value.tobytes() == np.ascontiguousarray(whole.value[:, columns]).tobytes()
+            assert alone.bound.tobytes() == np.ascontiguousarray(whole.bound[:, columns]).tobytes()
+            start += param.size
+
+
+@pytest.mark.parametrize("optimizer", SUBJECTS)
+def test_the_reference_is_within_the_bound_and_not_by_far(optimizer: str) -> None:
+    """The error ratio is at most 1, and reaches a tenth: the bound is no blank cheque."""
+    worst = 0.0
+    for case in drawn_cases(SUBJECTS[optimizer], "float32", seed=6, count=30):
+        found = compare(trajectory(NumpyTarget(), case, Guard()), expected(case), case.form)
+        assert found.share <= 1
+        worst = max(worst, found.share)
+    assert worst > 0.1 or optimizer in ("clip_by_value", "dgc_compress")

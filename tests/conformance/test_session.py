@@ -1,0 +1,293 @@
+"""A run of a target: what it is fed, what it may not do with it, and what it leaves behind."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.numerics.agreement import compare
+from optimetry.conformance.numerics.arrays import Array, same_bits
+from optimetry.conformance.numerics.environment import changes, default_environment
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
+from optimetry.conformance.targets.session import NUMPY_DEFAULT, Guard, Session, hold_contents, trajectory, watched
+from optimetry.reference.errors import TargetFault, TargetHung
+from tests.conformance.judged import verdict_of
+from tests.conformance.miniatures import AllNaN
+
+GRADS = tuple((np.array([0.5 + step], np.float32), np.array(0.25 - step, np.float32)) for step in range(3))
+PARAMETERS = (np.ones(1, np.float32), np.array(2, np.float32))
+SGD = Case("sgd", "float32", {}, (0.1,) * 3, PARAMETERS, GRADS)
+CLIP = SGD.replace(optimizer="clip_by_value", hyper={"max": 1.0, "min": -1.0})
+AVERAGE = SGD.replace(optimizer="exponential_moving_average", hyper={"decay": 0.9, "scheduled": False})
+
+ALL_CASES = pytest.mark.parametrize("case", [SGD, CLIP, AVERAGE], ids=lambda case: case.optimizer)
+
+
+def doing(deed: Callable[[list[Any]], Any]) -> Instead:
+    """The reference, which does something with what it is fed, and returns what that returns unless it is None."""
+
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        run: Any = run_of(documented, parameters)
+        for name in ("step", "transform", "update"):
+            if hasattr(run, name):
+                setattr(run, name, done(getattr(run, name)))
+        return run
+
+    def done(plain: Any) -> Any:
+        def step(given: list[Any], *rate: float) -> Any:
+            after = plain(given, *rate)
+            returned = deed(given)
+            return after if returned is None else returned
+
+        return step
+
+    return Instead(begin)
+
+
+class KeepsTheBuffer:
+    """Adds the gradient of the step before, of which it has kept the array."""
+
+    def __init__(self, documented: Any, parameters: list[Array]) -> None:
+        self.parameters, self.kept = [param.copy() for param in parameters], None
+
+    def step(self, grads: list[Any], rate: float) -> list[Array]:
+        for i, grad in enumerate(self.kept or grads):
+            if grad is not None:
+                self.parameters[i] = np.asarray(self.parameters[i] - grad.dtype.type(rate) * grad)
+        self.kept = grads
+        return [param.copy() for param in self.parameters]
+
+
+def test_a_kept_gradient_buffer_is_an_error_that_names_the_gradient() -> None:
+    said = "keeps the array of gradient 0 instead of its contents, where the next step's gradient is written"
+    with pytest.raises(TargetFault, match=said):
+        hold_contents(Instead(KeepsTheBuffer), SGD, Guard())
+    verdict = verdict_of(Instead(KeepsTheBuffer), "sgd")
+    assert (verdict.verdict, verdict.law) == ("error", None)
+    assert "instead of its contents" in verdict.reason
+
+
+def test_the_one_gradient_that_is_kept_is_named() -> None:
+    class KeepsTheSecond(KeepsTheBuffer):
+        def step(self, grads: list[Any], rate: float) -> list[Array]:
+            return super().step([grads[0].copy(), grads[1]], rate)
+
+    with pytest.raises(TargetFault, match="keeps the array of gradient 1 instead"):
+        hold_contents(Instead(KeepsTheSecond), SGD, Guard())
+
+
+@ALL_CASES
+def test_who_copies_or_gives_something_else_each_time_is_not_said_to_keep_a_buffer(case: Case) -> None:
+    rng = np.random.default_rng(0)
+    hold_contents(NumpyTarget(), case, Guard())
+    hold_contents(doing(lambda given: [np.asarray(rng.normal(size=x.shape), x.dtype) for x in given]), case, Guard())
+
+
+@ALL_CASES
+def test_a_gradient_comes_in_one_writeable_array_for_the_whole_run_unless_it_is_to_be_fresh(case: Case) -> None:
+    seen: list[list[Any]] = []
+    target = doing(lambda given: seen.append(list(given)))
+    trajectory(target, case, Guard(), fresh=[1])
+    assert len({id(given[0]) for given in seen}) == 1
+    assert len({id(given[1]) for given in seen}) == len(case.grads)
+    for given in seen:
+        assert all(isinstance(x, np.ndarray) and x.flags.owndata and x.flags.writeable for x in given)
+    assert [x.shape for x in seen[0]] == [(1,), ()]
+
+
+def spoil(given: list[Any]) -> None:
+    given[1][...] = 7
+
+
+@ALL_CASES
+def test_a_target_that_changes_what_it_is_fed_is_told_which_step_and_input(case: Case) -> None:
+    with pytest.raises(TargetFault, match="step 1 changed gradient 1, an input"):
+        trajectory(doing(spoil), case, Guard())
+
+
+def test_a_zero_that_loses_its_sign_is_a_changed_input() -> None:
+    """Inputs are compared by their bits: -0.0 is not 0.0, and a NaN has a payload."""
+    zeros = SGD.replace(grads=((np.array([-0.0], np.float32), np.array(1, np.float32)),) * 3)
+    with pytest.raises(TargetFault, match="step 1 changed gradient 0"):
+        trajectory(doing(lambda given: given[0].__iadd__(0) and None), zeros, Guard())
+    nan = np.array([0x7FC00001], np.uint32).view(np.float32)
+    assert same_bits(nan, nan.copy())
+    assert not same_bits(nan, np.array([np.nan], np.float32))
+    assert not same_bits(np.zeros(1), -np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (lambda given: tuple(given[:1]), "step 1 returned 1 parameters, must be 2"),
+        (lambda given: {"params": given}, "step 1 returned dict, must be a list of parameters"),
+        (lambda given: [given[0], 1.5], r"parameter 1 as a float, no array, must be float32 of shape \(\)"),
+        (lambda given: [given[0], given[1].astype(np.float64)[()]], "parameter 1 as a float64, no array"),
+        (lambda given: [given[0].astype(np.float64), given[1]], r"as float64 of shape \(1,\), must be float32"),
+        (lambda given: [given[0].reshape(1, 1), given[1]], r"as float32 of shape \(1, 1\), must be float32 of shape"),
+    ],
+)
+def test_what_a_step_must_return_is_said_with_what_it_returned(returned: Any, said: str) -> None:
+    for case in (SGD, CLIP):
+        with pytest.raises(TargetFault, match=said):
+            trajectory(doing(returned), case, Guard())
+
+
+def test_a_run_that_takes_too_long_is_interrupted() -> None:
+    def forever(given: list[Any]) -> None:
+        while True:
+            pass
+
+    with pytest.raises(TargetHung, match=r"^hung: one run took longer than 0.05 s$"):
+        trajectory(doing(forever), SGD, Guard(0.05))
+
+
+def test_every_run_has_a_heartbeat() -> None:
+    beats: list[int] = []
+    guard = Guard(heartbeat=lambda: beats.append(1))
+    trajectory(NumpyTarget(), SGD, guard)
+    assert len(beats) == 1
+    hold_contents(NumpyTarget(), SGD, guard)
+    assert len(beats) == 3
+
+
+def test_numpy_raises_inside_a_run_as_it_does_by_default() -> None:
+    seen: list[dict[str, str]] = []
+    with np.errstate(all="ignore"):
+        trajectory(doing(lambda given: seen.append(dict(np.geterr()))), SGD, Guard())
+    assert seen == [NUMPY_DEFAULT] * 3
+
+
+def test_a_target_that_sets_how_numpy_reports_errors_is_told_so() -> None:
+    before = np.geterr()
+    said = "changed how this process computes: np.seterr(divide='raise', over='raise', under='raise', invalid='raise')"
+    verdict = verdict_of(doing(lambda given: np.seterr(all="raise") and None), "sgd")
+    assert (verdict.verdict, verdict.reason) == ("error", said)
+    assert np.geterr() == before
+
+
+def c_flush() -> None:
+    """Switch flush-to-zero on as compiled code does: by the control register, through the C library."""
+    library = ctypes.CDLL("libm.so.6")
+    environment = (ctypes.c_uint32 * 64)()
+    library.fegetenv(ctypes.byref(environment))
+    environment[7] |= 0x8040  # MXCSR behind the seven words of the x87: flush-to-zero, denormals-are-zero
+    library.fesetenv(ctypes.byref(environment))
+
+
+def c_round_up() -> None:
+    ctypes.CDLL("libm.so.6").fesetround(0x800)  # FE_UPWARD
+
+
+def torch_flush() -> None:
+    pytest.importorskip("torch").set_flush_denormal(True)
+
+
+INTEL = pytest.mark.skipif(
+    not (sys.platform.startswith("linux") and platform.machine() == "x86_64"),
+    reason="the layout of the environment is that of x86-64 on Linux",
+)
+DEEDS = [
+    pytest.param(torch_flush, "subnormals are flushed to zero", id="torch"),
+    pytest.param(c_flush, "subnormals are flushed to zero", id="control register", marks=INTEL),
+    pytest.param(c_round_up, "results are not rounded to nearest", id="rounding", marks=INTEL),
+]
+
+
+@pytest.fixture
+def restored() -> Iterator[None]:
+    """Whatever a test does to the floating-point environment, the next finds it as it was."""
+    with default_environment():
+        yield
+
+
+@pytest.mark.usefixtures("restored")
+@pytest.mark.parametrize(("deed", "said"), DEEDS)
+def test_a_target_that_changes_the_floating_point_environment_is_told_so(deed: Callable[[], None], said: str) -> None:
+    assert changes() == []
+    verdict = verdict_of(doing(lambda given: deed()), "sgd")
+    assert (verdict.verdict, verdict.reason) == ("error", f"changed how this process computes: {said}")
+    deed()
+    assert changes() == [said], "the deed must be one that lasts for this test to mean anything"
+
+
+@pytest.mark.usefixtures("restored")
+@pytest.mark.parametrize(("deed", "said"), DEEDS)
+def test_what_one_engine_changes_is_no_fault_of_the_next(deed: Callable[[], None], said: str) -> None:
+    engines = [doing(lambda given: deed()), NumpyTarget()]
+    first, second = judge(engines, "sgd", "float32", effort=EFFORTS["quick"], seed=0)
+    assert (first.verdict, second.verdict, second.reason) == ("error", "conforms", "")
+    assert changes() == []
+
+
+def of_size(dtype: str, size: float) -> Case:
+    arrays = np.array([size, 3 * size], dtype)
+    return Case(
+        "adagrad", dtype, {"epsilon": 1e-6, "initial_accumulator_value": 0.0}, (0.1,) * 3, (arrays,), ((arrays,),) * 3
+    )
+
+
+@pytest.mark.usefixtures("restored")
+@pytest.mark.parametrize(("deed", "said"), DEEDS)
+def test_the_oracle_computes_alike_whatever_the_environment_and_leaves_it(deed: Any, said: str) -> None:
+    for dtype, size in (("float32", 0.1), ("float64", 3e-310)):
+        case = of_size(dtype, size)
+        before = expected(case)
+        expected.cache_clear()
+        deed()
+        after = expected(case)
+        assert changes() == [said]
+        assert after is not before
+        with default_environment():
+            for a, b in ((before.value, after.value), (before.bound, after.bound)):
+                assert a.tobytes() == b.tobytes()
+
+
+@pytest.mark.usefixtures("restored")
+@pytest.mark.parametrize(("deed", "said"), DEEDS)
+def test_the_default_environment_gives_back_what_it_found(deed: Callable[[], None], said: str) -> None:
+    deed()
+    with default_environment():
+        assert changes() == []
+    assert changes() == [said]
+    with pytest.raises(ZeroDivisionError), default_environment():
+        raise ZeroDivisionError
+    assert changes() == [said]
+    np_before = np.geterr()
+    with default_environment():
+        assert set(np.geterr().values()) == {"ignore"}
+    assert np.geterr() == np_before
+
+
+def test_a_nan_where_the_formula_is_finite_is_said_to_be_one() -> None:
+    verdict = verdict_of(AllNaN(), "sgd")
+    assert (verdict.verdict, verdict.law, verdict.dialect) == ("diverges", None, None)
+    assert verdict.reason.startswith("returned NaN at step 1, element 0, where the documented formula gives ")
+    assert verdict.counterexample is not None
+    assert verdict.counterexample["given"] == "nan"
+
+
+def test_a_session_that_fails_says_the_kind_of_error_in_one_line() -> None:
+    with pytest.raises(TargetFault, match=r"^raised ValueError: two lines$"), watched(Guard()):
+        raise ValueError("two\nlines")
+    with pytest.raises(TargetFault, match="raised SystemExit: 3"), watched(Guard()):
+        raise SystemExit(3)
+
+
+@ALL_CASES
+def test_a_session_gives_what_the_documented_formula_gives(case: Case) -> None:
+    session = Session(NumpyTarget(), case)
+    after = np.stack([np.concatenate([x.reshape(-1) for x in session.step(*fed)]) for fed in case.steps])
+    assert compare(after, expected(case), case.form).share <= 1
+    assert after.tobytes() == trajectory(NumpyTarget(), case, Guard()).tobytes()
