@@ -1,0 +1,131 @@
+"""What a rejected target computes: one explanation, from the first tier in which any holds, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging import identify as identifying
+from optimetry.conformance.judging.identify import Identity, identify
+from optimetry.conformance.naming.explanation import Explanation, to_float32
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
+from optimetry.conformance.selftest.instead import Instead, computing
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.session import Guard
+from optimetry.reports.results import Computes
+from tests.conformance.judged import QUICK, class_named, verdict_of
+
+FLUSHES, INCREMENTS = Arithmetic(flushes_subnormals=True), Arithmetic(incremental_moments=True)
+
+
+def without_subnormals(array: Array) -> Array:
+    smallest = FORMATS[array.dtype.name].smallest_normal
+    return np.where(np.abs(array) < smallest, array.dtype.type(0), array)
+
+
+class Once(float):
+    """A number that is rounded to float32 where it is subtracted from 1, and nowhere else."""
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - to_float32(self)
+
+
+def planted(optimizer: str, name: str, arithmetic: Arithmetic) -> Instead:
+    """A target that computes a rule in just these ways."""
+    throughout = Explanation(
+        class_named(optimizer, name), Arithmetic(False, arithmetic.incremental_moments, arithmetic.float32)
+    )
+    flush = dict.fromkeys(("gradient", "slot"), without_subnormals) if arithmetic.flushes_subnormals else {}
+
+    def begin(documented: Any, parameters: list[Array]) -> HookedRun:
+        rule: Any = throughout.computed(documented.hyper())
+        rule = rule.lifted(lambda name, x: Once(x) if name in arithmetic.float32_in_some_uses else x)
+        return HookedRun(rule, parameters, Hooks(**flush))
+
+    return Instead(begin, optimizer)
+
+
+BETA1, PARTLY = Arithmetic(float32=("beta1",)), Arithmetic(float32_in_some_uses=("beta1",))
+UNNAMED = "epsilon_placement=inside, decay=with_lr"
+
+# One target for each tier, in which no tier before it holds.
+TIERS = [
+    ("float32", "adam", "scaled_epsilon", PLAIN),
+    ("float32", "adam", UNNAMED, PLAIN),
+    ("float32", "adam", "documented", INCREMENTS),
+    ("float64", "adam", "documented", BETA1),
+    ("float64", "adam", "documented", PARTLY),
+    ("float64", "adam", "scaled_epsilon", PARTLY),
+    ("float64", "adam", UNNAMED, PARTLY),
+    ("float32", "momentum", "documented", FLUSHES),
+    ("float32", "momentum", "dampened_after_first_step", FLUSHES),
+    ("float32", "momentum", "dampening=always, nesterov_sign=minus", FLUSHES),
+    ("float32", "adamax", "documented", Arithmetic(flushes_subnormals=True, incremental_moments=True)),
+    ("float64", "adam", "scaled_epsilon", Arithmetic(flushes_subnormals=True, float32_in_some_uses=("beta1",))),
+]
+
+
+@pytest.mark.parametrize(("dtype", "optimizer", "name", "arithmetic"), TIERS)
+def test_every_tier_finds_what_only_it_explains(dtype: str, optimizer: str, name: str, arithmetic: Arithmetic) -> None:
+    verdict = verdict_of(planted(optimizer, name, arithmetic), optimizer, dtype)
+    assert verdict.computes.rule == name, verdict.reason
+    assert verdict.computes.arithmetic == arithmetic.record()
+    assert (verdict.computes.formula is None) == (name == "documented")
+    if name != "documented":
+        assert (verdict.verdict, verdict.dialect) == ("dialect", name)
+    else:
+        assert (verdict.verdict, verdict.dialect) == ("imprecise" if arithmetic.imprecise else "conforms", None)
+
+
+def identified(target: Any, optimizer: str = "adam", dtype: str = "float32") -> Identity:
+    def cases() -> Iterator[Case]:
+        return drawn_cases(subject_named(optimizer), dtype, seed=0, count=12)
+
+    return identify(target, optimizer, dtype, cases, Guard())
+
+
+def test_a_tier_in_which_two_hold_decides_that_there_is_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A later tier, in which one alone holds, must not give one after all."""
+    documented = documented_class("adam")
+    both = [Explanation(documented, FLUSHES), Explanation(documented, INCREMENTS)]
+    alone = Explanation(documented)
+
+    def tiers_of(*tiers: list[Explanation]) -> None:
+        monkeypatch.setattr(identifying, "tiers", lambda optimizer, dtype, probed: iter(tiers))
+
+    for one in (*both, alone):
+        tiers_of([one])
+        assert identified(NumpyTarget()).explanation == one, "each must hold for this test to mean anything"
+    tiers_of(both, [alone])
+    assert identified(NumpyTarget()).explanation is None
+    tiers_of([Explanation(class_named("adam", "scaled_epsilon"))], [], [alone])
+    assert identified(NumpyTarget()).explanation == alone, "where none holds, the next tier is tried"
+
+
+def test_an_identity_says_how_far_the_target_is_from_the_document_and_from_what_explains_it() -> None:
+    found = identified(computing(class_named("adam", "scaled_epsilon")))
+    assert found.explanation == Explanation(class_named("adam", "scaled_epsilon"))
+    assert found.tried == 12
+    assert found.from_explanation.share <= 1 < 100 < found.from_document.share
+    assert found.from_document.elements == found.from_explanation.elements > 0
+    nothing = identified(Instead(lambda documented, given: HookedRun(documented, given, Hooks(rate=lambda rates: 2.0))))
+    assert nothing.explanation is None
+
+
+def test_where_subnormals_are_flushed_the_error_ratio_allows_for_that() -> None:
+    verdict = verdict_of(planted("sgd", "documented", FLUSHES), "sgd", "float32", QUICK)
+    assert (verdict.verdict, verdict.reason) == ("conforms", "")
+    assert verdict.computes == Computes("documented", None, False, ["flushes_subnormals"])
+    assert verdict.share is not None
+    assert verdict.share <= 1
+    assert verdict.counterexample is None
