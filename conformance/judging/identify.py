@@ -1,4 +1,4 @@
-"""Which formula a rejected target computes, and how: the one explanation that holds in every probe and every case."""
+"""Identifies what a rejected target computes: the one explanation that holds in every probe and every case."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from optimetry.conformance.targets.session import Guard, trajectory
 
 @dataclass(frozen=True)
 class Identity:
-    """What a target was found to compute.
+    """What a target computes, as far as it was identified.
 
     Attributes:
         explanation: which formula and how, None where nothing known explains every case, or several do.
@@ -53,7 +53,7 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
 
 @dataclass(frozen=True)
 class _Search:
-    """What candidates are held against."""
+    """Holds candidates against the probes and cases of one target."""
 
     target: Target
     cases: Callable[[], Iterator[Case]]
@@ -61,7 +61,7 @@ class _Search:
     probed: Probed
 
     def surviving(self, candidates: list[Explanation]) -> tuple[list[Explanation], Identity]:
-        """Those candidates that hold in every probe and on every case, and how far the document is in those tried."""
+        """Return the candidates that hold in every probe and case, and the distance from the document in these."""
         alive = [one for one in candidates if self.probed.explained_by(one.expected)]
         agreement, tried = Agreement(), 0
         for case in self.cases() if alive else ():
@@ -78,7 +78,7 @@ class _Search:
         return bool(self.surviving([explanation])[0])
 
     def identity(self, explanation: Explanation) -> Identity:
-        """An explanation that holds, with how far the target is from it and from the document."""
+        """Measure how far the target is from an explanation that holds, and from the document."""
         documented, explained, tried = Agreement(), Agreement(), 0
         for case in self.cases():
             if reason_unsupported(self.target, case) is None:
@@ -89,7 +89,7 @@ class _Search:
         return Identity(explanation, documented, explained, tried)
 
     def narrowed(self, explanation: Explanation) -> Explanation:
-        """The same with as few numbers held in float32 as the probes, or else the cases, show."""
+        """Return the explanation with as few numbers held in float32 as the probes, or else the cases, show."""
         names = explanation.arithmetic.float32_in_some_uses
         if not names:
             return explanation

@@ -41,7 +41,7 @@ class PaddleClass(Offer):
     """The keyword of the parameter list."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Return why not in this dtype. Without this check an empty tensor, which needs no kernel, would be supported."""
+        """Return why not in this dtype. Paddle looks up no kernel for an empty tensor, and so would accept it."""
         return no_kernel(subject, dtype, self.dtypes)
 
     def optimizer(self, hyper: Hyper, tensors: Sequence[Any], lr: float) -> Any:
