@@ -1,4 +1,4 @@
-"""Targets with one defect each: the suite must convict every one of them. Importing this package enters them all."""
+"""Targets with one defect each, every one of which the suite must reject; importing this package enters them all."""
 
 from importlib import import_module
 from pkgutil import iter_modules

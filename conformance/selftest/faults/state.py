@@ -126,7 +126,7 @@ class _ForgetsAtNewRate(_Run):
 
 
 class _WarmStart(_Run):
-    """Takes over the state of the run before where the shapes agree."""
+    """Starts with the state of the previous run where the shapes agree."""
 
     def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
         super().__init__(rule, parameters, memory)
@@ -179,7 +179,7 @@ class _LoadsNothing(_Run):
 
 
 class _LosesCount(_Run):
-    """Begins to count anew after a saved state is loaded."""
+    """Restarts the count after a saved state is loaded."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
         super().load(state)
