@@ -85,7 +85,7 @@ def conformance(session: nox.Session) -> None:
 def split_arguments(
     posargs: list[str], targets: Iterable[str] = (DEFAULT_TARGET,), out: Path = Path("results")
 ) -> tuple[list[str], list[str], Path]:
-    """Split what follows ``--`` into targets, the options of ``optimetry check``, and the folder for results."""
+    """Split the arguments after ``--`` into targets, options of ``optimetry check``, and the folder for results."""
     first_option = next((i for i, word in enumerate(posargs) if word.startswith("-")), len(posargs))
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
     parser.add_argument("--out", type=Path, default=out)
@@ -94,7 +94,7 @@ def split_arguments(
 
 
 def folder_name(target: str) -> str:
-    """Name a target's folder: ``mypackage.adapter:Target`` is no name for one on every system."""
+    """Name a target's folder: not every system allows ``mypackage.adapter:Target``."""
     return re.sub(r"[^\w.-]", "-", target)
 
 
@@ -118,7 +118,7 @@ def status_of(session: nox.Session, command: list[str]) -> int:
 
 
 def run_all(session: nox.Session, *commands: list[str]) -> None:
-    """Run every command, also after one that fails, and then fail for all that did."""
+    """Run every command, even after one that fails, and then fail for all that did."""
     failed = [" ".join(command) for command in commands if status_of(session, command)]
     if failed:
         session.error(f"failed: {'; '.join(failed)}")
@@ -152,11 +152,11 @@ def publish(session: nox.Session) -> None:
 
     Each framework gets a folder named after it and its version, and all share the matrix of rule by framework and the
     page of effects. Takes about ten minutes on two cores; then ledgers and ``docs/findings.md`` may need correction,
-    which tests tell. Of the counterexamples, which results hold all, files are kept of those that findings link to.
+    which tests report. Results hold all counterexamples; files are kept of those that findings link to.
     """
     frameworks, options, out = split_arguments(session.posargs, FRAMEWORKS, PUBLISHED)
     if not set(frameworks) <= set(FRAMEWORKS):
-        session.error(f"{' '.join(frameworks)}: must be of {', '.join(FRAMEWORKS)}, the frameworks of {TABLE}")
+        session.error(f"{' '.join(frameworks)}: must be among {', '.join(FRAMEWORKS)}, the frameworks of {TABLE}")
     install(session, extras=extras_of(frameworks))
     for framework in frameworks:
         scratch = Path(session.create_tmp(), framework).resolve()
@@ -248,7 +248,7 @@ def wheel_problems(wheel: Path) -> list[str]:
 
 
 def sdist_problems(sdist: Path) -> list[str]:
-    """Check that a source archive holds what builds the wheel, and nothing that a session made."""
+    """Check that a source archive holds what builds the wheel, and nothing that a session wrote."""
     with tarfile.open(sdist) as archive:
         names = {PurePosixPath(*PurePosixPath(name).parts[1:]) for name in archive.getnames()}
     needed = {PurePosixPath(name) for name in ("LICENSE", "README.md", "pyproject.toml")}

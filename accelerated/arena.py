@@ -1,4 +1,4 @@
-"""The memory of parameters of one dtype: themselves where the user keeps them, and one array for each slot."""
+"""Lays out the memory of parameters of one dtype: the user's own arrays, and beside them one array for each slot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGE = 4096
 """Processors compare addresses of loads and earlier stores within a page only, as if all pages were one."""
 
 LARGE = 1 << 20
-"""From so many bytes on, the place of an array within a page costs no memory to speak of."""
+"""From this many bytes on, aligning an array within a page costs a negligible share of memory."""
 
 LINE = 64
 """The bytes of a cache line, and of the widest vector."""
@@ -28,8 +28,8 @@ LINE = 64
 class Column:
     """One array for each parameter, all in one block of memory, zero at first.
 
-    Each begins at the same place of a page (small ones: of a cache line) as its parameter does. Where one stream lay
-    half a line before the other, a store to the one would hold up loads of the other: a fifth of the speed of Adam.
+    Each begins at the same place of a page (small ones: of a cache line) as its parameter does. If one stream lay
+    half a line before the other, a store to the one would delay loads of the other: a fifth of the speed of Adam.
 
     Attributes:
         block: all of them and the gaps between, 1-d, of the compute dtype.
@@ -61,7 +61,7 @@ class Column:
 
 
 class Arena:
-    """The parameters of one dtype and all that a step changes.
+    """The parameters of one dtype, and all other arrays that a step changes.
 
     Args:
         initial_state: returns the initial value of each slot for an array like a parameter.

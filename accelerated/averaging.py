@@ -1,4 +1,4 @@
-"""Averages of parameters, kept beside them: one pass over memory an update, and one to apply.
+"""Averages of parameters, kept beside them: one pass over memory for each update, and one to apply.
 
 The averages of float16 and bfloat16 parameters are kept in float32.
 """
@@ -20,7 +20,7 @@ from optimetry.reference.domains import real, whole
 from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
 
 NUMBERS = "numbers"
-"""What a state holds beside the slots: how many updates there were, and what else is one number for all arrays."""
+"""The state beside the slots: the number of updates, and whatever else is one number for all arrays."""
 
 
 def decayed(e: Real, w: Real, decay: Real, rest: Real) -> tuple[Real]:
@@ -39,12 +39,12 @@ def summed(total: Real, w: Real) -> tuple[Real]:
 
 
 def folded(recent: Real, total: Real) -> tuple[Real, Real]:
-    """``s2 + s1``, and nothing left of s1."""
+    """``s2 += s1; s1 = 0``."""
     return recent - recent, total + recent
 
 
 def closed(recent: Real, total: Real, previous: Real) -> tuple[Real, Real, Real]:
-    """A new window: ``s3 = s1 + s2``, and nothing left of both."""
+    """``s3 = s1 + s2; s1 = s2 = 0``: close a window."""
     return recent - recent, total - total, recent + total
 
 
@@ -69,15 +69,15 @@ MEAN_CUDA = "w = (recent + total + previous) / number;"
 
 
 class Averaged(InPlace, ABC):
-    """Parameters that are replaced by their averages for a while, and brought back.
+    """Parameters that can be replaced by their averages, and restored.
 
-    What is brought back waits in NumPy's memory, so on a device ``apply`` and ``restore`` take a copy there and back.
+    The parameters to restore are kept in NumPy's memory, so on a device ``apply`` and ``restore`` copy there and back.
 
     Attributes:
-        updates: how often the averages were updated.
+        updates: the number of updates of the averages.
 
     Class attributes:
-        name: what error texts name first.
+        name: the name that error texts begin with.
         kernels: the kernels by name.
         slots: the arrays beside each parameter.
         numbers: the attributes that belong to the state.
@@ -118,11 +118,11 @@ class Averaged(InPlace, ABC):
         self._training = None
 
     def state_dict(self) -> dict[str, list[Array]]:
-        """Return copies of all that a later run needs to go on bit for bit, with any engine, as NumPy arrays."""
+        """Return copies of all that a later run needs to continue bit for bit, with any engine, as NumPy arrays."""
         return self._slot_copies(self.slots) | {NUMBERS: [np.array(getattr(self, name)) for name in self.numbers]}
 
     def load_state_dict(self, state: Mapping[str, Sequence[Array]]) -> None:
-        """Go on from what `state_dict` returned.
+        """Continue from what `state_dict` returned.
 
         Raises:
             ArrayError: a slot is missing or unknown, or an array does not fit. Nothing has been changed.

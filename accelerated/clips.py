@@ -23,7 +23,7 @@ def between(g: Real, low: Real, high: Real) -> tuple[Real]:
 
 
 def measured(g: Real) -> tuple[Real]:
-    """``g``, which the norm is of."""
+    """``g``, whose norm is measured."""
     return (g,)
 
 
@@ -36,12 +36,12 @@ BETWEEN_CUDA = """
     g = g < low ? low : g;
     g = g > high ? high : g;
 """
-"""NaN is neither below nor above, and stays."""
+"""Comparisons with NaN are false, so NaN stays."""
 
 MEASURED_CUDA = "measured0 = g;"
 SCALED_CUDA = "g = g * factor;"
 FACTOR = "limit / (norm <= limit ? limit : norm)"
-"""A norm that is NaN is not at most the limit."""
+"""If the norm is NaN, the comparison is false, and the factor is NaN."""
 
 
 def scaling(limit: float, joint: bool) -> Kernel:
@@ -63,7 +63,7 @@ class _Clip(InPlace):
         super().__init__(label, grads, {"clip": kernel}, zeros(), noun="gradient", **options)
 
     def clip(self) -> None:
-        """Clip what is in the arrays."""
+        """Clip the arrays."""
         self._run("clip")
 
 

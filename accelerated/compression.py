@@ -1,4 +1,4 @@
-"""What one worker does in a step of deep gradient compression: accumulate, find the largest entries, take them out.
+"""Deep gradient compression of one worker: accumulate, find the largest entries, and take them out.
 
 One fused pass accumulates; `optimetry.accelerated.selection` finds and takes.
 """
@@ -48,7 +48,7 @@ class Compression(InPlace):
 
     Args:
         like: arrays of the parameters' dtypes and shapes, as `InPlace` takes them; they are not changed.
-        momentum: the share of ``u`` that is kept, in [0, 1).
+        momentum: the factor of ``u`` in each step, in [0, 1).
         use_nesterov: whether to look ahead along the velocity.
         **options: ``engine``, ``threads`` and ``fmad``; see `InPlace`.
 
@@ -79,7 +79,7 @@ class Compression(InPlace):
         self._selectors = [engine.selector(arena.slots["u"], arena.slots["v"], arena.sizes) for arena in arenas]
 
     def compress(self, grads: Sequence[Array], sparsity: float) -> list[Message]:
-        """Add one gradient for each parameter to the residuals, and take out what is sent of each.
+        """Add one gradient for each parameter to the residuals, and take out the entries that are sent.
 
         Args:
             grads: arrays of the parameters' dtypes and shapes, as ``DGCMomentum.local`` returns them.

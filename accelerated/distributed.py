@@ -28,7 +28,7 @@ from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.distributed.dgc_momentum import DGCMomentum, Message, mean
 
 TIMEOUT = timedelta(seconds=60)
-"""How long a worker waits for the others before it gives up."""
+"""How long a worker waits for the others before it fails."""
 
 
 @dataclass(frozen=True)

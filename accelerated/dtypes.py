@@ -1,7 +1,7 @@
-"""The dtype that parameters and gradients are stored in, and the dtype of arithmetic and state.
+"""Pairs the dtype that parameters and gradients are stored in with the dtype of arithmetic and state.
 
 float32 and float64 are computed in themselves. float16 and bfloat16 are computed in float32 and keep their state in
-float32, with ``multi_precision`` or without: a second moment with beta2 = 0.999 never moves in eight bits.
+float32, with ``multi_precision`` or without: with eight bits, a second moment with beta2 = 0.999 never changes.
 """
 
 from __future__ import annotations

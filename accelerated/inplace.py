@@ -1,4 +1,4 @@
-"""The base of all that updates arrays in place: validation, memory, choice of the engine, plans, saved state."""
+"""The base of everything that updates arrays in place: validation, memory, engine, plans, saved state."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class InPlace:
     """Kernels over arrays that they update in place, and over slots beside them.
 
     Args:
-        label: what error texts name first.
+        label: the name that error texts begin with.
         arrays: contiguous, writeable arrays of float16, bfloat16, float32 or float64 that do not overlap: NumPy arrays,
             or CuPy arrays on the current CUDA device.
         kernels: the kernels by name.
@@ -64,7 +64,7 @@ class InPlace:
             should be the one that was current when this was made.
         threads: how many threads may work; by default ``OMP_NUM_THREADS``, else all processors.
         fmad: let the engine ``cuda`` fuse a product and a sum into one operation, which rounds once. The other engines
-            never do, and without it ``cuda`` has their bits where the sum of no norm is involved.
+            never do, and without it ``cuda`` returns their bits where no norm is summed.
 
     Attributes:
         arrays: the arrays.
@@ -135,7 +135,7 @@ class InPlace:
     def _ready(
         self, kernel: str, number: float = 0.0, read: Sequence[Array] | None = None, noun: str = "array"
     ) -> list[Callable[[], None]]:
-        """Prepare to run a kernel over every array, when each result is called, once; all that can fail is done before.
+        """Prepare to run a kernel over every array; it runs when the results are called, and all that can fail is done.
 
         Args:
             kernel: its name.

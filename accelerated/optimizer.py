@@ -23,7 +23,7 @@ from optimetry.reference.rule import Rule
 from optimetry.reference.rules import rule_named
 
 MASTER, STEP = "master", "step"
-"""What a state holds beside the slots: the float32 copies of narrow parameters, and the numbers of updates."""
+"""The state beside the slots: the float32 copies of narrow parameters, and the numbers of updates."""
 
 
 class Accelerated(InPlace):
@@ -76,11 +76,11 @@ class Accelerated(InPlace):
         self._slots = (*self.rule.slots, MASTER) if has_master else self.rule.slots
 
     def step(self, grads: Sequence[Array | Rows | None], lr: float | None = None) -> None:
-        """Update every parameter that has a gradient, and its state; the others keep theirs bit for bit.
+        """Update every parameter that has a gradient, and its state; all others keep their bits.
 
         Arrays are read where they lie. One that is not contiguous, or shares memory with a parameter, is copied first.
-        Arrays that are the very objects of the step before are not looked at again: fill the same arrays anew for each
-        step, and a thousand of them cost no more than one.
+        Arrays that are the same objects as in the step before are not checked again: if the same arrays are filled
+        for each step, a thousand of them cost no more than one.
 
         Args:
             grads: for each parameter an array of its dtype and shape, the gradients of some `Rows`, or None.
@@ -112,7 +112,7 @@ class Accelerated(InPlace):
         if type(lr) is float and math.isfinite(lr):  # at once, since to look up abstract types takes longer
             return lr
         rate = self.rule.learning_rate if lr is None else lr
-        given: Any = rate  # whatever the caller gave: its type is for the reader
+        given: Any = rate  # the caller may pass anything: the annotation is for readers
         if isinstance(given, bool) or not isinstance(given, numbers.Real) or not math.isfinite(given):
             raise HyperparameterError(f"{self.rule.name}: learning_rate = {lr!r}, must be a finite number")
         return float(given)
@@ -140,7 +140,7 @@ class Accelerated(InPlace):
         return self._plans("step", checked, grads, addresses)
 
     def state_dict(self) -> dict[str, list[Array]]:
-        """Return copies of all that a later run needs to go on bit for bit, with any engine, as NumPy arrays.
+        """Return copies of all that a later run needs to continue bit for bit, with any engine, as NumPy arrays.
 
         One array for each parameter under each slot's name, in the shape of the parameter (a slot of several arrays
         has one axis more) and in float64 for float64 parameters, else in float32; under ``step`` the number of updates
@@ -150,7 +150,7 @@ class Accelerated(InPlace):
         return self._slot_copies(self._slots) | {STEP: [np.array(arena.updates[at]) for arena, at in places]}
 
     def load_state_dict(self, state: Mapping[str, Sequence[Array]]) -> None:
-        """Go on from what `state_dict` returned; master copies are rounded into the parameters.
+        """Continue from what `state_dict` returned; master copies are rounded into the parameters.
 
         Raises:
             ArrayError: a slot is missing or unknown, or an array does not fit. Nothing has been changed.

@@ -1,8 +1,8 @@
-"""A pipeline with threads: each section of a program has its own, and scopes pass between them through bounded queues.
+"""Runs a pipeline on threads: each section of a program has its own, and scopes pass through bounded queues.
 
-What a section computes is the reference's; who works when is decided by the machine. With one scope the result is that
-of plain training. With more it depends on the order in which micro-batches enter and leave sections. The trace holds
-that order, and `PipelineOptimizer.repeat` must come to the same bits from it.
+What a section computes is the reference's; the order of work depends on the machine. With one scope the result is that
+of plain training. With more it depends on the order in which micro-batches enter and leave sections. The trace records
+that order, and `PipelineOptimizer.repeat` must compute the same bits from it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from optimetry.reference.programs.schedule import Turn
 from optimetry.reference.programs.traffic import Trace, Traffic
 
 DONE = None
-"""What a queue holds when no more scopes come."""
+"""Marks the end of a queue."""
 
 
 def train(
@@ -40,7 +40,7 @@ def train(
 
 
 class _Workers:
-    """The threads and queues of one run. No writer waits: a queue has room for all the scopes there are."""
+    """The threads and queues of one run. No writer waits: a queue has room for all scopes."""
 
     def __init__(self, traffic: Traffic, concurrency: list[int], queue_size: int) -> None:
         self.traffic = traffic
@@ -56,7 +56,7 @@ class _Workers:
         ]
 
     def run(self) -> None:
-        """Feed every micro-batch, wait until all have gone through, and end the threads."""
+        """Feed every micro-batch, wait until all have passed through, and end the threads."""
         for thread in (thread for threads in self.threads for thread in threads):
             thread.start()
         for micro_batch in range(len(self.traffic.scopes)):

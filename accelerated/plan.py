@@ -1,4 +1,4 @@
-"""The plan of a step: which runs of elements are updated, where they and their gradients lie, and in what units."""
+"""Plans a step: which runs of elements are updated, where they and their gradients lie, and in what units."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Plan:
         grad_start: the first element of each item in ``grads[tensor]``, flat, int64.
         copied: whether a gradient is a copy of what the caller gave.
         units: how items are cut into units, made when first asked for.
-        update: which update the next is, where it is the same of all items; else None.
+        update: the number of the next update, where it is the same for all items; else None.
         prepared: tables that an engine keeps of one step for the next.
     """
 
@@ -121,7 +121,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Units:
-    """Items cut into runs of at most `UNIT` elements, always in the same places, whoever works on them.
+    """Items cut into runs of at most `UNIT` elements, always in the same places, whichever thread computes them.
 
     Attributes:
         item: the item of each unit, int64.
@@ -148,8 +148,8 @@ class Units:
         """Return item, start, count and a zero for each unit, as rows, int64.
 
         Args:
-            back: for each item a number below `UNIT`, int64: so many elements earlier every unit of it begins but the
-                first. The same elements are in the table.
+            back: for each item a number below `UNIT`, int64: how many elements earlier all its units but the first
+                begin. The table covers the same elements.
         """
         table = np.stack([self.item, self.start, self.count, np.zeros_like(self.item)])
         if back is not None:

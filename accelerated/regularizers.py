@@ -1,4 +1,4 @@
-"""Regularizers, in place: what they add to gradients before the update rule sees them."""
+"""Regularizers, in place: they add a term to gradients before the update rule."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class L1Decay(InPlace):
         super().__init__(self.name, grads, {"add": Kernel((one,))}, zeros(), noun="gradient", **options)
 
     def regularize(self, parameters: Sequence[Array]) -> None:
-        """Add the term of these parameters, of the gradients' dtypes and shapes, to what is in the arrays."""
+        """Add the term of these parameters, of the gradients' dtypes and shapes, to the arrays."""
         self._run("add", read=parameters, noun="parameter")
 
 

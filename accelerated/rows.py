@@ -1,4 +1,4 @@
-"""Gradients of a few rows of a parameter, as an embedding gives them."""
+"""Gradients of a few rows of a parameter, as of an embedding."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from optimetry.accelerated.dtypes import Array, DtypePair
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The gradient of some rows of one parameter; that of every other row is nothing at all.
+    """The gradient of some rows of one parameter; the other rows have none.
 
-    A rule updates the rows given and leaves the others, their state included, bit for bit as they are (sgd, momentum,
-    adagrad, and adam in lazy mode), or, under rules that move a row without a gradient, takes zeros for the others. A
-    row that is given twice gets the sum.
+    A rule updates the given rows and keeps the bits of the others, their state included (sgd, momentum, adagrad, and
+    adam in lazy mode); a rule that moves a row without a gradient takes zeros for the others. The gradients of a row
+    that is given twice are summed.
 
     Attributes:
         ids: the numbers of the rows, integers in [0, rows of the parameter), shape (k,). Beside CuPy arrays they may be

@@ -1,8 +1,8 @@
-"""Threads that wait for work, one set for the process: compiled loops run without the interpreter's lock.
+"""Keeps threads that wait for work, one set for each process: compiled loops run without the interpreter's lock.
 
-Not Numba's own threads: an OpenMP runtime dies in a forked child, and the alternative in the wheel when two threads
-call it at once. Threads of Python survive both. Not a ``ThreadPoolExecutor``: after a pass over memory nothing else is
-in the cache, and then its futures take longer than a hundred thousand elements.
+Numba's own threads are not used: an OpenMP runtime dies in a forked child, and the alternative in the wheel when two
+threads call it at once. Threads of Python survive both. Nor is a ``ThreadPoolExecutor``: after a pass over memory
+nothing else is in the cache, and then its futures take longer than a hundred thousand elements.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from queue import SimpleQueue
 from threading import Thread
 
 PAUSE = 5e-5
-"""Seconds between two looks at what other threads are doing."""
+"""Seconds between two checks of the other threads."""
 
 ALONE = 1 << 18
-"""For so many elements another thread is worth waking, and no sooner."""
+"""The least number of elements that is worth waking another thread."""
 
 
 def processors() -> int:
@@ -29,12 +29,12 @@ def processors() -> int:
 
 
 def worthwhile(threads: int, elements: int) -> int:
-    """Return how many of so many threads are worth their waking."""
+    """Return how many threads are worth waking."""
     return min(threads, 1 + elements // ALONE)
 
 
 class Share:
-    """A task that one thread may do, unless it is taken back before."""
+    """A task that one thread may run, unless it is taken back before."""
 
     def __init__(self, task: Callable[[], None]) -> None:
         self._task = [task]
@@ -54,7 +54,7 @@ class Share:
         self.ended = True
 
     def take_back(self) -> bool:
-        """Return whether no thread has begun it, and now none will."""
+        """Withdraw the task; return whether no thread had begun it."""
         try:
             self._task.pop()
         except IndexError:
@@ -63,7 +63,7 @@ class Share:
 
 
 def together(task: Callable[[], None], threads: int, is_done: Callable[[], bool]) -> None:
-    """Run the same task on so many threads, this one among them, and return when all is done.
+    """Run the same task on several threads, this one included, and return when all is done.
 
     The task must be one that ends when nothing is left to take, whoever took it; ``is_done`` says whether all that was
     taken is done, too. A thread that has not even started by then is not waited for. An exception of any thread, or an
@@ -100,12 +100,12 @@ class Helpers:
         self.forget()
 
     def forget(self) -> None:
-        """Drop them, as a forked child has none of its parent's."""
+        """Forget all threads: a forked child has none of its parent's."""
         self._queue: SimpleQueue[Share] = SimpleQueue()
         self._started = 0
 
     def offer(self, shares: list[Share]) -> None:
-        """Let threads do them, one each."""
+        """Give each task to a thread."""
         for share in shares:
             self._queue.put(share)
         while self._started < len(shares):

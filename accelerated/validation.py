@@ -1,4 +1,4 @@
-"""Validation of arrays before a step touches them; a gradient that is merely not contiguous is copied."""
+"""Validates arrays before a step changes anything; a gradient that is only not contiguous is copied."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def check_in_place(optimizer: str, noun: str, arrays: Sequence[Any], device: Dev
     """Check that arrays, each of which error texts call ``noun``, can be updated in place.
 
     Raises:
-        ArrayError: one is no array of the device, of no known dtype, not contiguous, read-only, or overlaps another.
+        ArrayError: one is no array of the device, has an unknown dtype, is not contiguous, is read-only, or overlaps.
     """
     for i, array in enumerate(arrays):
         what = f"{optimizer}: {noun} {i}"
@@ -39,7 +39,7 @@ def check_in_place(optimizer: str, noun: str, arrays: Sequence[Any], device: Dev
 
 
 class Memory:
-    """The memory of parameters, to find gradients that lie there too."""
+    """The memory of parameters, to find gradients that share it."""
 
     def __init__(self, parameters: Sequence[Array]) -> None:
         ranges = sorted(extent(parameter) for parameter in parameters if parameter.size)
@@ -47,7 +47,7 @@ class Memory:
         self._ends = np.array([end for _, end in ranges], np.int64)
 
     def shared(self, starts: Array, sizes: Array) -> list[int]:
-        """Return the places of those contiguous arrays, given by address and bytes, that share it."""
+        """Return which contiguous arrays, given by address and bytes, share it."""
         ends = starts + sizes
         before = np.searchsorted(self._starts, ends) - 1  # the last parameter that starts before the array's end
         shares = (before >= 0) & (sizes > 0)
@@ -128,7 +128,7 @@ def _contiguous(array: Array, device: Device) -> Array:
 
 
 def _is_contiguous(array: Any) -> bool:
-    """Return whether a kernel may walk over an array: contiguous, and elements at multiples of their size."""
+    """Return whether a kernel may iterate over an array: it is contiguous, with elements at multiples of their size."""
     return bool(array.flags.c_contiguous and address_of(array) % array.itemsize == 0)
 
 

@@ -22,7 +22,7 @@ def parametrize_with_checks(
     effort: str = "quick",
     seed: int = 0,
 ) -> pytest.MarkDecorator:
-    """Decorate a test of your own with one check for each optimizer, dtype and engine of a target.
+    """Decorate a test function with one check for each optimizer, dtype and engine of a target.
 
     .. code-block:: python
 
@@ -35,7 +35,7 @@ def parametrize_with_checks(
         optimizers: rule names, all by default.
         dtypes: dtype names.
         effort: ``quick``, ``standard`` or ``thorough``.
-        seed: what the cases are drawn from.
+        seed: the seed of the cases.
 
     Raises:
         UsageError: a name is unknown.

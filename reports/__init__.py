@@ -1,1 +1,1 @@
-"""Result files, their schema, and the tables and pages made of them."""
+"""Results files, their schema, and the tables and pages made of them."""

@@ -1,4 +1,4 @@
-"""The summary of several frameworks on one page: a row for each rule, a column for each framework."""
+"""Writes the summary of several frameworks: a row for each rule, a column for each framework."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ them compute."""
 
 
 def page(results: Sequence[Results], folders: Sequence[str]) -> str:
-    """The table as a Markdown page that says how to read it and where each column comes from.
+    """Write the table as a Markdown page that says how to read it and where each column comes from.
 
     Args:
         results: one for each column.
@@ -43,10 +43,10 @@ def page(results: Sequence[Results], folders: Sequence[str]) -> str:
 
 
 def matrix(results: Sequence[Results]) -> str:
-    """A Markdown table: what each framework computes for each rule, with its worst share of the bound and ULP.
+    """Write a Markdown table: what each framework computes for each rule, with its worst error ratio and ULP.
 
-    What engines or dtypes differ in stands apart, each with their names. An engine that does not offer a rule which
-    another engine offers says nothing here.
+    Engines or dtypes that differ are listed apart, with their names. An engine that does not offer a rule which
+    another engine offers is left out.
     """
     rules = list(dict.fromkeys(verdict.optimizer for each in results for verdict in each.verdicts))
     columns = ["rule", *(f"{each.header.target} {each.header.target_version}" for each in results)]
@@ -84,7 +84,7 @@ def _line(text: str, group: Sequence[Verdict], everything: Sequence[Verdict]) ->
 
 
 def _where(group: Sequence[Verdict], everything: Sequence[Verdict]) -> str:
-    """The dtypes and engines that a statement is about, as far as it is not about all."""
+    """Return the dtypes and engines that a statement is about, unless it is about all."""
     parts = []
     for name in ("dtype", "engine"):
         mine, all_of_them = ({getattr(verdict, name): None for verdict in some} for some in (group, everything))

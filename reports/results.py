@@ -1,4 +1,4 @@
-"""Results files: a header line, one line for each verdict, and a footer; ``schema.json`` is their JSON Schema.
+"""Writes and reads results files: a header line, one line for each verdict, and a footer, as in ``schema.json``.
 
 A file without footer is an unfinished run, and `read` says so. Nothing in a file depends on when it was written: the
 same seed gives the same bytes.
@@ -20,7 +20,7 @@ from typing import IO, Any, Literal, Self, get_args
 SCHEMA_VERSION = 2
 
 READABLE = (1, SCHEMA_VERSION)
-"""The versions that `read` takes; what schema 1 does not tell apart comes as it was written."""
+"""The versions that `read` takes; a verdict of schema 1 keeps the name that it was written with."""
 
 Outcome = Literal["conforms", "imprecise", "dialect", "diverges", "unsupported", "error"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -33,7 +33,7 @@ class ResultsError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """What was judged, with what, and how thoroughly.
+    """The header: what was judged, with what, and how thoroughly.
 
     Attributes:
         schema: the version of the file's schema.
@@ -43,7 +43,7 @@ class Header:
         platform: system, machine, Python and NumPy.
         dtypes: the dtypes judged, in the order of the verdicts.
         optimizers: the optimizers judged, in the order of the verdicts.
-        seed: what the cases were drawn from.
+        seed: the seed of the cases.
         effort: ``quick``, ``standard`` or ``thorough``.
     """
 
@@ -98,7 +98,7 @@ def described(way: Any) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What one engine of the target is found to compute for one optimizer in one dtype.
+    """The verdict on one engine of the target, for one optimizer in one dtype.
 
     Attributes:
         book: the collection of documents that the rule belongs to.
@@ -106,13 +106,13 @@ class Verdict:
         computes: which rule it computes, and how.
         dialect: the name of that rule, for the outcome ``dialect`` alone.
         law: the name of the law that is broken, where that is the reason.
-        share: the largest difference from the documented rule, as a share of the rounding-error bound; at most 1 where
-            the target computes the rule, finite, None where nothing was compared. Where subnormals are flushed, the
-            bound allows for that.
-        ulp: the largest difference in representable numbers, None where nothing was compared.
+        share: the error ratio: the largest difference from the documented rule divided by the rounding-error bound; at
+            most 1 where the target computes the rule, finite, None where nothing was compared. Where subnormals are
+            flushed, the bound allows for that.
+        ulp: the largest difference in units in the last place, None where nothing was compared.
         vacuous: the share of elements, 0 to 1, whose bound is not finite, so that nothing can be said of them.
         cases: how many cases were compared.
-        engine: the implementation inside the target, ``default`` where it has but one.
+        engine: the implementation inside the target, ``default`` where there is only one.
         reason: one sentence on why the verdict is not ``conforms``; empty where it is.
         counterexample: a JSON object with the exact ``case`` and a standalone NumPy ``script`` that shows the
             difference, or None.
@@ -137,7 +137,7 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Footer:
-    """The mark of a finished run: how many verdicts there are, in all and of each outcome."""
+    """The footer of a finished run: the number of verdicts, in all and of each outcome."""
 
     kind: Literal["footer"] = "footer"
     verdicts: int
@@ -145,7 +145,7 @@ class Footer:
 
     @classmethod
     def of(cls, verdicts: Iterable[Verdict]) -> Self:
-        """The footer that belongs under these verdicts."""
+        """Count these verdicts."""
         counts = Counter(verdict.verdict for verdict in verdicts)
         return cls(verdicts=counts.total(), counts={outcome: counts[outcome] for outcome in OUTCOMES})
 
@@ -159,7 +159,7 @@ class Results:
 
 
 def line(record: Header | Verdict | Footer) -> str:
-    """The record as its line of a results file, without the line end."""
+    """Return a record as its line of a results file, without the line end."""
     return json.dumps(dataclasses.asdict(record), allow_nan=False)
 
 
@@ -176,7 +176,7 @@ class Writer:
         self._put(header)
 
     def write(self, verdict: Verdict) -> None:
-        """Append one verdict, at once on disk for whoever follows the file."""
+        """Append one verdict, and flush it to disk for readers that follow the file."""
         self._verdicts.append(verdict)
         self._put(verdict)
 
@@ -196,7 +196,7 @@ class Writer:
 
 
 def file_of(path: Path) -> Path:
-    """A results file, for which the folder that holds it may stand."""
+    """Return the path of a results file, for which its folder may stand."""
     return path / "results.jsonl" if path.is_dir() else path
 
 
@@ -256,7 +256,7 @@ def _header(path: Path, text: str) -> dict[str, Any]:
 
 
 def _of_schema_1(fields: dict[str, Any]) -> dict[str, Any]:
-    """A verdict line of schema 1 as schema 2 has it: what was called a dialect there stays one, suffixes and all."""
+    """Convert a verdict line of schema 1 to schema 2; a dialect there stays one, with all suffixes of its name."""
     rule = "documented" if fields.get("verdict") == "conforms" else fields.get("dialect")
     computes = dataclasses.asdict(Computes(rule))
     return {**fields, "book": "fluid", "computes": computes, "law": None}
@@ -300,6 +300,6 @@ def _validator(kind: str) -> Any:
 
 @cache
 def schema() -> dict[str, Any]:
-    """The JSON Schema of one line of a results file."""
+    """Return the JSON Schema of one line of a results file."""
     loaded: dict[str, Any] = json.loads(resources.files("optimetry.reports").joinpath("schema.json").read_text("utf-8"))
     return loaded

@@ -1,4 +1,4 @@
-"""Verdicts as tables: for a terminal, in Markdown and in CSV."""
+"""Writes verdicts as tables: for a terminal, in Markdown and in CSV."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _NONE = "\N{EN DASH}"
 
 
 def terminal(verdicts: Iterable[Verdict], width: int = 120) -> str:
-    """A table of at most ``width`` columns, as far as the names allow, with the reasons in full below it.
+    """Write a table of at most ``width`` characters, as far as the names allow, with the reasons in full below it.
 
-    Engines that say the same of one optimizer and dtype share a row. The columns ``engine`` and ``computes`` are left
-    out where they say nothing.
+    Engines with the same verdict on one optimizer and dtype share a row. The columns ``engine`` and ``computes`` are
+    left out where they are empty.
     """
     notes: dict[str, str] = {}
     rows = []
@@ -42,7 +42,7 @@ def terminal(verdicts: Iterable[Verdict], width: int = 120) -> str:
         rows = [[_broken(cell, widths[i]) if i == _COMPUTES else cell for i, cell in enumerate(row)] for row in rows]
         widths[_COMPUTES] = max(len(text) for row in rows for text in row[_COMPUTES].split("\n"))
     lines = [[row[i] for i in kept] for row in (COLUMNS, ["-" * widths.get(i, 0) for i in range(len(COLUMNS))], *rows)]
-    # Headers of tabulate's own would be padded, which a terminal has no room for.
+    # tabulate pads its own headers, for which a terminal has no room.
     table = tabulate(lines, tablefmt="plain", colalign=[_ALIGNMENT[i] for i in kept], disable_numparse=True)
     text = "\n".join(line.rstrip() for line in table.splitlines())
     return "\n".join(
@@ -51,7 +51,7 @@ def terminal(verdicts: Iterable[Verdict], width: int = 120) -> str:
 
 
 def _merged(verdicts: Iterable[Verdict]) -> Iterator[tuple[Verdict, str]]:
-    """One verdict for all engines that agree in everything a row shows, and what names them."""
+    """Yield one verdict for all engines that agree in everything a row shows, and their names."""
     for _, group in groupby(verdicts, key=lambda verdict: (verdict.optimizer, verdict.dtype)):
         engines: dict[str, tuple[Verdict, list[str]]] = {}
         for verdict in group:
@@ -62,7 +62,7 @@ def _merged(verdicts: Iterable[Verdict]) -> Iterator[tuple[Verdict, str]]:
 
 
 def _broken(name: str, room: int) -> str:
-    """A long name over several lines, broken after its joints."""
+    """Break a long name into several lines, after underscores, commas and spaces."""
     lines = [""]
     for word in re.findall(r"[^_, ]*[_, ]*", name):
         if len(lines[-1] + word) > room and lines[-1]:
@@ -76,7 +76,7 @@ def _note(label: str, reason: str, width: int) -> str:
 
 
 def markdown(results: Iterable[Results]) -> str:
-    """A page with one section for each file: what was judged and how, the verdicts, and their counts."""
+    """Write a page with one section for each file: what was judged and how, the verdicts, and their counts."""
     return "\n".join(_section(each) for each in results)
 
 
@@ -88,12 +88,12 @@ def _section(results: Results) -> str:
 
 
 def about(header: Header) -> str:
-    """How the verdicts under this header came about, in one sentence."""
+    """Describe how the verdicts under this header were made, in one sentence."""
     return f"Judged by optimetry {header.optimetry}, effort {header.effort}, seed {header.seed}, on {header.platform}."
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
-    """The number of verdicts of each outcome there is: ``3 verdicts: 2 conforms, 1 error``."""
+    """Count the verdicts of each outcome: ``3 verdicts: 2 conforms, 1 error``."""
     counts = Counter(verdict.verdict for verdict in verdicts)
     found = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
     noun = "verdict" if len(verdicts) == 1 else "verdicts"
@@ -101,7 +101,7 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 
 
 def csv_text(results: Iterable[Results]) -> str:
-    """One row for each verdict with every digit, empty where there is no number, led by target and version."""
+    """Write one row for each verdict with every digit, empty where there is no number, after target and version."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["target", "version", *COLUMNS])
@@ -129,7 +129,7 @@ def _row(verdict: Verdict) -> list[str]:
 
 
 def _computes(verdict: Verdict) -> str:
-    """What is computed beside the plain documented rule; nothing where that is all."""
+    """Write what is computed, if it is not plainly the documented rule."""
     computes = verdict.computes
     if computes.rule == "documented":
         computes = dataclasses.replace(computes, rule=None)
@@ -137,7 +137,7 @@ def _computes(verdict: Verdict) -> str:
 
 
 def number(value: float | None) -> str:
-    """A few digits, as people write them: 0.930, 12.5, 1.2e+03; – for none."""
+    """Write a number with few digits: 0.930, 12.5, 1.2e+03; – for none."""
     if value is None:
         return _NONE
     if isinstance(value, int):
@@ -148,7 +148,7 @@ def number(value: float | None) -> str:
 
 
 def percent(part: float) -> str:
-    """A part of one in percent: 0 %, 0.4 %, <0.1 %, never rounded to all or nothing."""
+    """Write a fraction in percent: 0 %, 0.4 %, <0.1 %, never rounded to 0 % or 100 %."""
     if part in (0, 1):
         return f"{part:.0%}".replace("%", " %")
     if part < 0.001:

@@ -1,1 +1,1 @@
-"""How fast the kernels are: against what memory allows, and against the frameworks installed, in the same run."""
+"""Times the kernels against the limit of memory and against the installed frameworks, in the same run."""

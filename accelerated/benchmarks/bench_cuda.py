@@ -1,4 +1,4 @@
-"""Every rule on a CUDA device, beside a copy from device to device and torch's fused Adam, timed with events.
+"""Times every rule on a CUDA device, beside a copy from device to device and torch's fused Adam, with events.
 
 Skipped where there is no device, or no CuPy. ``nox -s bench`` runs this with the rest.
 """
@@ -27,7 +27,7 @@ ROUNDS, STEPS = 15, 10
 
 @pytest.fixture
 def device() -> CudaDevice:
-    """The device, or a skipped benchmark with the reason."""
+    """Return the device, or skip the benchmark with the reason."""
     try:
         return CudaDevice()
     except EngineUnavailableError as error:
@@ -90,7 +90,7 @@ def torch_adam(values: Any, dtype: str) -> float | None:
 def test_cuda(
     benchmark: Any, device: CudaDevice, rule: str, fmad: bool, dtype: str, tensors: int, elements: int
 ) -> None:
-    """One rule; the row has everything that was measured beside it."""
+    """Time one rule; its row holds everything that was measured beside it."""
     values = np.resize(np.random.default_rng(0).standard_normal(10**6).astype(np.float32), elements)
     narrow = values.astype(DTYPES[dtype].dtype)
     parameters, grads = ([device.given(narrow) for _ in range(tensors)] for _ in range(2))

@@ -1,4 +1,4 @@
-"""Deep gradient compression: bytes on the wire of four real processes, and the time one worker takes to compress."""
+"""Measures deep gradient compression: bytes on the wire of four processes, and the time of one worker to compress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ELEMENTS = 1_000_000
 
 
 def wire(elements: int = ELEMENTS, workers: int = WORKERS) -> dict[str, float]:
-    """Bytes that a worker sends in a step, measured on the buffers it hands to gloo."""
+    """Measure the bytes that a worker sends in a step, on the buffers that it gives to gloo."""
     from optimetry.accelerated.distributed import run_workers
 
     rng = np.random.default_rng(0)
@@ -31,7 +31,7 @@ def wire(elements: int = ELEMENTS, workers: int = WORKERS) -> dict[str, float]:
 
 
 def compression(elements: int = ELEMENTS, engine: str = "auto", rounds: int = 7) -> dict[str, Any]:
-    """Seconds of one worker's compression, ours and the reference's."""
+    """Measure the seconds of one worker's compression, ours and the reference's."""
     rng = np.random.default_rng(0)
     like = np.zeros(elements, np.float32)
     rule = DGCMomentum(momentum=0.9, rampup_begin_step=0)
@@ -55,13 +55,13 @@ def compression(elements: int = ELEMENTS, engine: str = "auto", rounds: int = 7)
 
 
 def test_wire(benchmark: Any) -> None:
-    """Four processes over gloo."""
+    """Measure four processes over gloo."""
     pytest.importorskip("torch", reason="the extra torch is not installed")
     benchmark.extra_info["figures"] = {"of": f"DGC on the wire: sparsity {SPARSITY}", **wire()}
     benchmark.pedantic(wire, args=(10_000, 2), rounds=1)
 
 
 def test_compression(benchmark: Any) -> None:
-    """One worker."""
+    """Measure one worker."""
     benchmark.extra_info["figures"] = {"of": "DGC: compression of one gradient", **compression()}
     benchmark.pedantic(compression, kwargs={"rounds": 1}, rounds=1)

@@ -1,4 +1,4 @@
-"""Whole processes: how long it takes until the first step is done, and what importing costs."""
+"""Times whole processes, until the first step is done, and importing."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ PROCESSES: dict[str, tuple[str, bool]] = {
     "first step, torch fused": (TORCH, False),
     "first step, optax jit": (OPTAX, False),
 }
-"""What a process does, and whether its cache is empty."""
+"""The code of each process, and whether its cache is empty."""
 
 
 def seconds(code: str, cache: Path) -> float:
-    """The seconds that a new process takes for some code."""
+    """Return the seconds that a new process takes for some code."""
     start = time.perf_counter()
     subprocess.run(
         [sys.executable, "-c", code],
@@ -59,7 +59,7 @@ def seconds(code: str, cache: Path) -> float:
 
 @pytest.mark.parametrize("name", PROCESSES)
 def test_process(benchmark: Any, name: str, tmp_path: Path) -> None:
-    """One kind of process, several times."""
+    """Time one kind of process several times."""
     code, cold = PROCESSES[name]
     try:
         seconds(code, tmp_path)

@@ -1,4 +1,4 @@
-"""Recomputation: live bytes and time of a chain of 64 equal layers, plain and with 8 checkpoints."""
+"""Measures recomputation: live bytes and time of a chain of 64 equal layers, plain and with 8 checkpoints."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Chain:
 
     @classmethod
     def of(cls, recompute: bool, count: int = LAYERS, batch: int = BATCH, width: int = WIDTH) -> Chain:
-        """A chain of ``count`` layers, plain or with checkpoints evenly spaced."""
+        """Build a chain of ``count`` layers, plain or with checkpoints evenly spaced."""
         main, startup = Program(), Program()
         every = count // (CHECKPOINTS + 1)
         with program_guard(main, startup):
@@ -55,12 +55,12 @@ class Chain:
         return cls(executor, main, loss)
 
     def step(self, x: Any) -> Any:
-        """One step of training; the loss."""
+        """Take one step of training, and return the loss."""
         return self.executor.run(self.program, {"x": x}, [self.loss])[0]
 
 
 def measure(batch: int = BATCH, width: int = WIDTH, rounds: int = ROUNDS) -> dict[str, float]:
-    """Peak live bytes and seconds of both chains, which take turns, and their ratios."""
+    """Measure peak live bytes and seconds of both chains, which take turns, and their ratios."""
     x = np.random.default_rng(0).standard_normal((batch, width)).astype(np.float32)
     chains = {name: Chain.of(name == "recompute", batch=batch, width=width) for name in ("plain", "recompute")}
     seconds: dict[str, list[float]] = {name: [] for name in chains}
@@ -82,7 +82,7 @@ def measure(batch: int = BATCH, width: int = WIDTH, rounds: int = ROUNDS) -> dic
 
 
 def test_recompute(benchmark: Any) -> None:
-    """A chain of 64 layers with 8 checkpoints."""
+    """Measure a chain of 64 layers with 8 checkpoints."""
     figures = measure()
     benchmark.extra_info["figures"] = {"of": f"Recomputation: {LAYERS} layers, {CHECKPOINTS} checkpoints", **figures}
     chain, x = Chain.of(True), np.zeros((BATCH, WIDTH), np.float32)

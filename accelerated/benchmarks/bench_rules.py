@@ -1,4 +1,4 @@
-"""Every rule, engine, size and dtype beside the touch limit and the peers; ``nox -s bench`` runs this."""
+"""Times every rule, engine, size and dtype beside the touch limit and the peers; ``nox -s bench`` runs this."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIZES = [10**3, 10**4, 10**5, 10**6, 10**7, *([10**8] if os.environ.get("OPTIMET
 """Elements of one tensor; the largest needs about 15 GB and is measured when asked for."""
 
 SECONDS = float(os.environ.get("OPTIMETRY_BENCH_SECONDS", "1"))
-"""For how long the contenders of one row take turns."""
+"""Seconds for which the contenders of one row take turns."""
 
 
 def timed(benchmark: Any, rule: str, dtype: str, tensors: int, elements: int) -> None:
@@ -29,12 +29,12 @@ def timed(benchmark: Any, rule: str, dtype: str, tensors: int, elements: int) ->
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
 @pytest.mark.parametrize("rule", RULES)
 def test_one_tensor(benchmark: Any, rule: str, dtype: str, elements: int) -> None:
-    """One tensor of many elements."""
+    """Time one tensor of many elements."""
     timed(benchmark, rule, dtype, 1, elements)
 
 
 @pytest.mark.parametrize(("tensors", "elements"), [(1_000, 10_000), (10_000, 100)])
 @pytest.mark.parametrize("rule", RULES)
 def test_many_tensors(benchmark: Any, rule: str, tensors: int, elements: int) -> None:
-    """Many tensors in one launch."""
+    """Time many tensors in one launch."""
     timed(benchmark, rule, "float32", tensors, elements)

@@ -1,4 +1,4 @@
-"""Times of one rule for given sizes and dtype: our engines, the touch limit and the peers."""
+"""Times one rule for given sizes and dtype: our engines, the touch limit and the peers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LR = 1e-3
 
 @dataclass(frozen=True)
 class Row:
-    """One contender on one rule.
+    """The time of one contender on one rule.
 
     Attributes:
         rule: the rule's name.
@@ -81,14 +81,14 @@ def optimizer_of(rule: str, engine: str, parameters: Sequence[Array], **options:
 
 
 def stepping(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
-    """Return what does a step of an optimizer."""
+    """Return a function that does a step of an optimizer."""
     return partial(optimizer.step, list(grads), LR)
 
 
 def touching(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
-    """Return what does a step of the touch limit: the same loops, threads and memory, with additions for formulas.
+    """Return a function that does a step of the touch limit: the same loops and memory, additions for formulas.
 
-    The very same arrays, since where memory lies makes a tenth of a difference; what was in them is lost.
+    It uses the same arrays, since their place in memory changes the time by a tenth; their contents are overwritten.
     """
     other = copy.copy(optimizer)
     other._last = None  # what was prepared is the optimizer's own kernel

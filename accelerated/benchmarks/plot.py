@@ -1,4 +1,4 @@
-"""A picture of a benchmark run: ours, the fastest peer and the touch limit for each rule."""
+"""Draws a benchmark run: ours, the fastest peer and the touch limit for each rule."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def draw(rows: Sequence[Row], file: Path) -> None:
 
 
 def _of(rows: Sequence[Row], size: tuple[int, int]) -> dict[str, tuple[float, Row | None, float]]:
-    """For each rule our time, the fastest peer's row, and the touch limit."""
+    """Return for each rule our time, the fastest peer's row, and the touch limit."""
     found = {}
     mine = [row for row in rows if (row["dtype"], row["tensors"], row["elements"]) == ("float32", *size)]
     for rule in dict.fromkeys(row["rule"] for row in mine):

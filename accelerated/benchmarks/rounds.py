@@ -1,4 +1,4 @@
-"""Timing side by side: every contender once in each round, so that what disturbs one disturbs all."""
+"""Times contenders side by side, each once in every round, so that a disturbance affects all."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def medians(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) 
 
     Args:
         contenders: functions that do one step.
-        seconds: rounds go on for about so long.
-        rounds: but there are at least so many.
+        seconds: about how long all rounds take.
+        rounds: the least number of rounds.
     """
     repeats = {name: _repeats(step) for name, step in contenders.items()}
     samples: dict[str, list[float]] = {name: [] for name in contenders}
@@ -42,7 +42,7 @@ def medians(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) 
 
 
 def _repeats(step: Step) -> int:
-    """How many steps make a sample; the first two steps, which compile and allocate, are not timed."""
+    """Return how many steps make a sample; the first two steps, which compile and allocate, are not timed."""
     step()
     step()
     start = time.perf_counter()

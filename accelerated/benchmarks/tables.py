@@ -1,4 +1,4 @@
-"""Tables of a benchmark run: ``python -m optimetry.accelerated.benchmarks.tables RUN.json --out DIR``."""
+"""Writes tables of a benchmark run: ``python -m optimetry.accelerated.benchmarks.tables RUN.json --out DIR``."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ memory allows. Bytes are those that ours moves; torch moves fewer for bfloat16 p
 bfloat16, ours in float32."""
 
 MACHINE = ("arch", "brand_raw", "count", "hz_actual_friendly", "l2_cache_size", "l3_cache_size")
-"""What is kept of the description of a processor."""
+"""The fields of the description of a processor that are kept."""
 
 
 def text_of(run: Mapping[str, Any]) -> str:
-    """The tables of a run that pytest-benchmark wrote, as Markdown; the same run gives the same text."""
+    """Write the tables of a run of pytest-benchmark as Markdown; the same run gives the same text."""
     rows: list[Row] = [row for bench in run["benchmarks"] for row in bench["extra_info"].get("rows", [])]
     processes: list[Row] = [b["extra_info"]["process"] for b in run["benchmarks"] if "process" in b["extra_info"]]
     cuda: list[Row] = [b["extra_info"]["cuda"] for b in run["benchmarks"] if "cuda" in b["extra_info"]]
@@ -63,7 +63,7 @@ def text_of(run: Mapping[str, Any]) -> str:
 
 
 def _order(size: tuple[str, int, int]) -> tuple[bool, str, int, int]:
-    """float32 first."""
+    """Sort float32 first."""
     return size[0] != "float32", *size
 
 

@@ -1,4 +1,4 @@
-"""The touch limit, which memory allows: the loops of a kernel with one addition in place of its formula."""
+"""Makes the touch limit, the speed of memory: the loops of a kernel with one addition in place of its formula."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _function_of(reads: tuple[str, ...], results: tuple[str, ...]) -> Callable[.
 
 
 def _function(one: Pass) -> Callable[..., Any]:
-    """Every array written gets itself plus one that is not; where nothing is measured, none is left unread."""
+    """Write a function that adds an unwritten array to every written one; where nothing is measured, it reads all."""
     unread = [name for name in one.reads if name not in one.writes]
     spare = unread[0] if unread else one.reads[-1]
     results = [f"{name} + {spare}" for name in one.writes]

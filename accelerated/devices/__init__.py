@@ -1,5 +1,5 @@
 """Devices, where parameters, gradients and state lie: NumPy arrays in memory, or CuPy arrays on a CUDA device.
 
-A device is what differs between the two: how arrays are made, copied and found in memory. Nothing of this folder
-computes, and CuPy is imported only when it is asked for.
+A device says how arrays are made, copied and addressed. Nothing in this folder computes, and CuPy is imported
+only when it is asked for.
 """

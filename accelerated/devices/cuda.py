@@ -20,7 +20,7 @@ from optimetry.reference.errors import EngineUnavailableError
 class CudaDevice:
     """The CUDA device that is current when this is made; see `Computer` for what it offers.
 
-    Plan goes to the current stream, and nothing waits but what hands numbers to NumPy.
+    Work is queued on the current stream, and only copies to NumPy wait for it.
 
     Raises:
         EngineUnavailableError: there is no device, or CuPy cannot be imported, with the reason.

@@ -1,4 +1,4 @@
-"""The choice of the device that an engine, or the arrays themselves, need."""
+"""Chooses the device that an engine, or the arrays themselves, need."""
 
 from __future__ import annotations
 

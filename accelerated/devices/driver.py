@@ -1,4 +1,4 @@
-"""The check for a CUDA device, made with NVIDIA's driver itself: no library of CUDA needs to be installed."""
+"""Checks for a CUDA device with NVIDIA's driver itself, so that no library of CUDA needs to be installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocols of a device: memory that arrays lie in, and, for some, what runs CUDA C++ there."""
+"""The protocols of a device: the memory that arrays lie in and, for some, a compiler and launcher of CUDA C++."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Computer(Device, Protocol):
     threads: int
 
     def stream(self) -> int:
-        """Return the current stream: a launch waits for what the same stream was given before, and for nothing else."""
+        """Return the current stream: a launch waits for earlier work on the same stream, and for nothing else."""
         ...
 
     def compiled(self, text: str, name: str, *, fmad: bool) -> Launch:

@@ -1,5 +1,5 @@
-"""What runs a kernel, and how to find one that works here.
+"""Engines, which run kernels, and the search for one that works here.
 
-An engine compiles kernels and selectors, and raises `EngineUnavailableError` where it cannot. Engines know nothing of
-each other, and state is the arena's: it crosses from one to another as it is.
+An engine compiles kernels and selectors, and raises `EngineUnavailableError` where it cannot. Engines do not
+depend on each other. State belongs to the arena, so any engine can continue from it.
 """

@@ -1,4 +1,4 @@
-"""The engine on CUDA: every pass one launch over all parameters, on the current stream, and no wait for the device."""
+"""The engine on CUDA: every pass is one launch over all parameters on the current stream, which is not waited for."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class CudaExecutable:
         return self.device.given(np.ascontiguousarray(array))
 
     def _table(self, name: str, array: Array) -> Array:
-        """Return a table on the device, copied anew only if it has changed: most never do."""
+        """Return a table on the device, copied again only if it has changed: most never do."""
         key = self.device.stream(), name  # what is copied for one stream may not be there yet for another
         if key not in self._kept or not np.array_equal(self._kept[key][0], array):
             self._kept[key] = array, self._new(array)

@@ -1,4 +1,4 @@
-"""The protocol of an engine, and the one way to find an engine that works here."""
+"""The protocol of an engine, and the search for an engine that works here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Executable(Protocol):
     """One kernel compiled for one dtype."""
 
     def ready(self, plan: Plan, lr: float) -> Callable[[], None]:
-        """Prepare one step, which is done in place when the result is called, once. What can fail is done before."""
+        """Prepare one step, which runs in place when the result is called, once. All that can fail is done before."""
         ...
 
 
@@ -44,7 +44,7 @@ class Engine(Protocol):
         ...
 
     def selector(self, u: Column, v: Column, sizes: Array) -> Selector:
-        """Compile what takes out the largest entries of ``v``, and leaves zeros there in ``v`` and ``u``.
+        """Compile a selector, which takes out the largest entries of ``v`` and sets ``v`` and ``u`` to zero there.
 
         Args:
             u: of the same layout as ``v``.
@@ -65,7 +65,7 @@ def find_engine(
     Args:
         asked: one of `ENGINES`, or ``auto``: the first of the device's that works.
         device: where the arrays lie.
-        use: compiles with an engine what is needed of it.
+        use: compiles with an engine whatever the caller needs.
         threads: how many threads may work; None for as many as there are processors to use.
         fmad: whether ``cuda`` may fuse a product and a sum.
 

@@ -1,4 +1,4 @@
-"""The engine that compiles with Numba: every pass one fused loop over all parameters, shared among threads."""
+"""The engine that compiles with Numba: every pass is one fused loop over all parameters, shared among threads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from optimetry.accelerated.threads import processors, together, worthwhile
 from optimetry.reference.errors import EngineUnavailableError
 
 SHARE = 4 * UNIT
-"""About how many elements a thread takes at a time: a thread that the system holds up takes fewer."""
+"""About how many elements a thread takes at a time: a thread that the system delays takes fewer."""
 
 DOUBLE = np.dtype(np.float64)
 
@@ -31,7 +31,7 @@ class NumbaEngine:
         threads: how many threads may work; None for as many as there are processors to use.
 
     Raises:
-        EngineUnavailableError: Numba is told not to compile.
+        EngineUnavailableError: compilation is disabled in Numba.
     """
 
     name = "numba"
@@ -76,10 +76,10 @@ class NumbaExecutable:
 
 
 class PreparedPass:
-    """One pass over the items of a plan, with all tables made that are the same in every step.
+    """One pass over the items of a plan, with the tables that are the same in every step.
 
-    After a pass over memory the interpreter itself is no longer in the cache: what a step does besides its loops takes
-    ten times as long as in a test of it alone. So it does little.
+    After a pass over memory the interpreter itself is no longer in the cache, and Python code takes ten times as long
+    as alone. So a step does little beside its loops.
     """
 
     def __init__(self, one: Pass, loop: Loop, plan: Plan, threads: int, *, master: bool) -> None:

@@ -50,9 +50,9 @@ class Pass:
         writes: the arrays its last results go to.
         scalars: ``scalars(lr, t)`` are its other arguments, as doubles, for learning rate ``lr`` and update number
             ``t``. After a pass with ``sums`` it is ``scalars(lr, t, *norms)``, with one norm for each tensor.
-        cuda: ``function`` in CUDA C++: statements that leave the new elements in the variables of the old ones, and
-            what norms are of in ``measured0``, ``measured1``, .... All are of type ``real``.
-        sums: how many results come before those of ``writes``: the root of the sum of their squares is a norm.
+        cuda: ``function`` in CUDA C++: statements that assign the new elements to the variables of the old ones, and
+            the values to take norms of to ``measured0``, ``measured1``, .... All are of type ``real``.
+        sums: how many results precede those of ``writes``; the root of the sum of squares of each is a norm.
         rate: the first of ``scalars`` in CUDA C++, where they need norms.
     """
 
@@ -81,7 +81,7 @@ class Kernel:
     Attributes:
         passes: one for an elementwise rule; for a rule with norms, one that measures and one that updates.
         by_rows: whether a gradient given by rows updates these rows alone; else the other rows have gradient zero.
-        regrouped: whether a formula is evaluated otherwise than the reference does it, so that bits differ. Norms,
+        regrouped: whether a formula is evaluated in another order than in the reference, so that bits differ. Norms,
             which are summed in another order, need not be declared.
         ring: a slot that holds several arrays for each parameter, of which update ``t`` sees number ``(t - 1) % n``.
     """

@@ -11,7 +11,7 @@ from optimetry.reference.rules.lamb import Lamb
 def lamb_moments(
     w: Real, g: Real, m: Real, v: Real, beta1: Real, rest1: Real, beta2: Real, rest2: Real, epsilon: Real, decay: Real
 ) -> tuple[Real, Real, Real, Real]:
-    """``m = β₁ m + (1 - β₁) g; v = β₂ v + (1 - β₂) g²; q = m / (√v + ε) + λ w``: what norms are of, and the moments."""
+    """``m = β₁ m + (1 - β₁) g; v = β₂ v + (1 - β₂) g²; q = m / (√v + ε) + λ w``: moments, and what norms are of."""
     m = beta1 * m + rest1 * g
     v = beta2 * v + rest2 * (g * g)
     return w, m / (np.sqrt(v) + epsilon) + decay * w, m, v

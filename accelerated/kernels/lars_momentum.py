@@ -9,7 +9,7 @@ from optimetry.reference.rules.lars_momentum import LarsMomentum
 
 
 def lars_terms(w: Real, g: Real) -> tuple[Real, Real]:
-    """What the norms are of."""
+    """``w`` and ``g``, whose norms are measured."""
     return w, g
 
 

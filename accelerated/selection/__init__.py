@@ -1,11 +1,11 @@
 """Selection of the entries of largest magnitude, in place: the second half of DGC's compression.
 
-NumPy's engine partitions. The compiled ones select by radix, in passes over memory and with no copy of it. The bits of
-a magnitude are a whole number of the same order, its *key*. Entries are counted by the first eight bits of their keys,
-for each parameter; the counts say with which eight bits the smallest key begins that is still taken, and how many
-entries with these are; those are counted by their next eight bits, and so on. In the end that key, the *threshold*, is
-known, and how many of the entries that have it are taken: the first. Two more passes count what each unit has to give,
-and take it.
+The NumPy engine partitions. The compiled engines select by radix, in passes over memory and without copying it. The
+bits of a magnitude, read as a whole number, have the same order: its *key*. Entries are counted by the first eight bits
+of their keys, for each parameter; the counts say with which eight bits the smallest key begins that is still taken, and
+how many entries with these are; those are counted by their next eight bits, and so on. In the end that key, the
+*threshold*, is known, and how many of the entries that have it are taken: the first. Two more passes count what each
+unit has to give, and take it.
 
 Counts are whole numbers, so the same entries are taken whichever thread counts first.
 """

@@ -19,10 +19,10 @@ from optimetry.accelerated.threads import together, worthwhile
 BINS = 1 << DIGIT
 
 LANES = 4
-"""How many counts of each bin are kept side by side: neighbours often fall into one, and would wait for each other."""
+"""How many counts of each bin are kept: neighbours often fall into one bin, and would wait for each other."""
 
 RUN = 64
-"""How many entries are looked at together: where none of them is large enough, none is looked at alone."""
+"""How many entries are checked together: only if one of them is large enough is each checked alone."""
 
 SHARE = 4
 """How many units a thread takes at a time."""
@@ -130,7 +130,7 @@ def take(
     values: Any,
     counters: Any,
 ) -> None:
-    """Write out what is taken, and leave zeros."""
+    """Write out the entries that are taken, and set them to zero."""
     left, infinite, size = keys[0], keys[1], units.shape[1]
     first = counted(counters, TAKEN, SHARE)
     while first < size:

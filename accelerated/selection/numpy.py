@@ -12,7 +12,7 @@ from optimetry.accelerated.selection.selector import new_messages
 from optimetry.reference.distributed.dgc_momentum import Message
 
 BLOCK = 8192
-"""The elements that are looked through at a time, once the threshold is known."""
+"""The elements that are searched at a time, once the threshold is known."""
 
 
 class NumpySelector:
@@ -66,6 +66,6 @@ def _take(u: Array, v: Array, message: Message, magnitude: Array) -> None:
 
 
 def _magnitudes(v: Array, out: Array) -> None:
-    """A NaN counts as an infinity."""
+    """Return the magnitudes, in which NaN counts as an infinity."""
     np.abs(v, out=out)
     np.copyto(out, np.inf, where=np.isnan(out))

@@ -1,4 +1,4 @@
-"""The protocol of a selector, which takes out the largest entries, and what all of them share."""
+"""The protocol of a selector, which takes out the largest entries, and the parts that all selectors share."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Selection(Protocol):
     messages: list[Message]
 
     def run(self) -> None:
-        """Fill the messages, and leave zeros in place of what they hold."""
+        """Fill the messages, and set the entries that they hold to zero."""
         ...
 
 

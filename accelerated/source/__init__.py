@@ -1,1 +1,1 @@
-"""The source text around the formula of a pass, for the CPU and for CUDA, and its compilation with Numba."""
+"""Writes the source text around the formula of a pass, for the CPU and for CUDA, and compiles it with Numba."""

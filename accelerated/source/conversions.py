@@ -1,4 +1,4 @@
-"""float16 and bfloat16 as bits, for compiled loops: Numba has neither type on the CPU.
+"""Converts float16 and bfloat16 from and to bits, for compiled loops: Numba has neither type on the CPU.
 
 Branch-free, so that loops over them are vectorised. Narrowing rounds to nearest even, keeps subnormals and makes every
 NaN quiet, as NumPy and ml_dtypes do.

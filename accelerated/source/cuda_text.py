@@ -1,4 +1,4 @@
-"""The source text in CUDA C++ around the body of a pass: one launch for all parameters of a dtype.
+"""Writes the CUDA C++ around the body of a pass: one launch for all parameters of a dtype.
 
 A launch finds parameters by a table of their addresses. A block takes one unit. Its threads load some elements each
 before they compute and store, so that memory is never idle. For Adam in float32 it reads, in short::

@@ -1,7 +1,7 @@
-"""The source text of the loop around a scalar function, for one pass and dtype; compiled with Numba, cached on disk.
+"""Writes the loop around a scalar function, for one pass and dtype; compiles it with Numba, cached on disk.
 
-Numba cannot spell "the next argument is an element of the next array" so that LLVM vectorises it, therefore the loop is
-text. For Adam in float32 it reads, in short::
+Numba cannot express "the next argument is an element of the next array" so that LLVM vectorises it; therefore the loop
+is text. For Adam in float32 it reads, in short::
 
     for unit in whatever no thread has taken yet, a few at a time:
         k, start, n, r = units[0, unit], units[1, unit], ...
@@ -12,7 +12,8 @@ text. For Adam in float32 it reads, in short::
             param[i], moment1[i], moment2[i] = function(param[i], grad[i], moment1[i], moment2[i], lr_t, beta1, ...)
     wait a moment for units that other threads have taken
 
-Waking a thread that sleeps takes longer than what is left at the end, so a thread that has nothing to do looks on.
+Waking a thread that sleeps takes longer than what is left at the end, so a thread without work keeps checking for a
+moment.
 """
 
 from __future__ import annotations

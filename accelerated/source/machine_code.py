@@ -1,4 +1,4 @@
-"""Compilation to machine code with Numba, and the operations that Numba has no words for.
+"""Compiles to machine code with Numba, and adds the operations that Numba lacks.
 
 Several threads run one loop. Each takes units of work by raising a shared counter, until none is left.
 """
@@ -20,7 +20,7 @@ TAKEN, DONE = 0, 1
 """The two counters of units that the threads of one loop share."""
 
 LOOKS = 20_000
-"""How often a thread looks whether all units are done: for less than a tenth of a millisecond."""
+"""How often a thread checks whether all units are done: for less than a tenth of a millisecond."""
 
 
 @intrinsic

@@ -1,1 +1,1 @@
-"""What a person types, and what it starts."""
+"""The command ``optimetry`` and its worker processes."""

@@ -1,4 +1,4 @@
-"""Numbers among the arguments of a command."""
+"""Parses the numbers among the arguments of a command."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from optimetry.reference.errors import UsageError
 
 
 def whole(option: str, text: str, lowest: int, alternative: str = "") -> int:
-    """A whole number of at least ``lowest``.
+    """Parse a whole number of at least ``lowest``.
 
     Raises:
-        UsageError: the text is none; with the option, and what it must be, ``alternative`` included.
+        UsageError: the text is no such number; names the option and what is allowed, ``alternative`` included.
     """
     if not (text.isascii() and text.isdigit() and int(text) >= lowest):
         also = f" {alternative}" if alternative else ""
@@ -21,7 +21,7 @@ def whole(option: str, text: str, lowest: int, alternative: str = "") -> int:
 
 
 def seed_of(text: str) -> int:
-    """The seed that ``--seed`` gives: a whole number, or a new one for ``random``.
+    """Parse the argument of ``--seed``: a whole number, or ``random`` for a new one.
 
     Raises:
         UsageError: the text is neither.
@@ -30,10 +30,10 @@ def seed_of(text: str) -> int:
 
 
 def seconds(option: str, text: str) -> float:
-    """A number of seconds above 0.
+    """Parse a number of seconds above 0.
 
     Raises:
-        UsageError: the text is none.
+        UsageError: the text is no such number.
     """
     try:
         number = float(text)

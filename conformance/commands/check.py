@@ -1,4 +1,4 @@
-"""One run of ``optimetry check``: jobs to workers, verdicts to the results file, tables to terminal and files."""
+"""Runs ``optimetry check``: gives jobs to workers, writes verdicts to the results file, prints and writes tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from optimetry.reports.results import Header, Results, Verdict, Writer
 
 @dataclass(frozen=True)
 class Check:
-    """What is to be judged, and what becomes of it.
+    """The plan of one run of ``optimetry check``.
 
     Attributes:
         task: the target, and how it is judged.
@@ -45,12 +45,12 @@ class Check:
 
     @property
     def jobs(self) -> list[Job]:
-        """Every combination, optimizer by optimizer."""
+        """Return one job for each optimizer and dtype, optimizer by optimizer."""
         return [Job(optimizer, (dtype,)) for optimizer in self.optimizers for dtype in self.dtypes]
 
 
 def run(check: Check) -> int:
-    """Judge, print and write; the exit status, 0 or 1.
+    """Judge, print and write; return the exit status, 0 or 1.
 
     Raises:
         TargetError: the target cannot be loaded; nothing is written then.
@@ -103,7 +103,7 @@ def _judge(
 
 
 class _Kept:
-    """The folder of results: its files, and none that an earlier run left there."""
+    """The folder of results; files of an earlier run are removed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -115,7 +115,7 @@ class _Kept:
             file.unlink()
 
     def counterexample(self, verdict: Verdict) -> Path | None:
-        """Where the counterexample of a verdict is, if it has one: a script, or else the bare case."""
+        """Return the path of a verdict's counterexample, if it has one: a script, or else the bare case."""
         if verdict.counterexample is None:
             return None
         engine = re.sub(r"[^\w.-]", "-", verdict.engine)
@@ -123,7 +123,7 @@ class _Kept:
         return self.folder / "counterexamples" / f"{verdict.optimizer}-{verdict.dtype}-{engine}.{suffix}"
 
     def write_counterexample(self, verdict: Verdict) -> None:
-        """Write it, if there is one."""
+        """Write the counterexample of a verdict, if it has one."""
         file = self.counterexample(verdict)
         if file is not None and verdict.counterexample is not None:
             file.parent.mkdir(exist_ok=True)
@@ -182,7 +182,7 @@ def write(file: Path, text: str) -> None:
 
 
 def checked_folder(folder: Path) -> Path:
-    """A folder that can be written, or made, as far as can be told without writing.
+    """Check that a folder can be written or made, as far as possible without writing.
 
     Raises:
         UsageError: it cannot.
@@ -199,5 +199,5 @@ def checked_folder(folder: Path) -> Path:
 
 
 def terminal_width() -> int:
-    """The columns of the terminal, within reason; 120 in a pipe."""
+    """Return the width of the terminal in columns, within limits; 120 in a pipe."""
     return max(80, min(shutil.get_terminal_size((120, 24)).columns, 160)) if sys.stdout.isatty() else 120

@@ -1,4 +1,4 @@
-"""The command ``optimetry``. Usage is checked in full before anything is written; main() gives the exit status."""
+"""Parses the command ``optimetry``. Usage is checked in full before anything is written; main() returns the status."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ examples:
   optimetry check numpy --effort quick                     our own reference, which must conform
   optimetry check torch --optimizer adam --dtype float32   one optimizer of an installed framework
   optimetry check mypackage.adapter:Target --out results   your own, with counterexamples to keep
-  optimetry targets                                        what can be checked here
-  optimetry report results --out page                      tables from what was kept
+  optimetry targets                                        the built-in targets
+  optimetry report results --out page                      tables from kept results
 
 exit status: 0 all that is offered conforms or was expected; 1 some is not; 2 wrong usage, or a target or file that
 cannot be loaded."""
@@ -50,23 +50,23 @@ function that returns one; a module of the current directory is found. --optimiz
 examples:
   optimetry check torch --effort quick
   optimetry check mypackage.adapter:Target --optimizer adam --optimizer sgd --dtype bfloat16
-  optimetry check torch --out results --expect expected.txt      verdicts listed in expected.txt are no failure
-  optimetry check torch --seed random                            other cases than ever before
+  optimetry check torch --out results --expect expected.txt      verdicts listed in expected.txt do not fail
+  optimetry check torch --seed random                            new cases, from a seed that is printed
   optimetry check torch --optimizer clip_by_global_norm          one of the wrappers"""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are ours: one line."""
+    """A parser that raises its errors as `UsageError`, in one line."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise what argparse would print and exit for."""
+        """Raise an error that argparse would print before it exits."""
         raise UsageError(f"{message} (try `{self.prog} --help`)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, 1, 2, or 130 after Ctrl-C."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a dash that the terminal lacks is no reason to fail
+        sys.stdout.reconfigure(errors="replace")  # a dash that the terminal cannot show must not fail the run
     try:
         options = parser().parse_args(arguments)
         status: int = options.command(options)
@@ -77,14 +77,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("optimetry: interrupted", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except BrokenPipeError:  # the reader of our output has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     return status
 
 
 def parser() -> Parser:
-    """The command line."""
+    """Build the parser of the command line."""
     formatter = argparse.RawDescriptionHelpFormatter
     top = Parser(
         prog="optimetry",
@@ -112,7 +112,7 @@ def parser() -> Parser:
         help=f"one of: {', '.join(RULES)}; or a wrapper: {', '.join(WRAPPERS)}",
     )
     check.add_argument(
-        "--wrappers", action="store_true", help="judge clips, regularizers, averages and compression, too"
+        "--wrappers", action="store_true", help="also judge clips, regularizers, averages and compression"
     )
     check.add_argument(
         "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)}; default float32 and float64"
@@ -124,11 +124,13 @@ def parser() -> Parser:
         "--seed",
         default=str(DEFAULT_SEED),
         metavar="N",
-        help=f"what cases come from, or `random` (default {DEFAULT_SEED})",
+        help=f"seed of the cases, or `random` (default {DEFAULT_SEED})",
     )
-    check.add_argument("--out", type=Path, metavar="DIR", help="keep results.jsonl, tables and counterexamples there")
+    check.add_argument("--out", type=Path, metavar="DIR", help="write results.jsonl, tables and counterexamples to DIR")
     workers = min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    check.add_argument("-n", default=str(workers), metavar="WORKERS", help=f"processes that judge (default {workers})")
+    check.add_argument(
+        "-n", default=str(workers), metavar="WORKERS", help=f"number of worker processes (default {workers})"
+    )
     check.add_argument(
         "--expect", type=Path, metavar="LEDGER", help="expected verdicts: `optimizer dtype verdict[:name] reason`"
     )
@@ -144,18 +146,18 @@ def parser() -> Parser:
     report = commands.add_parser(
         "report",
         help="make tables from results files",
-        description="Make tables from results files, one for each target, and a matrix of rule by target; the folder "
-        "that `optimetry check --out` made stands for its file.",
+        description="Make tables from results files, one for each target, and a matrix of rule by target. A folder "
+        "written by `optimetry check --out` stands for its file.",
         allow_abbrev=False,
     )
     report.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
-    report.add_argument("--out", type=Path, metavar="DIR", help="write table.md, table.csv and matrix.md there")
+    report.add_argument("--out", type=Path, metavar="DIR", help="write table.md, table.csv and matrix.md to DIR")
     report.set_defaults(command=report_command)
     return top
 
 
 def check_command(options: argparse.Namespace) -> int:
-    """``optimetry check``."""
+    """Run ``optimetry check``."""
     asked = [*(options.optimizer or RULES), *WRAPPERS] if options.wrappers else options.optimizer
     optimizers = chosen("optimizer", asked, RULES, also=WRAPPERS)
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
@@ -174,16 +176,16 @@ def check_command(options: argparse.Namespace) -> int:
 
 
 def targets_command(options: argparse.Namespace) -> int:
-    """``optimetry targets``: what there is, without importing any framework."""
+    """Run ``optimetry targets``: list the built-in targets, without importing any framework."""
     rows = [(name, builtin_version(name), builtin_meaning(name)) for name in builtin_names()]
-    columns = ("target", "version", "what it is")
+    columns = ("target", "version", "description")
     print(tabulate(rows, columns, "simple", disable_numparse=True, maxcolwidths=[None, 30, 70]))
     print("\nYour own: `optimetry check module:object`, see `optimetry check --help`.")
     return 0
 
 
 def report_command(options: argparse.Namespace) -> int:
-    """``optimetry report``."""
+    """Run ``optimetry report``."""
     files = [results.file_of(path) for path in options.results]
     found = [results.read(file) for file in files]
     if options.out is not None:

@@ -1,4 +1,4 @@
-"""``optimetry diagnose``: explains how a target departs from its document."""
+"""Runs ``optimetry diagnose``, which explains how a target departs from its document."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ DEFAULT_EFFORT = "quick"
 
 
 def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
-    """Enter the command among the subparsers of ``optimetry``; ``dtypes`` are those of `check`."""
+    """Add the command to the subparsers of ``optimetry``; ``dtypes`` are those of `check`."""
     parser = commands.add_parser(
         "diagnose",
-        help="name the difference: which rule a target computes instead",
-        description="Name what a target computes for one optimizer: the documented rule, another one, or either "
-        "with numbers held in lower precision.",
+        help="explain how a target departs from its document",
+        description="Identify what a target computes for one optimizer: the documented rule, another one, or either "
+        "with less precision than the dtype promises.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -45,15 +45,18 @@ def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
         "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)} ({' and '.join(dtypes)})"
     )
     parser.add_argument(
-        "--effort", default=DEFAULT_EFFORT, metavar="|".join(EFFORTS), help=f"how many cases confirm ({DEFAULT_EFFORT})"
+        "--effort",
+        default=DEFAULT_EFFORT,
+        metavar="|".join(EFFORTS),
+        help=f"how many cases confirm it ({DEFAULT_EFFORT})",
     )
-    parser.add_argument("--seed", default="0", metavar="N", help="what cases come from, or `random` (0)")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of the cases, or `random` (0)")
     parser.add_argument("--time-limit", default="60", metavar="S", help="seconds one run of the target may take (60)")
     parser.set_defaults(command=diagnose_command, dtypes=tuple(dtypes))
 
 
 def diagnose_command(options: argparse.Namespace) -> int:
-    """``optimetry diagnose``."""
+    """Run ``optimetry diagnose``."""
     (optimizer,) = chosen("optimizer", [options.optimizer], SUBJECTS)
     dtypes = chosen("dtype", options.dtype or options.dtypes, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
@@ -72,11 +75,11 @@ def diagnose_command(options: argparse.Namespace) -> int:
 
 
 PROCESSES = 2
-"""Engines are shared out among so many processes; the dtypes, where there is but one engine."""
+"""How many processes share the engines, or the dtypes if there is one engine."""
 
 
 def shared_out(optimizer: str, dtypes: Sequence[str], engines: int) -> list[Job]:
-    """A job for each process: a framework then starts an engine in one process alone."""
+    """Return one job for each process, so that a framework starts an engine in one process alone."""
     if engines == 1:
         return [Job(optimizer, (dtype,), (0,)) for dtype in dtypes]
     parts = [tuple(range(part, engines, PROCESSES)) for part in range(PROCESSES)]
@@ -84,11 +87,11 @@ def shared_out(optimizer: str, dtypes: Sequence[str], engines: int) -> list[Job]
 
 
 def in_order(jobs: Sequence[Job], findings: Sequence[Sequence[Diagnosis]], dtypes: Sequence[str]) -> list[Diagnosis]:
-    """The diagnoses of all jobs, dtype by dtype and engine by engine."""
+    """Return the diagnoses of all jobs, dtype by dtype and engine by engine."""
     placed: list[tuple[tuple[int, int], Diagnosis]] = []
     for job, found in zip(jobs, findings, strict=True):
         places = [(dtypes.index(dtype), engine) for dtype in job.dtypes for engine in job.engines or ()]
-        if len(found) < len(places):  # the job was lost, and has one error for each dtype
+        if len(found) < len(places):  # the job failed, and has one error for each dtype
             places = [(dtypes.index(dtype), (job.engines or (0,))[0]) for dtype in job.dtypes]
         placed += zip(places, found, strict=True)
     return [diagnosis for _, diagnosis in sorted(placed, key=lambda pair: pair[0])]

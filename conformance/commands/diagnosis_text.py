@@ -1,4 +1,4 @@
-"""The text of diagnoses: what a target computes, beside what the document says, for a reader at a terminal."""
+"""Writes diagnoses for a terminal: what a target computes, beside what the document says."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST = 8
 
 
 def report(headline: str, found: Iterable[Diagnosis], seed: int, width: int = 100) -> str:
-    """Everything that was found, one section for each finding: engines and dtypes that share one share a section."""
+    """Write one section for each finding; engines and dtypes with the same finding share a section."""
     sections: dict[tuple[Any, ...], list[Diagnosis]] = {}
     for each in found:
         verdict = each.verdict
@@ -45,7 +45,7 @@ def _section(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
 
 
 def _where(group: list[Diagnosis]) -> str:
-    """The dtypes, and the engines where there are several."""
+    """Write the dtypes, and the engines where there are several."""
     engines = {dtype: [v.engine for v in _of_dtype(group, dtype)] for dtype in _dtypes(group)}
     if all(names == ["default"] for names in engines.values()):
         return " and ".join(engines)
@@ -71,7 +71,7 @@ def _finding(diagnosis: Diagnosis) -> str:
 
 
 def _explained(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
-    """What stands under a finding that has a name."""
+    """Write the section of a finding that has a name."""
     explanation, verdict = group[0].explanation, group[0].verdict
     assert explanation is not None
     found = explanation.rule
@@ -104,7 +104,7 @@ def _of_dtype(group: list[Diagnosis], dtype: str) -> list[Verdict]:
 
 
 def _axes(found: PointClass, width: int) -> Iterator[str]:
-    """Every axis of the family: the documented formula beside the one found."""
+    """Write every axis of the family: the documented formula beside the one found."""
     axes = family_axes(found.optimizer)
     rows = []
     for name, axis in axes.items():
@@ -117,11 +117,11 @@ def _axes(found: PointClass, width: int) -> Iterator[str]:
     others = [", ".join(f"{name}={value}" for name, value in point.items()) for point in found.points[1:]]
     if others:
         shown = "; ".join(others[:3]) + (f"; and {len(others) - 3} more" if len(others) > 3 else "")
-        yield from _wrapped(f"the same rule in other words: {shown}", width)
+        yield from _wrapped(f"algebraically the same: {shown}", width)
 
 
 def _unexplained(diagnosis: Diagnosis, width: int) -> Iterator[str]:
-    """What stands under a finding that has no name: where it leaves the nearest rule, and the smallest case."""
+    """Write the section of a finding that has no name: the first divergence, and the smallest counterexample."""
     yield from _wrapped(diagnosis.verdict.reason, width)
     yield ""
     nearest, divergence = diagnosis.nearest, diagnosis.divergence
@@ -149,8 +149,8 @@ def _parting(divergence: Divergence) -> str:
         slot = f"slot {divergence.slot}"
     given, wanted = (_text(x, divergence.case) for x in (divergence.given, divergence.expected))
     return (
-        f"first divergence at step {divergence.step} in {slot}: {given} where the rule has {wanted} and rounding "
-        f"explains {divergence.allowed:.2g} (tensor {divergence.tensor}, element {divergence.element})"
+        f"first divergence at step {divergence.step} in {slot}: {given}, expected {wanted} within "
+        f"{divergence.allowed:.2g} (tensor {divergence.tensor}, element {divergence.element})"
     )
 
 
@@ -163,7 +163,7 @@ def _counterexample(case: Case, found: dict[str, Any], width: int) -> Iterator[s
             ("learning rates", ", ".join(map(str, case.learning_rates))),
             ("parameters", _numbers(case.parameters, case)),
             *((f"gradients, step {step + 1}", _numbers(grads, case)) for step, grads in enumerate(case.grads)),
-            (f"given, step {found['step']}", _text(found["given"], case)),
+            (f"returned, step {found['step']}", _text(found["given"], case)),
             ("documented", _text(found["documented"], case)),
             ("rounding explains", f"{SLACK * found['bound']:.3g}"),
         ]
@@ -172,18 +172,18 @@ def _counterexample(case: Case, found: dict[str, Any], width: int) -> Iterator[s
 
 
 def _numbers(arrays: Sequence[Any], case: Case) -> str:
-    """Tensors with semicolons between them."""
+    """Write tensors with semicolons between them."""
     texts = ("none" if x is None else ", ".join(_text(number, case) for number in x.reshape(-1)) for x in arrays)
     return "; ".join(text or "(empty)" for text in texts)
 
 
 def _text(value: Any, case: Case) -> str:
-    """A number with as many digits as tell it apart from its neighbours."""
+    """Write a number with enough digits to identify it."""
     return f"{float(value):.{17 if case.dtype == 'float64' else 9}g}"
 
 
 def _ranking(diagnosis: Diagnosis) -> Iterator[str]:
-    """The nearest rules of the family, the documented one among them."""
+    """Write the nearest rules of the family, with the documented one."""
     found = diagnosis.explanation.rule if diagnosis.explanation else None
     if not diagnosis.ranking or (len(diagnosis.ranking) == 1 and found):
         return
@@ -195,7 +195,7 @@ def _ranking(diagnosis: Diagnosis) -> Iterator[str]:
     yield tabulate(rows, headers, "simple", disable_numparse=True)
     probes, left = len(diagnosis.probed.runs) if diagnosis.probed else 0, len(diagnosis.ranking) - len(shown)
     yield (
-        f"  share of the rounding bound in {_counted(probes, 'probe')}; at most {SLACK:g} explains"
+        f"  share: the error ratio in {_counted(probes, 'probe')}; at most {SLACK:g} is explained"
         + (f"; {_counted(left, 'rule')} further away" if left else "")
     )
 

@@ -1,4 +1,4 @@
-"""How large a difference is in practice: ``python -m optimetry.conformance.commands.effects RESULTS...`` measures it.
+"""Measures how large differences are in practice: ``python -m optimetry.conformance.commands.effects RESULTS...``.
 
 A verdict says that a framework computes another rule, and by how many rounding errors it shows at its worst. A user
 asks what that does to a training run. Here the framework runs beside the documented rule, with default hyperparameters
@@ -49,7 +49,7 @@ Rounding is part of each figure, and most of those in float32 that are below 1e-
 
 @dataclass(frozen=True)
 class Effect:
-    """What a difference amounts to: differences of parameters as shares of how far the documented rule moves them.
+    """The effect of a difference: differences of parameters as shares of how far the documented rule moves them.
 
     Attributes:
         target: the target's name.
@@ -65,7 +65,7 @@ class Effect:
 
 
 def effects(target: Target, results: Results) -> Iterator[Effect]:
-    """The effect behind each difference from a rule, once for all engines and dtypes: in float64 where it shows there.
+    """Measure the effect of each difference from a rule, once for all engines and dtypes: in float64 where it shows.
 
     In float32 rounding would be part of it.
     """
@@ -94,7 +94,7 @@ def effects(target: Target, results: Results) -> Iterator[Effect]:
 
 
 def worst(target: Target, case: Case) -> float:
-    """The effect in a drawn case; none where the target does not get through it, which has a verdict of its own."""
+    """Measure the effect in a drawn case; none where the target fails, which has a verdict of its own."""
     try:
         return effect(target, case)
     except TargetFault:
@@ -102,7 +102,7 @@ def worst(target: Target, case: Case) -> float:
 
 
 def effect(target: Target, case: Case) -> float:
-    """The largest difference of a parameter after any step, as a share of the documented rule's largest change."""
+    """Return the largest difference of a parameter after any step, as a share of the rule's largest change."""
     if reason_unsupported(target, case) is not None:
         return 0.0
     after = trajectory(target, case, Guard()).astype(np.float64)
@@ -117,7 +117,7 @@ def effect(target: Target, case: Case) -> float:
 
 
 def default_case(optimizer: str, dtype: str, scale: float) -> Case:
-    """A run with default hyperparameters and normally distributed gradients of one scale."""
+    """Make a run with default hyperparameters and normally distributed gradients of one scale."""
     rng = np.random.default_rng(0)
     kind = FORMATS[dtype].dtype
     rule_class = rule_named(optimizer)
@@ -134,7 +134,7 @@ def default_case(optimizer: str, dtype: str, scale: float) -> Case:
 
 
 def table(found: Iterable[Effect]) -> str:
-    """The effects as a Markdown table."""
+    """Write the effects as a Markdown table."""
     rows = [
         [
             one.target,
@@ -149,7 +149,7 @@ def table(found: Iterable[Effect]) -> str:
 
 
 def page(found: Iterable[Effect]) -> str:
-    """The effects as a Markdown page."""
+    """Write the effects as a Markdown page."""
     return f"# How large the differences are\n\n{LINES}\n\n{table(found)}\n"
 
 

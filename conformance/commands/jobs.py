@@ -1,4 +1,4 @@
-"""What a worker process is given and gives, and its life: it loads a target, then does job after job."""
+"""The worker process: it loads a target, then does job after job."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from optimetry.reference.errors import TargetError
 from optimetry.reports.results import Verdict
 
 BEAT_INTERVAL = 0.2
-"""Seconds between two beats at least: a run of the target may take microseconds."""
+"""Least seconds between two heartbeats: a run of the target may take microseconds."""
 
 
 class Loaded(NamedTuple):
-    """What a worker knows once it has loaded the target."""
+    """Sent by a worker once it has loaded the target."""
 
     name: str
     version: str
@@ -44,7 +44,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """How every job is done.
+    """The settings of every job.
 
     Attributes:
         spec: the target, as `load_target` takes it.
@@ -62,12 +62,12 @@ class Task:
 
 
 Finding = Verdict | Diagnosis
-"""What a job gives for each dtype and engine."""
+"""The result of a job for each dtype and engine."""
 
 
 def work(task: Task, pipe: Connection) -> None:
-    """The life of a worker: load the target, then judge job after job until the parent is gone."""
-    os.dup2(2, 1)  # what a target prints is no part of our output,
+    """Run a worker: load the target, then judge job after job until the parent is gone."""
+    os.dup2(2, 1)  # what a target prints is not part of our output,
     warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
     try:
         target = load_target(task.spec)

@@ -1,10 +1,10 @@
-"""Expected verdicts: a text file of lines ``optimizer dtype verdict[:name] reason``, held strictly.
+"""Reads expected verdicts: a text file of lines ``optimizer dtype verdict[:name] reason``, compared strictly.
 
 ``#`` starts a comment line. A dtype may be a pattern: ``*`` is every dtype, ``*float16`` the two halves. A dialect is
 named: ``adam * dialect:scaled_epsilon algorithm 1 of the paper``. An entry stands for every engine with that verdict.
 
 An entry is stale, and reported, for each dtype that it covers and in which no engine has its verdict. What a target
-does not offer needs no entry, and a pattern passes over it.
+does not offer needs no entry, and a pattern ignores it.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ class Entry:
     line: int
 
     def covers(self, verdict: Verdict) -> bool:
-        """Whether it says anything of the optimizer and dtype of a verdict."""
+        """Whether it is about the optimizer and dtype of a verdict."""
         return self.optimizer == verdict.optimizer and fnmatchcase(verdict.dtype, self.dtype)
 
     def expects(self, verdict: Verdict) -> bool:
-        """Whether it says this of them."""
+        """Whether it expects this verdict."""
         return self.covers(verdict) and self.verdict == verdict.verdict and self.name in ("", verdict.dialect)
 
     def repeats(self, other: Entry) -> bool:
-        """Whether both say the same of a dtype."""
+        """Whether both expect the same verdict in some dtype."""
         same = (self.optimizer, self.verdict, self.name) == (other.optimizer, other.verdict, other.name)
         return same and (fnmatchcase(self.dtype, other.dtype) or fnmatchcase(other.dtype, self.dtype))
 
 
 @dataclass(frozen=True)
 class Balance:
-    """What a ledger makes of a run.
+    """The comparison of a run with a ledger.
 
     Attributes:
         unexpected: verdicts of what is offered that neither conform nor are expected.
@@ -93,7 +93,7 @@ class Ledger:
 
 
 def full(verdict: str, name: str | None) -> str:
-    """A verdict as it stands in a ledger: ``dialect:scaled_epsilon``."""
+    """Write a verdict as in a ledger: ``dialect:scaled_epsilon``."""
     return f"{verdict}:{name}" if name else verdict
 
 

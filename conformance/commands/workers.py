@@ -1,7 +1,7 @@
-"""Runs jobs in worker processes, judging or diagnosing, so that a target that hangs or crashes costs one job.
+"""Runs jobs in worker processes, so that a target that hangs or crashes costs one job.
 
-Each worker loads the target itself; the parent imports no framework. A worker says "beat" before every run of the
-target: one that falls silent for longer than a run may take is killed.
+Each worker loads the target itself; the parent imports no framework. A worker sends a heartbeat before every run of the
+target: one that is silent for longer than a run may take is killed.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ class Workers:
         self._pool = []
 
     def run(self, jobs: Sequence[Job]) -> Iterator[list[Any]]:
-        """The findings of each job, in the order of the jobs, each as soon as those before it are there.
+        """Yield the findings of each job in the order of the jobs, each as soon as those before it are complete.
 
-        A job has its findings dtype by dtype and engine by engine; one that is lost has an *error* for each dtype.
+        A job has its findings dtype by dtype and engine by engine; one that fails has an *error* for each dtype.
         """
         waiting = deque(enumerate(jobs))
         done: dict[int, list[Finding]] = {}
@@ -104,7 +104,7 @@ class Workers:
             worker.give(*waiting.popleft())
 
     def _next(self) -> Iterator[tuple[int, list[Finding]]]:
-        """The jobs that are done, or have failed, by the next message or deadline."""
+        """Wait for the next message or deadline; return the jobs that are done or have failed by then."""
         soonest = min(worker.deadline for worker in self._pool if worker.job is not None)
         wait([worker.pipe for worker in self._pool], max(soonest - time.monotonic(), 0))
         for worker in list(self._pool):
@@ -126,7 +126,7 @@ class Workers:
 
 
 class _Lost(Exception):
-    """A worker will give no more answers; the text says why."""
+    """A worker can give no more answers; the text says why."""
 
 
 @dataclass
@@ -147,19 +147,19 @@ class _Worker:
         self.process = context.Process(target=work, args=(self.task, theirs), name=f"optimetry {self.task.spec}")
         with _inherited():
             self.process.start()
-        theirs.close()  # so that a dead worker is the end of the pipe
+        theirs.close()  # so that the pipe ends when the worker does
         self.deadline = time.monotonic() + LOADING_LIMIT
 
     def give(self, number: int, job: Job) -> None:
-        """Hand over a job; the answer comes from `answer`."""
+        """Send a job; its result comes from `answer`."""
         self.number, self.job = number, job
         if self.ready:
             self._heard()
-        with suppress(OSError):  # dead already: `answer` will find out
+        with suppress(OSError):  # ended already: `answer` will report it
             self.pipe.send(job)
 
     def answer(self) -> list[Finding] | None:
-        """The findings of the job if they have come; raises `_Lost` if they never will."""
+        """Return the findings of the job if they have arrived; raise `_Lost` if they never will."""
         while True:
             if not self.pipe.poll():
                 if self.job is not None and time.monotonic() > self.deadline:
@@ -179,7 +179,7 @@ class _Worker:
             self._heard()
 
     def loaded(self) -> Loaded:
-        """Wait until the target is loaded; its name, its version, and the engines not run."""
+        """Wait until the target is loaded; return its name, its version, and the engines not run."""
         try:
             if not self.pipe.poll(LOADING_LIMIT):
                 raise _Lost(self._silence())
@@ -229,7 +229,7 @@ def _end(code: int | None) -> str:
 
 @contextmanager
 def _inherited() -> Iterator[None]:
-    """What a process started inside inherits: few threads, and Ctrl-C left to the parent."""
+    """Set what a process started inside the block inherits: few threads, and Ctrl-C handled by the parent alone."""
     added = [name for name in SINGLE_THREADED if name not in os.environ]
     os.environ.update(dict.fromkeys(added, "1"))
     in_main_thread = threading.current_thread() is threading.main_thread()

@@ -1,1 +1,1 @@
-"""From runs of a target to verdicts."""
+"""Judging: from runs of a target to verdicts and counterexamples."""

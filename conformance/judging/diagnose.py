@@ -1,7 +1,7 @@
-"""From a target that differs to the difference: which formula, computed how, or only rounding.
+"""Explains how a target differs from its document: which formula, computed how, or only rounding.
 
-The verdict is the judge's, on the probes and on drawn cases. What stands beside it comes from the probes: how far the
-target is from every class of its family, and its first divergence from the nearest one.
+The verdict is the judge's, on the probes and on drawn cases. The probes add how far the target is from every class of
+its family, and its first divergence from the nearest one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from optimetry.reference.errors import TargetFault
 from optimetry.reports.results import Verdict
 
 PORTION = 8
-"""A diagnosis confirms its finding on one drawn case where `check` takes this many: the probes do the telling apart."""
+"""A diagnosis draws one case where `check` draws this many: the probes separate the rules, cases only confirm."""
 
 LONGEST = 8
 """The most steps that such a case has."""
@@ -44,13 +44,13 @@ LAWS_ALONE = Effort("none drawn", 0, 1)
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is known of one engine of a target, for one subject in one dtype.
+    """The diagnosis of one engine of a target, for one subject in one dtype.
 
     Attributes:
         verdict: the judge's, on the probes and on drawn cases.
         explanation: what explains the target on every case, the documented formula included; None where nothing does.
         ranking: every class of the family with the target's agreement in the probes, the nearest first.
-        probed: what the target gave in the probes, None where it was not asked.
+        probed: the target's results in the probes, None where they were not run.
         divergence: the target's first divergence from the nearest class, if nothing explains it.
         in_float32: whether, beside float64, the nearest class in float32 arithmetic explains the probes.
     """
@@ -89,7 +89,7 @@ def confirming_cases(optimizer: str, dtype: str, effort: Effort, seed: int) -> l
 def diagnose(
     engines: Sequence[Target], optimizer: str, dtype: str, *, effort: Effort, seed: int, guard: Guard | None = None
 ) -> list[Diagnosis]:
-    """One diagnosis for each engine; the arguments are those of `judge`."""
+    """Return one diagnosis for each engine; the arguments are those of `judge`."""
     before = [*probes_of(optimizer, dtype), *confirming_cases(optimizer, dtype, effort, seed)]
     found = examined(engines, optimizer, dtype, effort=LAWS_ALONE, seed=seed, guard=guard, before=before)
     return [_diagnosis(examination) for examination in found]
@@ -112,7 +112,7 @@ def _diagnosis(examination: Examination) -> Diagnosis:
 
 
 def _in_float32(known: Diagnosis) -> bool:
-    """Whether float64 results are what the nearest class may have in float32 arithmetic, and no better."""
+    """Whether float64 results are no better than those of the nearest class in float32 arithmetic."""
     nearest, probed = known.nearest, known.probed
     if known.verdict.dtype != "float64" or nearest is None or probed is None or known.ranking[0][1].conforms:
         return False
@@ -121,7 +121,7 @@ def _in_float32(known: Diagnosis) -> bool:
 
 
 def _divergence(target: Target, known: Diagnosis, guard: Guard) -> Divergence | None:
-    """The first divergence from the nearest class: in a probe, or else in the counterexample."""
+    """Find the first divergence from the nearest class: in a probe, or else in the counterexample."""
     nearest = known.nearest or documented_class(known.verdict.optimizer)
     cases: list[Case] = [case for case, _ in known.probed.cases] if known.probed else []
     counterexample: dict[str, Any] = known.verdict.counterexample or {}

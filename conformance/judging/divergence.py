@@ -1,4 +1,4 @@
-"""First divergence: in which slot of its state, or in the parameter, and at which step a target leaves a rule."""
+"""Finds the first divergence of a target from a formula: the step, and the slot of state or the parameter."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Divergence:
         slot: the slot that is off, or ``parameter``; the first of several in the order of the document.
         tensor: whose slot it is, counted from 0.
         element: which of its elements is furthest off.
-        given: what the target has there.
+        given: what the target returned there.
         expected: what the formula gives there.
-        allowed: how far rounding may carry it, the slack included.
+        allowed: what rounding explains, the slack included.
         compared: the slots that could be compared, empty where the target offers none.
     """
 
@@ -50,7 +50,7 @@ class Divergence:
 
 
 def first_divergence(target: Target, case: Case, computed: Declared, guard: Guard) -> Divergence | None:
-    """Run a target beside a formula on `Bounded` numbers, and stop where they part; None where they do not.
+    """Run a target beside a formula on `Bounded` numbers, and stop at the first divergence; None if there is none.
 
     In one step slots come before the parameter, which follows from them.
 
@@ -77,7 +77,7 @@ def first_divergence(target: Target, case: Case, computed: Declared, guard: Guar
 
 
 def _evaluated(case: Case, computed: Declared) -> Iterator[tuple[Sequence[Any], Sequence[Mapping[str, Any]]]]:
-    """What the formula gives after each step, and the slots of each parameter; a wrapper has none."""
+    """Yield the formula's results after each step, and the slots of each parameter; a wrapper has none."""
     subject = subject_of(case)
     numbers = BoundedNumbers(subject, with_underflow_room(case.form))
     if isinstance(subject, RuleSubject):
@@ -88,7 +88,7 @@ def _evaluated(case: Case, computed: Declared) -> Iterator[tuple[Sequence[Any], 
 
 
 def _offered(run: Any, states: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any]]]:
-    """The slots of the rule that the target shows in the rule's shape, each with one array for each parameter."""
+    """Yield the slots of the rule that the target offers in the rule's shape, with one array for each parameter."""
     state = getattr(run, "state", None)
     shown = state() if callable(state) and states and states[0] else {}
     for slot in states[0] if states else ():
@@ -98,7 +98,7 @@ def _offered(run: Any, states: Sequence[Mapping[str, Any]]) -> Iterator[tuple[st
 
 
 def _furthest(given: Any, must: Bounded) -> int | None:
-    """The element that is furthest outside the slack, None where none is."""
+    """Return the element that is furthest outside the slack, None where none is."""
     with np.errstate(all="ignore"):
         distance = np.abs(np.asarray(given).astype(must.value.dtype) - must.value)
         known = np.isfinite(must.value) & np.isfinite(must.bound)

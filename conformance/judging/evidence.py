@@ -1,4 +1,4 @@
-"""Counterexamples: small cases, and standalone NumPy scripts that show the difference."""
+"""Makes counterexamples: small cases, and standalone NumPy scripts that show the difference."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ def steps():
 
 
 def script(case: Case, after: Array, oracle: Expected, *, title: str, target: str) -> str:
-    """The text of a standalone script.
+    """Write the text of a standalone script.
 
     Args:
         case: a small case.
         after: the target's trajectory, shape (steps, elements).
-        oracle: what the documented subject gives.
+        oracle: the expected value of the documented subject.
         title: one line on what is shown.
         target: the target's name and version.
     """
@@ -125,17 +125,17 @@ def script(case: Case, after: Array, oracle: Expected, *, title: str, target: st
 
 
 def _number(value: Any) -> str:
-    """A hyperparameter as the script has it."""
+    """Write a hyperparameter for the script."""
     return f"wide({value!r})" if isinstance(value, float) else repr(value)
 
 
 def _listed(arrays: Any) -> list[Any]:
-    """Arrays as nested lists of numbers."""
+    """Return arrays as nested lists of numbers."""
     return [None if array is None else array.astype(np.float64).tolist() for array in arrays]
 
 
 def difference(target: Target, case: Case, guard: Guard) -> dict[str, Any]:
-    """The counterexample to the documented subject that a rejected case shrinks to, with its script."""
+    """Shrink a rejected case to a counterexample to the documented subject, with its script."""
 
     def fails(smaller: Case) -> bool:
         try:
@@ -165,7 +165,7 @@ def difference(target: Target, case: Case, guard: Guard) -> dict[str, Any]:
 
 
 def lawless(target: Target, law: Law, found: str, case: Case, guard: Guard) -> dict[str, Any]:
-    """The case that a broken law shrinks to; the target itself is needed to see it."""
+    """Shrink the case of a broken law; only the target itself can show it, so there is no script."""
 
     def fails(smaller: Case) -> bool:
         try:
@@ -178,7 +178,7 @@ def lawless(target: Target, law: Law, found: str, case: Case, guard: Guard) -> d
 
 
 def faulty(target: Target, fault: TargetFault, case: Case, guard: Guard) -> dict[str, Any]:
-    """The case that a fault against the protocol shrinks to; a hang is not repeated."""
+    """Shrink the case of a fault against the protocol; a hang is not repeated."""
 
     def fails(smaller: Case) -> bool:
         try:

@@ -1,4 +1,4 @@
-"""From runs of engines to verdicts: laws, then cases against the oracle, then an identity for what was rejected."""
+"""Tries laws and cases on engines, and builds their verdicts; identifies what a rejected engine computes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def examined(
         optimizer: the name of a subject: a rule or a wrapper.
         dtype: a judged dtype's name.
         effort: how many cases.
-        seed: what the cases are drawn from; the same seed gives the same verdicts.
+        seed: the seed of the cases; the same seed gives the same verdicts.
         guard: what watches over each run.
         before: cases that are tried before those drawn.
 
@@ -86,7 +86,7 @@ def examined(
 
 @dataclass
 class Examination:
-    """What is known of one engine while its cases are tried.
+    """The findings on one engine while its cases are tried.
 
     Attributes:
         target: the engine.
@@ -122,7 +122,7 @@ class Examination:
         return self.fault is not None or self.rejected is not None
 
     def open_to(self, case: Case) -> bool:
-        """Whether a case is still to be tried on this engine and offered by it."""
+        """Whether a case should be tried on this engine, which offers it."""
         if self.settled:
             return False
         try:
@@ -196,7 +196,7 @@ class Examination:
         return {"verdict": "conforms", "computes": Computes(rule="documented")}
 
     def _rejection(self, case: Case) -> dict[str, Any]:
-        """The verdict on an engine that a case has shown not to be the documented formula, computed plainly."""
+        """Build the verdict on an engine that a case has shown not to be the documented formula, computed plainly."""
         shown = evidence.difference(self.target, case, self.guard)
         lawless = self.broken is not None and self.broken[0].universal
         identity = Identity(None) if lawless else self._identity()
@@ -216,14 +216,14 @@ class Examination:
         return {**named, "computes": computes, "reason": explanation.reason, "counterexample": shown}
 
     def _identity(self) -> Identity:
-        """What the engine computes; looking for it completes the agreement."""
+        """Identify what the engine computes; the cases run for that complete the agreement."""
         identity = identify(self.target, self.optimizer, self.dtype, self.cases, self.guard)
         if identity.tried > self.tried or identity.explanation is not None:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
 
     def _law(self) -> dict[str, Any]:
-        """The law that is broken, with the reason that says so."""
+        """Return the fields of a broken law: its name, and the reason."""
         assert self.broken is not None
         law, found, _ = self.broken
         return {"law": law.name, "reason": f"breaks a law: {law.statement} ({law.name}: {found})"}

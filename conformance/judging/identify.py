@@ -1,4 +1,4 @@
-"""Which formula a rejected target computes, and how: the one explanation that holds in every probe and every case."""
+"""Identifies what a rejected target computes: the one explanation that holds in every probe and every case."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from optimetry.conformance.targets.session import Guard, trajectory
 
 @dataclass(frozen=True)
 class Identity:
-    """What a target was found to compute.
+    """What a target computes, as far as it was identified.
 
     Attributes:
         explanation: which formula and how, None where nothing known explains every case, or several do.
@@ -53,7 +53,7 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
 
 @dataclass(frozen=True)
 class _Search:
-    """What candidates are held against."""
+    """Holds candidates against the probes and cases of one target."""
 
     target: Target
     cases: Callable[[], Iterator[Case]]

@@ -1,7 +1,7 @@
-"""The source text of a documented formula as it stands in the reference, with all that it needs but NumPy.
+"""Extracts the source text of a documented formula from the reference, with all that it needs but NumPy.
 
-A counterexample must run without optimetry, and say the document's formula without a second copy of it. So the text of
-the declaration's methods is taken, and of every function, class and constant of optimetry that they use.
+A counterexample must run without optimetry, and quote the document's formula without a second copy of it. So it takes
+the text of the declaration's methods, and of every function, class and constant of optimetry that they use.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from optimetry.reference.rule import State
 PACKAGE = "optimetry."
 
 STOPS = (Declared, object)
-"""Bases whose methods no formula needs."""
+"""Bases whose methods are left out."""
 
 GIVEN = ("name", "slots")
-"""What the constructor is given beside hyperparameters, or no formula needs."""
+"""Attributes that the constructor sets beside hyperparameters, or that no formula needs."""
 
 STATE = "from types import SimpleNamespace as State"
-"""What stands for the slots of a rule."""
+"""The script's class for the slots of a rule."""
 
 
 def formula(kind: type[Declared], *methods: str) -> str:
@@ -48,7 +48,7 @@ def formula(kind: type[Declared], *methods: str) -> str:
 
 @dataclass
 class _Needed:
-    """What has been found to be needed, each once."""
+    """Collects what a formula needs, each part once."""
 
     imports: dict[str, None] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
@@ -56,11 +56,11 @@ class _Needed:
     written: set[str] = field(default_factory=set)
 
     def texts(self) -> list[str]:
-        """Imports, then constants, functions and classes, each after what it needs."""
+        """Return imports, then constants, functions and classes, each after what it needs."""
         return [*(["\n".join(self.imports)] if self.imports else []), *self.definitions.values()]
 
     def method(self, kind: type[Any], name: str) -> str:
-        """The text of a method, a property or a constant of a class; other methods that it uses are noted."""
+        """Return the text of a method, a property or a constant of a class, and note the other methods that it uses."""
         self.written.add(name)
         if name in GIVEN or name in {parameter.name for parameter in dataclasses.fields(kind)}:
             return ""
@@ -82,7 +82,7 @@ class _Needed:
     def _global(self, name: str, found: Any) -> None:
         if name in self.definitions or name == "np":
             return
-        found = getattr(found, "__wrapped__", found)  # what singledispatch has for plain arrays
+        found = getattr(found, "__wrapped__", found)  # the function that singledispatch calls for plain arrays
         if found is State:
             self.imports[STATE] = None
         elif inspect.ismodule(found):
@@ -90,7 +90,7 @@ class _Needed:
         elif inspect.isclass(found) and found.__module__.startswith(PACKAGE):
             self._class(name, found)
         elif inspect.isfunction(found) and found.__module__.startswith(PACKAGE):
-            self.definitions[name] = ""  # a place before whatever comes to need it
+            self.definitions[name] = ""  # reserves a place before what needs it
             text = self._function(found)
             del self.definitions[name]
             self.definitions[name] = text
@@ -118,7 +118,7 @@ def _belongs(kind: type[Any], name: str) -> bool:
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """The names that a function looks up, those of its comprehensions included."""
+    """Yield the names that a function looks up, those of its comprehensions included."""
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -126,13 +126,13 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _plain(found: Callable[..., Any] | type[Any]) -> str:
-    """The text of a function or class without annotations and docstrings; dataclasses stay what they are."""
+    """Return the text of a function or class without annotations and docstrings; dataclasses stay dataclasses."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(found)))
     return ast.unparse(_Plainer().visit(tree))
 
 
 class _Plainer(ast.NodeTransformer):
-    """Leaves what a reader of a counterexample needs."""
+    """Strips annotations, decorators and docstrings, which a reader of a counterexample does not need."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
@@ -146,7 +146,7 @@ class _Plainer(ast.NodeTransformer):
         self.generic_visit(node)
         node.body = _without_docstring(node.body)
         for part in node.body:
-            if isinstance(part, ast.AnnAssign):  # a field keeps one, whatever it says
+            if isinstance(part, ast.AnnAssign):  # a dataclass needs an annotation, of any kind
                 part.annotation = ast.Name("object")
         return node
 

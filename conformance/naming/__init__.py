@@ -1,1 +1,1 @@
-"""What else a target may compute: families of rules, and probes that tell them apart."""
+"""Naming: the families of dialects that a target may compute instead, and the probes that separate them."""

@@ -1,4 +1,4 @@
-"""What else a target may compute: the explanations that are tried once the documented one is rejected."""
+"""Yields the explanations that are tried once the documented formula is rejected."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FLUSHED = Arithmetic(flushes_subnormals=True)
 
 
 def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanation]]:
-    """Yield the candidates for one subject, the sharpest explanations first; a tier is for where none before explains.
+    """Yield the candidates for one subject in tiers, the sharpest explanations first; the first that explains decides.
 
-    Named dialects are tried before the unnamed classes of the family, of which the probes leave one at most. Moments
+    Named dialects are tried before the unnamed classes of the family, of which the probes explain one at most. Moments
     formed as increments come before rounded numbers, whose bounds are wide enough to explain them, too. Only beside
-    float64 parameters can float32 numbers be told from rounding: first rounded throughout, then rounded in some of
+    float64 parameters do float32 numbers differ from rounding: first rounded throughout, then rounded in some of
     their uses, then in some uses of a dialect. Flushed subnormals are tried last.
     """
     documented, named = documented_class(optimizer), named_classes(optimizer, dtype)
@@ -53,7 +53,7 @@ def _each(rules: Iterable[PointClass], arithmetic: Arithmetic = PLAIN) -> list[E
 
 
 def _choices(numbers: Sequence[str]) -> list[tuple[str, ...]]:
-    """The numbers that frameworks round together: one alone, all but the learning rate, all."""
+    """Return the sets of numbers that frameworks round together: one alone, all but the learning rate, all."""
     real = tuple(name for name in numbers if name != LEARNING_RATE)
     together = [real, tuple(numbers)]
     return list(dict.fromkeys([*((name,) for name in numbers), *(chosen for chosen in together if len(chosen) > 1)]))

@@ -1,4 +1,4 @@
-"""One explanation of what a target does: a formula, and how it is computed."""
+"""Declares an explanation of a target: a formula, and how it is computed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from optimetry.reports.results import described
 
 
 def to_float32(number: float) -> float:
-    """``number`` rounded to float32."""
+    """Round ``number`` to float32."""
     with np.errstate(over="ignore"):
         return float(np.float32(number))
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A typed identity.
+    """A formula and its arithmetic, which a target may compute.
 
     Attributes:
         rule: which formula: the documented one, a named dialect, or another point of the family.
@@ -39,7 +39,7 @@ class Explanation:
     arithmetic: Arithmetic = PLAIN
 
     def expected(self, case: Case) -> Expected:
-        """What a target must be within the slack of."""
+        """Return the expected value of a target that this explains."""
         arithmetic = self.arithmetic
         if self.rule.documented and not arithmetic:
             return expected(case)
@@ -50,9 +50,9 @@ class Explanation:
         return expected(case, computed, form, arithmetic.float32_in_some_uses)
 
     def computed(self, hyper: Mapping[str, Any]) -> Declared:
-        """The formula with these documented hyperparameters, rounded where they are held in float32.
+        """Return the formula with these documented hyperparameters, rounded where they are held in float32.
 
-        Rounding may carry one out of its domain (0.99999999 becomes 1), as it does in the frameworks that round.
+        Rounding may move one out of its domain (0.99999999 becomes 1), as it does in the frameworks that round.
 
         Raises:
             HyperparameterError: as for the documented formula, before rounding.
@@ -64,7 +64,7 @@ class Explanation:
         return computed.lifted(lambda name, x: to_float32(x) if name in narrow else x) if narrow else computed
 
     def with_numbers(self, throughout: tuple[str, ...], in_some_uses: tuple[str, ...] = ()) -> Explanation:
-        """The same with these numbers held in float32."""
+        """Return the same with these numbers held in float32."""
         changed = dataclasses.replace(self.arithmetic, float32=throughout, float32_in_some_uses=in_some_uses)
         return Explanation(self.rule, changed)
 

@@ -1,7 +1,7 @@
-"""The points of a family, one for each choice on every axis, in classes of points that are algebraically the same rule.
+"""Groups the points of a family, one for each choice on every axis, into classes that are algebraically one rule.
 
-Where both corrections of Adam are off, say, the count they would use does not matter: such points are no rivals, they
-are one class. ``classes.json`` holds the classes, found by `merged` on many cases; ``python -m
+Where both corrections of Adam are off, say, the count that they would use does not matter: such points are one class.
+``classes.json`` holds the classes, found by `merged` on many cases; ``python -m
 optimetry.conformance.naming.probe_search`` writes it anew, and tests hold it against fresh evaluations.
 """
 
@@ -36,12 +36,12 @@ Point = Mapping[str, str]
 
 @dataclass(frozen=True)
 class PointClass:
-    """Points of one family that compute the same, whatever they are fed; or one dialect that is no point of a family.
+    """Points of one family that compute the same on every input; or one dialect that is no point of a family.
 
     Attributes:
         optimizer: the name of the documented subject.
         name: ``documented``, a dialect's name, or the axes in which its simplest point differs.
-        points: its points, the one that names it first.
+        points: its points, the simplest first, which names the class.
         dialect: the named dialect that is one of its points, if one is.
     """
 
@@ -77,7 +77,7 @@ class PointClass:
         return self.dialect.origin if self.dialect else "no framework or paper known here"
 
     def of(self, hyper: Mapping[str, Any]) -> Declared:
-        """The formula of the class with these documented hyperparameters.
+        """Return the formula of the class with these documented hyperparameters.
 
         Raises:
             HyperparameterError: as for the documented one.
@@ -86,17 +86,17 @@ class PointClass:
 
 
 def family_axes(optimizer: str) -> dict[str, Axis]:
-    """The axes of a rule's family by name; none for a rule that has no family."""
+    """Return the axes of a rule's family by name; none for a rule that has no family."""
     return axes(FAMILIES[optimizer]) if optimizer in FAMILIES else {}
 
 
 def at(optimizer: str, point: Point, hyper: Mapping[str, Any]) -> Declared:
-    """The formula at one point of a family, or the documented one where there is no family."""
+    """Return the formula at one point of a family, or the documented one where there is no family."""
     return dataclasses.replace(FAMILIES.get(optimizer, subject_named(optimizer).declaration).of(hyper), **point)
 
 
 def points_of(optimizer: str) -> list[Point]:
-    """Every point of a family, those that differ in the fewest axes first: the documented one leads."""
+    """Return every point of a family, those that differ in the fewest axes first; the documented one leads."""
     declared = family_axes(optimizer)
     every = [dict(zip(declared, values, strict=True)) for values in product(*(x.values for x in declared.values()))]
     points = [{name: v for name, v in point.items() if v != declared[name].documented} for point in every]
@@ -105,7 +105,7 @@ def points_of(optimizer: str) -> list[Point]:
 
 @cache
 def classes_of(optimizer: str) -> tuple[PointClass, ...]:
-    """The classes of a subject's family, the documented one first, then the named ones, then the others.
+    """Return the classes of a subject's family: the documented one, then the named ones, then the others.
 
     Raises:
         UnknownOptimizerError: no such subject.
@@ -118,12 +118,12 @@ def classes_of(optimizer: str) -> tuple[PointClass, ...]:
 
 
 def documented_class(optimizer: str) -> PointClass:
-    """The class that holds the documented formula."""
+    """Return the class that holds the documented formula."""
     return classes_of(optimizer)[0]
 
 
 def named_classes(optimizer: str, dtype: str) -> list[PointClass]:
-    """The classes of the named dialects that can be told from the documented formula in a dtype."""
+    """Return the classes of the named dialects that differ from the documented formula in a dtype."""
     named = [one for one in classes_of(optimizer) if one.dialect is not None]
     return [one for one in named if one.dialect and (one.dialect.dtypes is None or dtype in one.dialect.dtypes)]
 
@@ -139,13 +139,13 @@ def _named(optimizer: str, group: list[Point], dialects: Iterable[Dialect]) -> P
 
 @cache
 def stored() -> dict[str, list[list[Point]]]:
-    """The classes that are stored, by rule."""
+    """Read the stored classes, by rule."""
     file = resources.files(__package__).joinpath(FILE)
     return decoded(file.read_text(encoding="utf-8"))
 
 
 def decoded(text: str) -> dict[str, list[list[Point]]]:
-    """The classes that `encoded` wrote, by rule."""
+    """Read the classes that `encoded` wrote, by rule."""
     found: dict[str, list[list[Point]]] = {}
     for optimizer, groups in json.loads(text).items():
         declared = family_axes(optimizer)
@@ -161,7 +161,7 @@ def decoded(text: str) -> dict[str, list[list[Point]]]:
 
 
 def encoded(classes: Mapping[str, list[list[Point]]]) -> str:
-    """Classes as text: a point is one digit for each axis, the place of its value in the axis; 0 is documented."""
+    """Write classes as text: a point is one digit for each axis, the place of its value there; 0 is documented."""
 
     def code(optimizer: str, point: Point) -> str:
         return "".join(
@@ -180,7 +180,7 @@ EXACTLY = 1e-6
 
 
 def merged(optimizer: str, cases: Iterable[Case], points: Iterable[Point] | None = None) -> list[list[Point]]:
-    """The points, by default all of the family, in groups that no case tells apart; cases must be in float64."""
+    """Group points, by default all of the family, that no case separates; cases must be in float64."""
     groups = [list(points_of(optimizer) if points is None else points)]
     for case in cases:
         groups = [part for group in groups for part in ([group] if len(group) == 1 else _split(group, optimizer, case))]
@@ -188,7 +188,7 @@ def merged(optimizer: str, cases: Iterable[Case], points: Iterable[Point] | None
 
 
 def _split(group: list[Point], optimizer: str, case: Case) -> list[list[Point]]:
-    """Groups within one; what is vacuous contradicts nothing, and it is for the probes to prove groups different."""
+    """Split a group; vacuous elements separate nothing. That groups differ is proved by the probes."""
     parts: list[tuple[Expected, list[Point]]] = []
     for point in group:
         oracle = expected(case, at(optimizer, point, case.hyper))
@@ -202,12 +202,12 @@ def _split(group: list[Point], optimizer: str, case: Case) -> list[list[Point]]:
 
 
 def separations(a: Expected, b: Expected) -> Any:
-    """The distance of two rules in every element, in units of the sum of their bounds, as float64.
+    """Return the separation of two rules in every element, in units of the sum of their bounds, as float64.
 
-    Whoever is within s bounds of one rule is at least S bounds away from the other where their separation S is s or
+    A target within s bounds of one rule is at least S bounds away from the other where their separation S is s or
     more: ``|x - b| >= |a - b| - |x - a| >= S*(bound_a + bound_b) - s*bound_a >= S*bound_b``. So no target conforms to
-    both, and the share of the other shows how clear that is. Where one rule has no finite value and the other is known,
-    they are infinitely far apart; where neither is known, or one is vacuous, nothing is said.
+    both, and the error ratio of the other shows how clear that is. Where one rule has no finite value and the other is
+    known, they are infinitely far apart; where neither is known, or one is vacuous, nothing is said.
     """
     with np.errstate(all="ignore"):
         finite = np.isfinite(a.value), np.isfinite(b.value)

@@ -1,7 +1,7 @@
-"""Which numbers a target holds in float32 beside float64 parameters, found one by one.
+"""Finds which numbers a target holds in float32 beside float64 parameters, one by one.
 
 In a probe whose other numbers are all representable in float32, rounding them changes nothing: what the target then
-computes tells whether the one number left is rounded, and whether in all of its uses.
+computes shows whether the remaining number is rounded, and whether in all of its uses.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from optimetry.conformance.targets.session import Guard, trajectory
 
 
 def numbers_in_float32(target: Target, rule: PointClass, guard: Guard) -> Arithmetic:
-    """Find what a target that computes ``rule`` holds in float32, as far as the probes of its family show it.
+    """Find what a target that computes ``rule`` holds in float32, as far as the probes of its family show.
 
     Raises:
         TargetFault: the target breaks the protocol.
@@ -39,7 +39,7 @@ def numbers_in_float32(target: Target, rule: PointClass, guard: Guard) -> Arithm
 
 
 def _alone(case: Case, name: str) -> Case:
-    """The case with every number but one representable in float32."""
+    """Make every number of a case but one representable in float32."""
     hyper = {
         other: to_float32(value) if isinstance(value, float) and other != name else value
         for other, value in case.hyper.items()
@@ -49,14 +49,14 @@ def _alone(case: Case, name: str) -> Case:
 
 
 def _rounded(case: Case, name: str) -> Case:
-    """The case with this number rounded as well."""
+    """Round this number of a case as well."""
     if name == LEARNING_RATE:
         return case.replace(learning_rates=tuple(map(to_float32, case.learning_rates)))
     return case.replace(hyper={**case.hyper, name: to_float32(case.hyper[name])})
 
 
 def _how(target: Target, case: Case, name: str, rule: PointClass, guard: Guard) -> str | None:
-    """How a number is rounded in a case, None where it is not, or the case is not taken."""
+    """Return how a number is rounded in a case, None where it is not, or where the case is not offered."""
     if reason_unsupported(target, case) is not None:
         return None
     after = trajectory(target, case, guard)

@@ -1,4 +1,4 @@
-"""Find the classes of every family and the probes that tell them apart: ``python -m`` this module writes both anew.
+"""Finds the classes of every family and the probes that separate them: ``python -m`` this module rewrites both.
 
 A pool of random tensors is evaluated at every class, in both dtypes, and tensors are chosen greedily until every two
 classes are far enough apart in one that was chosen. Numbers have two digits, so that probes can be read.
@@ -32,22 +32,22 @@ GOALS = (100.0, 50.0, 30.0, 20.0)
 """Separations that are asked of every pair, in units of the sum of the two bounds, the largest that can be had."""
 
 WITNESSES = 2
-"""How many tensors separate each pair, so that no name hangs on a single number."""
+"""How many tensors separate each pair, so that no name depends on a single number."""
 
 
 PER_TENSOR = 3
-"""Elements of a tensor where norms matter; one, where elements do not know of each other."""
+"""Elements of a tensor where norms matter; one where elements are independent."""
 
 
 def pool(optimizer: str, number: int, dtype: str) -> Case:
-    """A case of many tensors for one setting of a rule, with zeros at the start, in the first step and throughout."""
+    """Draw a case of many tensors for one setting of a rule, with zeros at the start, in the first step, throughout."""
     setting = SETTINGS[optimizer][number]
     rng = np.random.default_rng([SEED, number, *optimizer.encode()])
     width = 1 if subject_named(optimizer).elementwise else PER_TENSOR
     steps, shape = len(setting.rates), (setting.pool, width)
 
     def drawn(exponents: tuple[float, float]) -> Any:
-        """Numbers of one magnitude a tensor."""
+        """Draw numbers of one magnitude for each tensor."""
         numbers = rng.uniform(0.3, 3.0, shape) * 10.0 ** rng.uniform(*exponents, (setting.pool, 1))
         return rng.choice((-1.0, 1.0), shape) * numbers
 
@@ -69,12 +69,12 @@ def pool(optimizer: str, number: int, dtype: str) -> Case:
 
 
 def two_digits(array: Any) -> Any:
-    """Each number rounded to two decimal digits; zeros lose their sign."""
+    """Round each number to two decimal digits; zeros lose their sign."""
     return np.array([float(f"{x:.1e}") for x in array]) + 0.0
 
 
 def telling_cases(optimizer: str, drawn: int = 20) -> Iterator[Case]:
-    """Cases in float64 on which points that differ do so: the pools, and drawn cases that are not long."""
+    """Yield cases in float64 on which different points differ: the pools, and short drawn cases."""
     yield from (pool(optimizer, number, "float64") for number in range(len(SETTINGS[optimizer])))
     short = (
         case
@@ -85,20 +85,20 @@ def telling_cases(optimizer: str, drawn: int = 20) -> Iterator[Case]:
 
 
 def found_classes(optimizer: str) -> list[list[Any]]:
-    """The points of a family in classes."""
+    """Group the points of a family into classes."""
     return merged(optimizer, telling_cases(optimizer))
 
 
 @dataclass
 class Search:
-    """What is known of one rule's probe while tensors are chosen."""
+    """Chooses the tensors of one rule's probes."""
 
     optimizer: str
     classes: tuple[PointClass, ...]
     apart: list[Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Separations of every pair: for each setting and dtype an array of shape (tensors, pairs)."""
+        """Compute the separations of every pair: for each setting and dtype an array of shape (tensors, pairs)."""
         self.apart = [
             np.concatenate([self._apart(number, dtype) for dtype in DTYPES], axis=1)
             for number in range(len(SETTINGS[self.optimizer]))
@@ -120,7 +120,7 @@ class Search:
         return np.concatenate(rows).T
 
     def chosen(self) -> list[tuple[int, int]]:
-        """Settings and tensors that separate all pairs, few of them.
+        """Choose a few settings and tensors that separate all pairs.
 
         Raises:
             ValueError: some pairs cannot be separated; the text names one.
@@ -134,13 +134,13 @@ class Search:
         raise ValueError(f"{self.optimizer}: {first} and {second} are {best.min():.3g} bounds apart at most")
 
     def pair(self, index: int) -> tuple[str, str]:
-        """The names of the classes of a pair."""
+        """Return the names of the classes of a pair."""
         rows, columns = np.triu_indices(len(self.classes), 1)
         index %= len(rows)
         return self.classes[rows[index]].name, self.classes[columns[index]].name
 
     def _covering(self, goal: float) -> list[tuple[int, int]] | None:
-        """Settings and tensors, one of every setting at least, that separate all pairs so far; None where none do."""
+        """Choose settings and tensors, at least one of every setting, that separate all pairs; None if none do."""
         covers = [apart >= goal for apart in self.apart]
         needed = np.full(covers[0].shape[1], WITNESSES)
         found: list[tuple[int, int]] = []
@@ -159,7 +159,7 @@ class Search:
 
 
 def found_probes(optimizer: str) -> list[dict[str, Any]]:
-    """The probe of one rule, as `optimetry.conformance.naming.probes` stores it."""
+    """Find the probes of one rule, in the form that `optimetry.conformance.naming.probes` reads."""
     chosen = Search(optimizer, classes_of(optimizer)).chosen()
     probes = []
     for number in sorted({number for number, _ in chosen}):
@@ -176,7 +176,7 @@ def found_probes(optimizer: str) -> list[dict[str, Any]]:
 
 
 def _listed(case: Case, arrays: Any) -> list[Any]:
-    """Elements that do not know of each other as one tensor, others as they are."""
+    """List independent elements as one tensor, others as they are."""
     rows = [array.tolist() for array in arrays]
     return [[number for row in rows for number in row]] if subject_of(case).elementwise else rows
 

@@ -1,6 +1,6 @@
-"""Probes: for each family a few short sequences on which every two classes of equal points are far apart.
+"""Reads and runs probes: for each family a few short runs on which every two classes are far apart.
 
-``probes.json`` holds them in decimals. The separation of two classes is `separations` of what they have in a probe, in
+``probes.json`` holds them in decimals. The separation of two classes is `separations` of their values in a probe, in
 units of the sum of their rounding bounds; it is `APART` at least in float32 and in float64, ten times the slack. So a
 target within the slack of one class is no nearer than ``APART`` bounds to any other: its name is unambiguous. A test
 proves it over all pairs. ``python -m optimetry.conformance.naming.probe_search`` finds classes and probes anew.
@@ -34,7 +34,7 @@ APART = 10 * SLACK
 
 @cache
 def probes_of(optimizer: str, dtype: str) -> tuple[Case, ...]:
-    """The probes of a rule's family in one dtype; none where the rule has no family."""
+    """Return the probes of a rule's family in one dtype; none where the rule has no family."""
     text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
     form = FORMATS[dtype]
 
@@ -56,7 +56,7 @@ def probes_of(optimizer: str, dtype: str) -> tuple[Case, ...]:
 
 @cache
 def oracles_of(optimizer: str, dtype: str, narrow: tuple[str, ...] = ()) -> tuple[tuple[Expected, ...], ...]:
-    """What every class, in the order of `classes_of`, has in each probe; `expected` says what ``narrow`` is."""
+    """Return the expected values of every class of `classes_of` in each probe; ``narrow`` as for `expected`."""
     return tuple(
         tuple(expected(case, one.of(case.hyper), narrow=narrow) for case in probes_of(optimizer, dtype))
         for one in classes_of(optimizer)
@@ -65,7 +65,7 @@ def oracles_of(optimizer: str, dtype: str, narrow: tuple[str, ...] = ()) -> tupl
 
 @dataclass(frozen=True)
 class Probed:
-    """What a target gave in the probes that it takes.
+    """A target's results in the probes that it offers.
 
     Attributes:
         optimizer: the rule's name.
@@ -93,25 +93,25 @@ class Probed:
 
     @property
     def cases(self) -> list[tuple[Case, Array]]:
-        """The probes taken, each with the target's trajectory."""
+        """The probes that were run, each with the target's trajectory."""
         return [(probes_of(self.optimizer, self.dtype)[number], after) for number, after in self.runs]
 
     def explained_by(self, oracle: Callable[[Case], Expected]) -> bool:
-        """Whether a rule explains every run, from what it has in a probe."""
+        """Whether a rule explains every run; ``expected`` returns its value in a probe."""
         return all(explains(after, oracle(case), case.form) for case, after in self.cases)
 
     def classes(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
-        """The classes that explain every run, numbers perhaps held in float32; none where nothing was run."""
+        """Return the classes that explain every run, numbers perhaps held in float32; none where nothing was run."""
         return [one for one, agreement in self.agreements(narrow) if agreement.conforms]
 
     def unnamed(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
-        """Those of them that are neither documented nor hold a named dialect."""
+        """Return those of them that are neither documented nor named."""
         return [one for one in self.classes(narrow) if not one.documented and one.dialect is None]
 
     def agreements(self, narrow: tuple[str, ...] = ()) -> list[tuple[PointClass, Agreement]]:
-        """Every class with its agreement, the nearest first; none where nothing was run.
+        """Return every class with its agreement, the nearest first; none where nothing was run.
 
-        A number where a class has none is as far as can be.
+        A number where the class gives NaN counts as infinitely far.
         """
         if not self.runs:
             return []

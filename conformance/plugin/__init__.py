@@ -1,1 +1,1 @@
-"""The pytest plugin and its checks."""
+"""The pytest plugin, its checks, and property tests by Hypothesis."""

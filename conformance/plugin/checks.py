@@ -33,7 +33,7 @@ class Judging:
         optimizers: rule names.
         dtypes: dtype names.
         effort: how many cases.
-        seed: what they are drawn from.
+        seed: the seed of the cases.
     """
 
     target: Target
@@ -47,7 +47,7 @@ class Judging:
     def of(
         cls, target: Target | str, optimizers: Iterable[str] | None, dtypes: Iterable[str], effort: str, seed: int
     ) -> Judging:
-        """Check every name; raises UsageError, or TargetError for the target."""
+        """Check every name and load the target; raise UsageError or TargetError."""
         return cls(
             target=load_target(target) if isinstance(target, str) else made(target, repr(target)),
             optimizers=chosen("optimizer", optimizers, RULES, also=SUBJECTS),
@@ -58,7 +58,7 @@ class Judging:
 
     @property
     def checks(self) -> list[Check]:
-        """One check for each optimizer, dtype and engine."""
+        """Return one check for each optimizer, dtype and engine."""
         engines = [engine_name(engine) for engine in engines_of(self.target)]
         return [
             Check(self, optimizer, dtype, engine, position)
@@ -68,7 +68,7 @@ class Judging:
         ]
 
     def verdicts(self, optimizer: str, dtype: str) -> list[Verdict]:
-        """One verdict for each engine."""
+        """Return one verdict for each engine."""
         key = (optimizer, dtype)
         if key not in self._verdicts:
             with warnings.catch_warnings():
@@ -136,10 +136,10 @@ class Check:
 
 
 def parameters(judging: Judging) -> list[ParameterSet]:
-    """The checks as parameters of a test, with readable ids."""
+    """Return the checks as parameters of a test, with readable ids."""
     return [pytest.param(check, id=str(check), marks=pytest.mark.optimetry) for check in judging.checks]
 
 
 def parametrization(judging: Judging) -> pytest.MarkDecorator:
-    """The mark that gives a test function one ``check`` after the other."""
+    """Return the mark that runs a test function with one ``check`` after the other."""
     return pytest.mark.parametrize("check", parameters(judging))

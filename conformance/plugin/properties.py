@@ -1,4 +1,4 @@
-"""Property tests of one engine by Hypothesis' own engine, whose shrinking finds the simplest case that fails."""
+"""Tests one engine with cases drawn by Hypothesis' own engine, which shrinks them to the simplest that fails."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from optimetry.conformance.targets.session import Guard, trajectory
 
 
 class Nonconformity(AssertionError):
-    """An engine does not compute what is documented; the text is all that is known of it.
+    """An engine does not compute what is documented; the text gives the verdict and the counterexample.
 
     Attributes:
         case: the case that shows it, where one was tried.
@@ -32,7 +32,7 @@ class Nonconformity(AssertionError):
 def hold_property(
     engine: Target, subject: Subject, dtype: str, profile: settings, arithmetic: Arithmetic = PLAIN
 ) -> None:
-    """Hold an engine against the documented formula on cases that Hypothesis draws, and on those that once failed.
+    """Compare an engine with the documented formula on cases that Hypothesis draws, and on replayed ones.
 
     Args:
         engine: what is tested; cases that it does not offer are left out.

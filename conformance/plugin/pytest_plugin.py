@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from optimetry.conformance.plugin.checks import Judging
 
 ARGUMENT = "optimetry_check"
-"""The argument that a test gets its checks by."""
+"""The argument of a test through which it gets its checks."""
 
 NO_TARGET = (
     "optimetry: no target to judge: add --optimizer-target TARGET, a built-in name or module:object "
@@ -30,9 +30,9 @@ JUDGING: pytest.StashKey[Judging] = pytest.StashKey()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options ``--optimizer-…``."""
     group = parser.getgroup("optimetry", "conformance of optimizers (pytest --pyargs optimetry.conformance.suite)")
-    group.addoption("--optimizer-target", metavar="TARGET", help="what is judged: a built-in name, or module:object")
+    group.addoption("--optimizer-target", metavar="TARGET", help="target to judge: a built-in name, or module:object")
     group.addoption("--optimizer-effort", metavar="EFFORT", default="quick", help="quick (default), standard, thorough")
-    group.addoption("--optimizer-seed", metavar="N", default="0", help="what cases come from (0), or `random`")
+    group.addoption("--optimizer-seed", metavar="N", default="0", help="seed of the cases (0), or `random`")
     group.addoption("--optimizer-rule", metavar="NAME", action="append", help="one optimizer; repeatable (all)")
     group.addoption(
         "--optimizer-dtype", metavar="NAME", action="append", help="one dtype; repeatable (float32 and float64)"
@@ -73,13 +73,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Hand the seed, which may be random, to a worker of pytest-xdist: all judge the same cases."""
+    """Send the seed, which may be random, to a worker of pytest-xdist, so that all judge the same cases."""
     if JUDGING in node.config.stash:
         node.workerinput[SEED] = str(node.config.stash[JUDGING].seed)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say what is judged, and how, so that it can be repeated."""
+    """Report what is judged, and how, so that the run can be repeated."""
     judging = config.stash.get(JUDGING, None)
     if judging is None:
         return None
@@ -88,7 +88,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give one check after the other to a test with the argument ``optimetry_check``."""
+    """Parametrize a test that has the argument ``optimetry_check`` with all checks."""
     if ARGUMENT in metafunc.fixturenames:
         judging = metafunc.config.stash.get(JUDGING, None)
         if judging is None:
@@ -100,7 +100,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 class _NoTarget:
-    """Stands for a check where no target is named."""
+    """Stands in for a check where no target is named."""
 
     def __call__(self) -> None:
         raise pytest.UsageError(NO_TARGET)
@@ -112,7 +112,7 @@ _no_target = _NoTarget()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Refuse to judge nothing; a worker of pytest-xdist cannot, so there each check fails."""
+    """End a session that has checks and no target; in a worker of pytest-xdist, which cannot, each check fails."""
     judges = any(ARGUMENT in getattr(item, "fixturenames", ()) for item in items)
     if judges and JUDGING not in config.stash and not hasattr(config, "workerinput"):
         _no_target()

@@ -1,1 +1,1 @@
-"""Proof that the suite notices faults and accepts honest implementations; nothing above imports it."""
+"""Tests of the suite itself: faults that it must reject, honest implementations that it must accept."""

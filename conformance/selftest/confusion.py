@@ -1,7 +1,7 @@
-"""Confusion matrix of diagnoses: ``python -m optimetry.conformance.selftest.confusion`` writes the page.
+"""Writes the confusion matrix of diagnoses: ``python -m optimetry.conformance.selftest.confusion``.
 
 Rows are kinds of targets of which it is known what they compute. Members of a family must be named, honest equivalents
-must conform, and what no family contains must be called divergent, whatever it looks like.
+must conform, and a target that no family contains must diverge.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from optimetry.reports.results import Verdict
 PAGE = Path("docs") / "confusion.md"
 
 FEW = Effort("few", 10, 1)
-"""The cases of equivalents here; the page on sensitivity has them on more."""
+"""The number of cases for equivalents here; the page on sensitivity uses more."""
 
 LARGEST = 32
-"""Families with more unnamed classes than this are tried at every so many of them."""
+"""The most unnamed classes of a family that are tried; of more, every second, third, … is."""
 
 NAMED, UNNAMED, IMPRECISE, FLUSHED = (
     "named dialect",
@@ -54,7 +54,7 @@ class Trial:
         name: what it is.
         optimizer: the subject.
         dtype: the dtype.
-        expected: the right verdict, as `outcome` has it.
+        expected: the right verdict, as `outcome` writes it.
         found: the verdict.
     """
 
@@ -74,18 +74,18 @@ class Trial:
 
     @property
     def right(self) -> bool:
-        """Whether the diagnosis is the right one; a fault that raises may be told by an error instead."""
+        """Whether the diagnosis is the right one."""
         return self.found == self.expected
 
 
 def class_verdict(one: PointClass, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
-    """The verdict on a class."""
+    """Return the verdict on a class."""
     (verdict,) = judge([computing(one)], one.optimizer, dtype, effort=effort, seed=0)
     return verdict
 
 
 def unnamed(optimizer: str) -> Sequence[PointClass]:
-    """The classes without a name, or every so many of them."""
+    """Return the unnamed classes, or at most `LARGEST` of them, evenly chosen."""
     found = [one for one in classes_of(optimizer) if not one.documented and one.dialect is None]
     return found[:: -(-len(found) // LARGEST) or 1]
 
@@ -99,13 +99,13 @@ def kind_of(fault: Fault) -> str:
 
 
 def trials() -> Iterator[Trial]:
-    """Every target with its diagnosis."""
+    """Yield every target with its diagnosis."""
     for fault in FAULTS.values():
         for dtype in fault.dtypes:
             try:
                 found = outcome(judged(fault, dtype))
             except SystemExit:
-                found = "error"  # as in `check`, one of whose processes ends with it
+                found = "error"  # which ends a worker process of `check`
             yield Trial(kind_of(fault), fault.name, fault.optimizer, dtype, fault.outcome, found)
     for optimizer in FAMILIES:
         for one in unnamed(optimizer):
@@ -119,7 +119,7 @@ def trials() -> Iterator[Trial]:
 
 
 def page(found: Iterable[Trial]) -> str:
-    """The page as Markdown: the same for the same code."""
+    """Write the page as Markdown: the same for the same code."""
     found = list(found)
     members = [trial for trial in found if trial.kind in MEMBERS]
     exact = sum(trial.right for trial in members)

@@ -1,4 +1,4 @@
-"""The reference, computing something else than the document says: the target behind every fault and every trial."""
+"""The reference with another formula for one subject: the target behind every fault and every trial."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Start = Callable[[Declared, list[Array]], Any]
 
 
 class Instead(NumpyTarget):
-    """The documented rules and wrappers, but for what ``begin`` starts.
+    """The documented rules and wrappers, except for what ``begin`` starts.
 
     Attributes:
         begin: starts the runs that are different.

@@ -1,7 +1,7 @@
-"""What the suite rejects and accepts: ``python -m optimetry.conformance.selftest.sensitivity`` writes the page.
+"""Writes what the suite rejects and accepts: ``python -m optimetry.conformance.selftest.sensitivity``.
 
-The page lists every fault with its verdict, and every honest equivalent with its worst share of the bound, all from
-runs. It also replays a naive test against the same faults, the kind that optimizers are usually tested with.
+The page lists every fault with its verdict, and every honest equivalent with its worst error ratio, all from runs.
+It also replays a naive test against the same faults, the kind that optimizers are usually tested with.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ HALF_QUICK = Effort("half of quick", EFFORTS["quick"].cases // 2, EFFORTS["quick
 """What must be enough to reject a fault: the first half of the cases of ``--effort quick``."""
 
 QUICK_CASES = Effort("quick, without laws", EFFORTS["quick"].cases, 0)
-"""What the shares of equivalents are taken from; that they keep the laws is a test of its own."""
+"""The effort that measures the error ratios of equivalents; another test holds them to the laws."""
 
 DTYPES = ("float32", "float64")
 """The dtypes in which equivalents must conform."""
 
 
 def judged(fault: Fault, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
-    """The verdict on a fault."""
+    """Return the verdict on a fault."""
     (verdict,) = judge([fault.target()], fault.optimizer, dtype, effort=effort, seed=0, guard=Guard(fault.time_limit))
     return verdict
 
 
 def equivalents(optimizer: str, dtype: str, effort: Effort) -> dict[str, Verdict]:
-    """The verdict on every style that computes a rule in its own way, by the style's name."""
+    """Return the verdict on every style that computes a rule in its own way, by the style's name."""
     engines = Equivalents([style for style in STYLES.values() if optimizer in rules_of(style)]).engines()
     return {verdict.engine: verdict for verdict in judge(engines, optimizer, dtype, effort=effort, seed=0)}
 
 
 def passes_naive_test(fault: Fault) -> bool:
-    """Whether a fault passes for correct in a test as most optimizers have it.
+    """Whether a fault passes the kind of test that most optimizers have.
 
     Default hyperparameters, one tensor of ten elements, ten steps with gradients from N(0, 1), a constant learning
     rate, and ``np.testing.assert_allclose`` with a relative tolerance of 1e-5 on the final parameters.
@@ -93,7 +93,7 @@ def _trained(target: Target, fault: Fault, parameters: Array, grads: Sequence[Ar
 
 
 def page() -> str:
-    """The page as Markdown: the same for the same code."""
+    """Write the page as Markdown: the same for the same code."""
     runs = [(fault, dtype) for fault in FAULTS.values() for dtype in fault.dtypes]
     pairs = [(optimizer, dtype) for optimizer in RULES for dtype in DTYPES]
     verdicts = {(fault.name, dtype): judged(fault, dtype) for fault, dtype in tqdm(runs, "faults", disable=None)}

@@ -1,4 +1,4 @@
-"""Named rules that differ from the documented ones, one family per file; importing this package declares them all."""
+"""Dialects of the documented rules and wrappers, one family a file; importing this package declares them all."""
 
 from importlib import import_module
 from pkgutil import iter_modules

@@ -1,4 +1,4 @@
-"""Averages of parameters that are called by the documented names and are others."""
+"""Averages of parameters that go by the documented names and differ."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from optimetry.reference.rule import Array
 
 @dataclass(frozen=True, kw_only=True)
 class StartsAtFirst(ExponentialMovingAverage):
-    """The first value counts for more than the documents say; nothing starts at zero, so nothing is corrected."""
+    """Starts at the first value, which weighs more than documented; nothing starts at zero, so nothing is corrected."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         if state is None:
@@ -30,7 +30,7 @@ class StartsAtFirst(ExponentialMovingAverage):
 
 @dataclass(frozen=True, kw_only=True)
 class StartsAtInitial(StartsAtFirst):
-    """The value before training counts, too, as if it were the first."""
+    """Starts at the value before training, as if it were the first."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         return super().feed(fed, parameters, state or (0, Decayed(0.0, list(parameters))))
@@ -38,7 +38,7 @@ class StartsAtInitial(StartsAtFirst):
 
 @dataclass(frozen=True, kw_only=True)
 class NotCorrected(ExponentialMovingAverage):
-    """The average from 0 as it is, biased towards zero."""
+    """Keeps the bias of an average that starts at 0."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         _, state = super().feed(fed, parameters, state)
@@ -47,7 +47,7 @@ class NotCorrected(ExponentialMovingAverage):
 
 @dataclass(frozen=True, kw_only=True)
 class CorrectedByPower(ExponentialMovingAverage):
-    """The power of one decay in place of the product of all: right for a constant decay alone."""
+    """Corrects by the power of one decay in place of the product of all: right for a constant decay alone."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         _, state = super().feed(fed, parameters, state)
@@ -57,7 +57,7 @@ class CorrectedByPower(ExponentialMovingAverage):
 
 
 class _Increments(ExponentialAverage):
-    """Forms each average from its change."""
+    """Forms each average as an increment."""
 
     def update(self, state: Decayed, parameters: Sequence[Array], thres_steps: int | None = None) -> Decayed:
         decay = self.decay_at(thres_steps)
@@ -67,7 +67,7 @@ class _Increments(ExponentialAverage):
 
 @dataclass(frozen=True, kw_only=True)
 class Incremental(ExponentialMovingAverage):
-    """The same number, but for cancellation."""
+    """Forms the average as an increment: the same number, except for cancellation."""
 
     @property
     def average(self) -> ExponentialAverage:
@@ -76,7 +76,7 @@ class Incremental(ExponentialMovingAverage):
 
 @dataclass(frozen=True, kw_only=True)
 class CurrentWindow(ModelAverage):
-    """The previous window is forgotten: zero over zero right after a window has been closed."""
+    """Ignores the previous window: zero over zero right after a window has been closed."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         _, held = super().feed(fed, parameters, state)
@@ -84,7 +84,7 @@ class CurrentWindow(ModelAverage):
 
 
 class _WholeWindows(WindowAverage):
-    """The length of a window is cut to a whole number, as with integers of C."""
+    """Truncates the length of a window to a whole number, as integer arithmetic does."""
 
     def is_full(self, updates: int, in_window: int) -> bool:
         return in_window >= self.minimum and in_window >= min(self.maximum, math.floor(updates * self.rate))
@@ -92,7 +92,7 @@ class _WholeWindows(WindowAverage):
 
 @dataclass(frozen=True, kw_only=True)
 class WholeWindows(ModelAverage):
-    """A window is closed up to one update earlier."""
+    """Closes a window up to one update earlier."""
 
     @property
     def average(self) -> WindowAverage:

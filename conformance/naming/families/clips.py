@@ -1,4 +1,4 @@
-"""Clips that are called by the documented names and are others."""
+"""Clips that go by the documented names and differ."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ TORCH_EPSILON = 1e-6
 
 
 def norm_of_all(arrays: Sequence[Array]) -> Array:
-    """The norm of all elements of all arrays."""
+    """Return the norm of all elements of all arrays."""
     squares = [np.square(norm(array)) for array in arrays]
     return np.sqrt(sum(squares[1:], start=squares[0]))
 
 
 def scaled_with_epsilon(grads: Sequence[Array], limit: Any) -> list[Array]:
-    """All gradients scaled by one factor, as ``torch.nn.utils.clip_grad_norm_`` has it: the factor is clamped."""
+    """Scale all gradients by one clamped factor, as ``torch.nn.utils.clip_grad_norm_`` does."""
     factor = np.minimum(limit / (norm_of_all(grads) + TORCH_EPSILON), 1.0)
     return [grad * factor for grad in grads]
 
 
 def in_float32(number: Any) -> Any:
-    """A number rounded to float32 and back."""
+    """Round a number to float32 and back."""
     if isinstance(number, Bounded):
         rounding = np.abs(number.value) * FORMATS["float32"].roundoff
         return Bounded(number.value, number.bound + rounding, number.form, number.nonnegative)
@@ -78,7 +78,7 @@ class GlobalNormInFloat32(ClipByGlobalNorm):
 
 @dataclass(frozen=True, kw_only=True)
 class AlwaysScaled(ClipByNorm):
-    """Short gradients are made longer."""
+    """Scales short gradients up, too."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         return [np.where(norm(grad) > 0.0, grad * self.clip_norm / norm(grad), grad) for grad in fed], None
@@ -86,7 +86,7 @@ class AlwaysScaled(ClipByNorm):
 
 @dataclass(frozen=True, kw_only=True)
 class NormOfAll(ClipByNorm):
-    """What `ClipByGlobalNorm` documents."""
+    """Computes what `ClipByGlobalNorm` documents."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         return clip_by_global_norm(fed, self.clip_norm), None
@@ -94,7 +94,7 @@ class NormOfAll(ClipByNorm):
 
 @dataclass(frozen=True, kw_only=True)
 class NormOfEach(ClipByGlobalNorm):
-    """What `ClipByNorm` documents."""
+    """Computes what `ClipByNorm` documents."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         return [clipped for grad in fed for clipped in clip_by_global_norm([grad], self.clip_norm)], None

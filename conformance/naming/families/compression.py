@@ -1,4 +1,4 @@
-"""Compressions of gradients that are called DGC and are others."""
+"""Compressions of gradients that are called DGC and differ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from optimetry.reference.rule import Array
 
 @dataclass(frozen=True, kw_only=True)
 class Unmasked(DGCCompress):
-    """Stale momentum goes on where an entry has just been sent."""
+    """Keeps the momentum of an entry that has just been sent."""
 
     def left(self, taken: Any, u: Array) -> Array:
         return u
@@ -21,7 +21,7 @@ class Unmasked(DGCCompress):
 
 @dataclass(frozen=True, kw_only=True)
 class Uncorrected(DGCCompress):
-    """Momentum is left to whoever applies the messages."""
+    """Applies no momentum before entries are sent."""
 
     def accumulated(self, grad: Array, u: Array, v: Array) -> tuple[Array, Array]:
         return u, v + grad
@@ -29,7 +29,7 @@ class Uncorrected(DGCCompress):
 
 @dataclass(frozen=True, kw_only=True)
 class RoundedUp(DGCCompress):
-    """One entry more, mostly."""
+    """Rounds the number of entries up: mostly one more is sent."""
 
     def count(self, size: int) -> int:
         return min(size, max(1, math.ceil(size * (1 - self.sparsity))))
@@ -37,7 +37,7 @@ class RoundedUp(DGCCompress):
 
 @dataclass(frozen=True, kw_only=True)
 class VelocitySelects(DGCCompress):
-    """What has waited long does not count for more: another order, the same messages otherwise."""
+    """Selects by |u|, so that accumulated entries do not count for more: another order, the same messages otherwise."""
 
     def taken(self, u: Array, v: Array) -> Any:
         return super().taken(v, u)

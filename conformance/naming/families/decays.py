@@ -1,4 +1,4 @@
-"""Regularizers that are called by the documented names and are others."""
+"""Regularizers that go by the documented names and differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from optimetry.reference.rule import Array
 
 @dataclass(frozen=True, kw_only=True)
 class DecayThenClip(ClipThenDecay):
-    """The clip shortens the term, too."""
+    """Clips after adding the term, so that the term is clipped, too."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         pairs = zip(fed, parameters, strict=True)
@@ -26,7 +26,7 @@ class DecayThenClip(ClipThenDecay):
 
 @dataclass(frozen=True, kw_only=True)
 class ClipWithEpsilonThenDecay(ClipThenDecay):
-    """The documented order behind a clip that scales to a little less than the limit."""
+    """Keeps the documented order, behind a clip that scales to a little less than the limit."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         pairs = zip(scaled_with_epsilon(fed, self.clip_norm), parameters, strict=True)
@@ -35,7 +35,7 @@ class ClipWithEpsilonThenDecay(ClipThenDecay):
 
 @dataclass(frozen=True, kw_only=True)
 class DoubledL2(L2):
-    """A penalty without the half."""
+    """Takes the gradient of a penalty without the factor 1/2."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         terms = [l2_term(self.regularization_coeff, param) for param in parameters]

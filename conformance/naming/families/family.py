@@ -1,8 +1,8 @@
-"""Rules in real use that differ from the documented one, each with a name, an origin and a reference.
+"""Declares dialects: formulas in real use that differ from the documented one, with name, origin and reference.
 
 The dialects of one rule are points of one *family*: a subclass of the documented rule with a field for each *axis*, a
-choice in which implementations differ. At the documented value of every axis the family is the documented rule. What
-differs in its whole formula, as wrappers mostly do, is a subclass of its own, at no point.
+choice in which implementations differ. At the documented value of every axis the family is the documented rule. A
+dialect whose whole formula differs, as for most wrappers, is a subclass of its own, at no point.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def axis(documented: str, values: Mapping[str, str]) -> Any:
 
 
 def axes(family: type[Declared]) -> dict[str, Axis]:
-    """The axes of a family by name, in the order of their declaration."""
+    """Return the axes of a family by name, in the order of their declaration."""
     return {
         field.name: Axis(field.name, str(field.default), field.metadata["axis"])
         for field in dataclasses.fields(family)
@@ -57,7 +57,7 @@ class Dialect:
         origin: which frameworks, versions or papers compute it.
         reference: where that can be read: a section of a paper, or a source file upstream.
         difference: the line of the formula that differs.
-        dtypes: the dtypes in which it can be told from the documented formula; None for all.
+        dtypes: the dtypes in which it differs from the documented formula by more than rounding; None for all.
 
     Raises:
         ValueError: the point names an axis or a value that the family does not have, or no difference at all.
@@ -88,7 +88,7 @@ class Dialect:
         return self.family.name
 
     def of(self, hyper: Mapping[str, Any]) -> Declared:
-        """The formula with these documented hyperparameters.
+        """Return the formula with these documented hyperparameters.
 
         Raises:
             HyperparameterError: as for the documented formula.
@@ -99,11 +99,11 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Setting:
-    """What one probe of a family has in common, and what the pool is drawn from that its tensors are chosen from.
+    """The hyperparameters and rates of one probe of a family, and the ranges that its pool of tensors is drawn from.
 
     Attributes:
         hyper: hyperparameters at which dialects differ.
-        rates: the learning rate of each step; it changes on the way.
+        rates: the learning rate of each step; it changes between steps.
         sizes: decimal exponents of the parameters.
         grads: decimal exponents of the gradients.
         pool: how many tensors are drawn.

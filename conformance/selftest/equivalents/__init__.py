@@ -1,4 +1,4 @@
-"""Honest re-implementations: every rule in the styles of real engines. All of them must conform."""
+"""Honest re-implementations: every rule and wrapper in the styles of real engines, all of which must conform."""
 
 from optimetry.conformance.selftest.equivalents.applicable import rules_of
 from optimetry.conformance.selftest.equivalents.engines import Equivalents, Style, StyledTarget

@@ -1,4 +1,4 @@
-"""Which rules a style computes in other operations, or another order of them: read off the rules' own expressions."""
+"""Finds the rules that a style computes with other operations, or in another order, from the rules' expressions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LATER = 3
 
 @cache
 def rules_of(style: Style) -> tuple[str, ...]:
-    """The names of the rules that a style computes in its own way."""
+    """Return the names of the rules that a style computes in its own way."""
     return tuple(name for name, rule in RULES.items() if _applies(style, rule))
 
 
@@ -51,7 +51,7 @@ def _applies(style: Style, rule: type[Rule]) -> bool:
 
 
 def _expressions(rule: type[Rule]) -> Iterator[dict[str, Node]]:
-    """The expressions of a later update, at the last corners, with every position of the flags."""
+    """Yield the expressions of a later update, at the last corners, with every combination of the flags."""
     declared = rule.hyperparameters()
     corners = {x.name: x.corners[-1] if x.corners else x.default for x in declared}
     flags = [x.name for x in declared if x.kind is bool]
@@ -79,7 +79,7 @@ COMMUTES = (np.add, np.multiply, np.maximum, np.minimum)
 
 
 def _structure(node: Any) -> str:
-    """An expression as text; the order of operands counts only where it makes a difference."""
+    """Write an expression as text; operands are sorted where their order makes no difference."""
     if not isinstance(node, Node):
         return repr(node)
     operands = [_structure(arg) for arg in node.args]

@@ -1,4 +1,4 @@
-"""Engine styles as targets: the documented rules, each computed in another honest way."""
+"""Makes targets of engine styles: the documented rules, each computed in another honest way."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Style:
         description: what it does, and which engines do so.
         rewriting: the expression that is evaluated, from the documented one.
         evaluation: how it is evaluated.
-        layout: on which arrays; all tensors in one buffer where the rule allows it, unless said.
+        layout: on which arrays; by default all tensors in one buffer, where the rule allows it.
         wide_state: whether the state stays in the wide format between steps.
         wide_parameters: whether the parameters do, as a master copy does.
         in_place: whether the same arrays are updated and returned in every step.
@@ -150,7 +150,7 @@ class StyledTarget:
         return self.style.name
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
-        """The reason why the style is no equivalent for these hyperparameters, if there is one."""
+        """Return why the style is no equivalent for these hyperparameters; None if it is."""
         smallest = min((hyper[name] for name in DECAYS if name in hyper), default=1.0)
         return f"cancels for decays below {self.style.smallest_decay}" if smallest < self.style.smallest_decay else None
 

@@ -1,4 +1,4 @@
-"""Ways to evaluate an expression: in which precision, with which sums and powers, in which pieces."""
+"""Evaluates an expression: in which precision, with which sums and powers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Power = Callable[[Any, Any], Any]
 
 
 def as_numpy(terms: Array) -> Any:
-    """The sum in the order that NumPy chooses."""
+    """Sum in the order that NumPy chooses."""
     return np.sum(terms, initial=0.0)  # not every dtype has a default for no terms
 
 
@@ -39,7 +39,7 @@ class Evaluation:
     power: Power = np.power
 
     def value(self, node: Node, form: Format, inputs: Mapping[str, Any], known: dict[int, Any]) -> Any:
-        """The value of an expression over arrays of one format; ``known`` keeps those of shared operands."""
+        """Evaluate an expression over arrays of one format; ``known`` caches shared operands."""
         if id(node) not in known:
             known[id(node)] = self._value(node, form, inputs, known)
         return known[id(node)]
@@ -54,7 +54,7 @@ class Evaluation:
         if node.op == GETITEM:
             return args[0][int(args[1])]
         if not node.scalar:
-            # Numbers round to the arrays' dtype where they meet them.
+            # A number is rounded to the dtype of the array that it is combined with.
             args = [arg if _is_mask(arg) else np.asarray(arg).astype(held) for arg in args]
         if node.op == SUM:
             return np.asarray(self.sum(args[0].reshape(-1))).astype(held)
@@ -93,23 +93,23 @@ PLAIN = Evaluation()
 
 
 def in_order(terms: Array) -> Any:
-    """The sum from the first term to the last."""
+    """Sum from the first term to the last."""
     return reduce(lambda a, b: a + b, terms, terms.dtype.type(0))
 
 
 def in_reverse(terms: Array) -> Any:
-    """The sum from the last term to the first."""
+    """Sum from the last term to the first."""
     return in_order(terms[::-1])
 
 
 def in_blocks(terms: Array) -> Any:
-    """Sums of blocks of 16, then their sum."""
+    """Sum blocks of 16, then their sums."""
     blocks = [in_order(terms[start : start + 16]) for start in range(0, terms.size, 16)]
     return reduce(lambda a, b: a + b, blocks, terms.dtype.type(0))
 
 
 def in_pairs(terms: Array) -> Any:
-    """Pairwise sums, down to single terms."""
+    """Sum pairwise, down to single terms."""
     if terms.size < 2:
         return in_order(terms)
     half = terms.size // 2
@@ -117,24 +117,24 @@ def in_pairs(terms: Array) -> Any:
 
 
 def in_lanes(terms: Array) -> Any:
-    """Eight running sums, one for each lane of a vector, then their sum; the tail is added at the end."""
+    """Form eight running sums, one for each lane of a vector, then their sum; the tail is added at the end."""
     whole = terms.size - terms.size % 8
     lanes = reduce(lambda a, b: a + b, terms[:whole].reshape(-1, 8), np.zeros(8, terms.dtype))
     return in_order(np.concatenate([lanes, terms[whole:]]))
 
 
 def in_double(terms: Array) -> Any:
-    """The sum in the wide format, rounded once."""
+    """Sum in the wide format, and round once."""
     return np.sum(terms.astype(FORMATS[terms.dtype.name].wide), initial=0.0)
 
 
 def repeated_product(base: Any, exponent: int) -> Any:
-    """A power as the accumulator of a running optimizer has it: one product a step."""
+    """Form a power as the accumulator of a running optimizer: one product a step."""
     return reduce(lambda product, _: product * base, range(exponent - 1), base)
 
 
 def repeated_squares(base: Any, exponent: int) -> Any:
-    """A power by binary exponentiation."""
+    """Form a power by binary exponentiation."""
     if exponent == 1:
         return base
     half = repeated_squares(base, exponent // 2)

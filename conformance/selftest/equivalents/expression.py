@@ -1,4 +1,4 @@
-"""A rule's update as an expression, so that it can be rewritten and evaluated in other ways than NumPy's own.
+"""Traces a rule's update as an expression, which can be rewritten and evaluated in other ways than NumPy's own.
 
 `traced` calls the rule on nodes in place of arrays; each NumPy function that the rule calls becomes a node (NEP 13, NEP
 18). Hyperparameters and the learning rate are nodes as well, marked ``scalar``: implementations treat numbers and
@@ -26,9 +26,9 @@ class Node(NDArrayOperatorsMixin):
 
     Attributes:
         op: what it computes.
-        args: the nodes it computes that from; for a leaf its value, or its name among the inputs, alone.
+        args: its operands; for a leaf its value alone, or its name among the inputs.
         shape: the shape that the rule sees, where it asks for one.
-        scalar: whether no array is among what it depends on.
+        scalar: whether it depends on no array.
     """
 
     __slots__ = ("args", "op", "scalar", "shape")
@@ -57,12 +57,12 @@ class Node(NDArrayOperatorsMixin):
 
 
 def array_input(name: str, shape: tuple[int, ...]) -> Node:
-    """An array that is given when the expression is evaluated."""
+    """Make a leaf for an array that is given when the expression is evaluated."""
     return Node(INPUT, name, shape=shape, scalar=False)
 
 
 def number(value: Any) -> Node:
-    """A number that is known."""
+    """Make a leaf of a known number."""
     return Node(None, value, scalar=True)
 
 
@@ -78,7 +78,7 @@ PARAM, GRAD, LEARNING_RATE = "param", "grad", "learning_rate"
 
 
 def traced(rule: Rule, t: int, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Node]:
-    """The expressions of one update, of the parameter and of each slot, for inputs of these shapes."""
+    """Trace one update: the expressions of the parameter and of each slot, for inputs of these shapes."""
     inputs = {name: array_input(name, shape) for name, shape in shapes.items()}
     param, grad = inputs.pop(PARAM), inputs.pop(GRAD)
     lifted = rule.lifted(lambda name, value: number(value))
@@ -91,12 +91,12 @@ Rewriting = Callable[[Node], Node]
 
 
 def as_documented(node: Node) -> Node:
-    """The same node."""
+    """Return the same node."""
     return node
 
 
 def rewritten(node: Node, rewriting: Rewriting, known: dict[int, Node]) -> Node:
-    """The expression rewritten from its leaves up; shared operands stay shared."""
+    """Rewrite an expression from its leaves up; shared operands stay shared."""
     if node.op is None or node.op == INPUT:
         return node
     if id(node) not in known:

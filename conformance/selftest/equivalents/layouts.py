@@ -1,4 +1,4 @@
-"""Which arrays a step is computed on: tensors as they are, one buffer for all, blocks of a vector's width, threads."""
+"""Lays out the arrays of a step: tensors as they are, one buffer for all, blocks of a vector's width, threads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Slots = Mapping[str, Array]
 
 @dataclass(frozen=True)
 class Piece:
-    """What one update is computed on, and what it gives.
+    """The arrays of one update, before or after it.
 
     Attributes:
         param: parameter elements.
@@ -34,19 +34,19 @@ class Piece:
 
     @property
     def flat(self) -> Piece:
-        """The piece with one axis for all elements."""
+        """Return the piece with one axis for all elements."""
         size = self.param.size
         ahead = {slot: array.shape[: array.ndim - self.param.ndim] for slot, array in self.slots.items()}
         slots = {slot: array.reshape(*ahead[slot], size) for slot, array in self.slots.items()}
         return Piece(self.param.reshape(size), self.grad.reshape(size), slots, self.t)
 
     def part(self, part: slice) -> Piece:
-        """Some elements of the flat piece."""
+        """Return some elements of the flat piece."""
         slots = {slot: array[..., part] for slot, array in self.slots.items()}
         return Piece(self.param[part], self.grad[part], slots, self.t)
 
     def padded(self, size: int) -> Piece:
-        """The flat piece with zeros behind."""
+        """Return the flat piece, padded with zeros."""
 
         def pad(array: Array) -> Array:
             return np.concatenate([array, np.zeros((*array.shape[:-1], size - array.shape[-1]), array.dtype)], axis=-1)
@@ -72,12 +72,12 @@ def _reshaped(updated: Updated, like: Piece) -> Updated:
 
 
 def tensors(pieces: Sequence[Piece], update: Update) -> list[Updated]:
-    """One tensor after the other."""
+    """Update one tensor after the other."""
     return [update(piece) for piece in pieces]
 
 
 def one_buffer(pieces: Sequence[Piece], update: Update) -> list[Updated]:
-    """All tensors with the same number of updates in one buffer, as multi-tensor kernels do."""
+    """Update all tensors with the same number of updates in one buffer, as multi-tensor kernels do."""
     done: list[Updated] = [(piece.param, dict(piece.slots)) for piece in pieces]
     for t in sorted({piece.t for piece in pieces}):
         chosen = [i for i, piece in enumerate(pieces) if piece.t == t]
@@ -93,7 +93,7 @@ def one_buffer(pieces: Sequence[Piece], update: Update) -> list[Updated]:
 
 
 def blocks_of_16(pieces: Sequence[Piece], update: Update) -> list[Updated]:
-    """Sixteen elements at a time in one pass over all arrays, the last block filled up with zeros."""
+    """Update sixteen elements at a time in one pass over all arrays, the last block padded with zeros."""
     done = []
     for piece in pieces:
         flat, size = piece.flat, piece.param.size
@@ -108,7 +108,7 @@ def blocks_of_16(pieces: Sequence[Piece], update: Update) -> list[Updated]:
 
 
 def _spaced(array: Array) -> Array:
-    """The same elements, every second of an array in Fortran order where there is more than one axis."""
+    """Return the same elements, as every second of an array in Fortran order where there is more than one axis."""
     spaced = np.zeros([2 * length for length in array.shape], array.dtype, order="F")
     every_second: tuple[Any, ...] = (..., *[slice(None, None, 2)] * array.ndim)
     view: Array = spaced[every_second]
@@ -117,7 +117,7 @@ def _spaced(array: Array) -> Array:
 
 
 def strided(pieces: Sequence[Piece], update: Update) -> list[Updated]:
-    """One tensor after the other, none of them contiguous."""
+    """Update one tensor after the other, none of them contiguous."""
     return [
         update(
             Piece(
@@ -137,7 +137,7 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def threads(pieces: Sequence[Piece], update: Update) -> list[Updated]:
-    """Every tensor in three parts, all of them at once."""
+    """Update every tensor in three parts, all at once."""
     started = []
     for piece in pieces:
         size = piece.param.size

@@ -1,4 +1,4 @@
-"""Other expressions for the same number: what a compiler or a careful author may make of a formula."""
+"""Rewrites expressions to others for the same number, as a compiler or a careful author may."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from optimetry.conformance.selftest.equivalents.expression import FMA, LERP, Nod
 
 
 def _factors(node: Node) -> tuple[list[Node], list[Node]]:
-    """The factors above and below the line of a chain of products and quotients."""
+    """Return the factors of the numerator and the denominator of a chain of products and quotients."""
     if node.op is np.multiply:
         (a, b), (c, d) = _factors(node.args[0]), _factors(node.args[1])
         return a + c, b + d
@@ -79,7 +79,7 @@ def commuted(node: Node) -> Node:
 
 
 def _average(node: Node) -> tuple[Node, Node, Node] | None:
-    """The weight, the old and the new operand of ``b*old + (1 - b)*new``."""
+    """Return the weight, the old and the new operand of ``b*old + (1 - b)*new``."""
     if node.op is not np.add or any(arg.op is not np.multiply for arg in node.args):
         return None
     (kept, old), (rest, new) = node.args[0].args, node.args[1].args

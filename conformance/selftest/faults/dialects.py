@@ -1,4 +1,4 @@
-"""Every dialect in working precision: members of a family, which the suite must tell from the document and name."""
+"""Every dialect in working precision as a fault: the suite must reject it, and name it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements and tensors that a kernel leaves out, takes twice or treats by their place."""
+"""Kernels that skip elements or tensors, update them twice, or treat them by their place."""
 
 from __future__ import annotations
 

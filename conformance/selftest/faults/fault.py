@@ -1,4 +1,4 @@
-"""What a faulty target is: a target that computes every subject as documented but one, and that one with one defect."""
+"""Declares faults: targets that compute every subject as documented but one, and that one with one defect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from optimetry.conformance.selftest.instead import Instead
 from optimetry.reports.results import Verdict, described
 
 Memory = MutableMapping[str, Any]
-"""What outlives the runs of one target; an honest one keeps nothing there."""
+"""Outlives the runs of one target; an honest target keeps nothing there."""
 
 Start = Callable[[Any, list[Array], Memory], Any]
 """Begins a faulty run, given the documented rule or wrapper, the parameters and the target's memory."""
@@ -19,16 +19,16 @@ Start = Callable[[Any, list[Array], Memory], Any]
 
 @dataclass(frozen=True)
 class Fault:
-    """One defect, and what the suite must say of it.
+    """One defect, and the verdict that the suite must give on it.
 
     Attributes:
         name: unique among all faults.
         optimizer: the subject it breaks.
         defect: what is wrong, and where such a defect was seen or which token of the formula is mutated.
         start: begins a run with the defect.
-        rejected_by: what rejects it first: a law's name, ``oracle`` or ``protocol``; None where the cases decide
-            which of several.
-        outcome: the verdict it must get, as `outcome` has it.
+        rejected_by: what rejects it first: a law's name, ``oracle`` or ``protocol``; None where that depends on the
+            cases.
+        outcome: the verdict that it must get, as `outcome` writes it.
         dtypes: the dtypes in which it must be noticed.
         because: what the verdict's reason must contain.
         time_limit: seconds one run may take.
@@ -47,7 +47,7 @@ class Fault:
     kind: type[FaultyTarget] | None = field(default=None, repr=False)
 
     def target(self) -> FaultyTarget:
-        """A target with this defect, which remembers nothing yet."""
+        """Make a target with this defect, with empty memory."""
         return (self.kind or FaultyTarget)(self)
 
 
@@ -78,13 +78,13 @@ def enter(*faults: Fault) -> None:
 
 
 def outcome(verdict: Verdict) -> str:
-    """A verdict in a few words: ``diverges``, ``dialect: scaled_epsilon``, ``imprecise: beta1 in float32``."""
+    """Write a verdict in a few words: ``diverges``, ``dialect: scaled_epsilon``, ``imprecise: beta1 in float32``."""
     computes = [*([verdict.dialect] if verdict.dialect else []), *map(described, verdict.computes.arithmetic)]
     return ": ".join([verdict.verdict, *(["; ".join(computes)] if computes else [])])
 
 
 def rejected_by(verdict: Verdict) -> str | None:
-    """What noticed a defect, as `Fault.rejected_by` has it; None where nothing did."""
+    """Return what noticed a defect, in the terms of `Fault.rejected_by`; None where nothing did."""
     if verdict.verdict == "unsupported" or (verdict.verdict == "conforms" and not verdict.computes.arithmetic):
         return None
     return "protocol" if verdict.verdict == "error" else verdict.law or "oracle"

@@ -1,4 +1,4 @@
-"""Places in a run of the reference where a defect can sit, so that most faults are one function in a table."""
+"""Hooks into a run of the reference, so that most faults are one function in a table."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Hooks:
         rate: the learning rate that is used, from those of all steps so far.
         parameter: the parameter that is kept, from that before the step and that after it.
         slot: the state array that is kept, from that after the step.
-        count: the number of updates that the rule is told, from the true one.
-        returned: what the caller gets, from the parameters after the step.
+        count: the number of updates that the rule is given, from the true one.
+        returned: what the step returns, from the parameters after it.
     """
 
     gradient: Callable[[Array], Array] = lambda grad: grad
@@ -49,7 +49,7 @@ class HookedRun(RuleRun):
         self.rates: list[float] = []
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        """One update, with every hook in its place."""
+        """Apply one update, with every hook in its place."""
         training, hooks = self.training, self.hooks
         self.rates.append(learning_rate)
         before, counts = [np.array(param) for param in training.parameters], training.updates
@@ -68,7 +68,7 @@ class HookedRun(RuleRun):
 
 
 def hooked(**hooks: Any) -> Start:
-    """Begins runs with these `Hooks`."""
+    """Return a function that begins runs with these `Hooks`."""
     chosen = Hooks(**hooks)
 
     def start(rule: Rule, parameters: list[Array], memory: Memory) -> HookedRun:

@@ -1,4 +1,4 @@
-"""Defects that hang on how large a tensor is."""
+"""Defects that depend on the size of a tensor."""
 
 from __future__ import annotations
 

@@ -23,33 +23,33 @@ from optimetry.reference.norms import norm
 
 
 class Softly(ClipByNorm):
-    """``g*c/(c + |g|)``: shorter each time."""
+    """``g*c/(c + |g|)``: clips again what is clipped."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
-        """Never as long as the limit."""
+        """Scale below the limit."""
         return [grad * self.clip_norm / (norm(grad) + self.clip_norm) for grad in fed], None
 
 
 class LargestElement(ClipByNorm):
-    """The largest magnitude in place of the norm."""
+    """Takes the largest magnitude in place of the norm."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
-        """Another norm."""
+        """Scale by another norm."""
         sizes = [np.max(np.abs(grad), initial=0.0) for grad in fed]
         return [g * self.clip_norm / np.maximum(n, self.clip_norm) for g, n in zip(fed, sizes, strict=True)], None
 
 
 class SumOfNorms(ClipByGlobalNorm):
-    """The norms are added, not their squares."""
+    """Adds the norms, not their squares."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
-        """Too long a norm."""
+        """Scale by too large a norm."""
         size = sum((norm(grad) for grad in fed[1:]), start=norm(fed[0]))
         return [grad * self.clip_norm / np.maximum(size, self.clip_norm) for grad in fed], None
 
 
 class UpperEndOnly(ClipByValue):
-    """Nothing is too small."""
+    """Clips at the upper end alone."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """``min(g, upper)``."""
@@ -57,7 +57,7 @@ class UpperEndOnly(ClipByValue):
 
 
 class SignOfZeroIsOne(L1):
-    """Zero is pushed away from."""
+    """Takes 1 for the sign of 0."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """``g + c`` where w is 0."""
@@ -67,10 +67,10 @@ class SignOfZeroIsOne(L1):
 
 
 class NarrowStrength(L2):
-    """The strength passes through float16."""
+    """Rounds the strength to float16."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
-        """Eleven bits of it are left."""
+        """Add the term with a strength of eleven bits."""
         return replace(self, regularization_coeff=float(np.float16(self.regularization_coeff))).plain(fed, parameters)
 
     def plain(self, fed: Sequence[Array], parameters: Sequence[Array]) -> tuple[list[Array], Any]:
@@ -79,29 +79,29 @@ class NarrowStrength(L2):
 
 
 class ForgetsTheRest(DGCCompress):
-    """What is not sent is lost."""
+    """Drops what is not sent."""
 
     def compressed(self, grad: Array, u: Array, v: Array) -> tuple[Array, tuple[Array, Array]]:
-        """No error feedback."""
+        """Compress without error feedback."""
         message, (u, v) = super().compressed(grad, u, v)
         return message, (u, 0 * v)
 
 
 class LargestUpwards(DGCCompress):
-    """The largest entries, not those of largest magnitude."""
+    """Takes the largest entries, not those of largest magnitude."""
 
     def taken(self, u: Array, v: Array) -> Any:
-        """Negative entries wait."""
+        """Take the largest positive entries."""
         taken = np.zeros(v.size, bool)
         taken[np.argsort(-v.reshape(-1), kind="stable")[: self.count(v.size)]] = True
         return taken.reshape(v.shape)
 
 
 class LimitSharedOut(ClipByNorm):
-    """The limit is for all gradients together."""
+    """Divides the limit among all gradients."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
-        """Each gradient gets its part of it."""
+        """Clip each gradient to its part of the limit."""
         return replace(self, clip_norm=self.clip_norm / max(len(fed), 1)).whole(fed, parameters)
 
     def whole(self, fed: Sequence[Array], parameters: Sequence[Array]) -> tuple[list[Array], Any]:
@@ -110,7 +110,7 @@ class LimitSharedOut(ClipByNorm):
 
 
 class TermLimited(ClipThenDecay):
-    """A limit below 1 shortens the term of the decay, too."""
+    """Scales the term of the decay by a limit below 1, too."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """``clip(g) + k*min(1, c)*w``."""
@@ -120,15 +120,15 @@ class TermLimited(ClipThenDecay):
 
 
 class HalfMasked(DGCCompress):
-    """Half the momentum goes on where an entry has just been sent."""
+    """Keeps half the momentum of an entry that has just been sent."""
 
     def left(self, taken: Any, u: Array) -> Array:
-        """Half of it."""
+        """Halve the momentum."""
         return np.where(taken, u * 0.5, u)
 
 
 class CorrectedOnce(ExponentialMovingAverage):
-    """The correction is that of the first update, whatever the update."""
+    """Corrects every update as if it were the first."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """``e / (1 - d)``."""
@@ -137,15 +137,15 @@ class CorrectedOnce(ExponentialMovingAverage):
 
 
 class OneEntryMore(DGCCompress):
-    """The count is rounded up, and once more."""
+    """Sends one entry too many."""
 
     def count(self, size: int) -> int:
-        """One entry more, where there is one."""
+        """Count one entry more, if there is one."""
         return min(size, super().count(size) + 1)
 
 
 class RestoresAverages(AverageFeed):
-    """What is applied stays."""
+    """Returns the averages from ``restore``."""
 
     def restore(self) -> list[Array]:
         """The averages."""
@@ -153,19 +153,19 @@ class RestoresAverages(AverageFeed):
 
 
 class SavesTheApplied(AverageFeed):
-    """As ``paddle.incubate.ModelAverage`` 3.3: a second apply takes the averages for the parameters."""
+    """Saves the averages as parameters in a second ``apply``, as ``paddle.incubate.ModelAverage`` 3.3."""
 
     def apply(self) -> list[Array]:
-        """Saves whatever is in the parameters."""
+        """Save the parameters, even if they are averages."""
         self.training = self.inside
         return super().apply()
 
 
 class AverageOfTheAverage(AverageFeed):
-    """As PaddlePaddle 1.8: to apply the average changes it."""
+    """Changes the average by applying it, as PaddlePaddle 1.8."""
 
     def apply(self) -> list[Array]:
-        """The correction stays in the average."""
+        """Keep the correction in the average."""
         updates, held = self._state
         with np.errstate(all="ignore"):
             corrected = held._replace(biased=[e / (1 - held.product) for e in held.biased])
@@ -174,10 +174,10 @@ class AverageOfTheAverage(AverageFeed):
 
 
 class ForgetsTheProduct(AverageFeed):
-    """A saved state does not say how far the average has come."""
+    """Loses the bias correction in a saved state."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
-        """The product of the decays is 1 again."""
+        """Load with a product of decays of 1."""
         super().load(state)
         updates, held = self._state
         self._state = updates, held._replace(product=1.0)
@@ -195,7 +195,7 @@ class _LongerOfBoth(WindowAverage):
 
 
 class FoldLosesTheSum(ModelAverage):
-    """What is folded is gone."""
+    """Loses the folded sum."""
 
     @property
     def average(self) -> WindowAverage:
@@ -204,7 +204,7 @@ class FoldLosesTheSum(ModelAverage):
 
 
 class LongerWindows(ModelAverage):
-    """The larger of two limits in place of the smaller."""
+    """Takes the larger of two limits in place of the smaller."""
 
     @property
     def average(self) -> WindowAverage:
@@ -213,17 +213,17 @@ class LongerWindows(ModelAverage):
 
 
 def _declared(kind: type[Wrapper]) -> Start:
-    """Runs of another declaration with the same hyperparameters."""
+    """Begin runs of another declaration with the same hyperparameters."""
     return lambda documented, parameters, memory: run_of(kind.of(documented.hyper()), parameters)
 
 
 def _average(kind: type[AverageFeed]) -> Start:
-    """Runs of another class of average."""
+    """Begin runs of another class of average."""
     return lambda documented, parameters, memory: kind(documented, parameters)
 
 
 def _remembering(documented: Wrapper, parameters: list[Array], memory: Memory) -> AverageFeed:
-    """Runs that all go on with the state of the run before, where shapes allow it."""
+    """Begin runs that continue from the state of the previous one, where shapes allow it."""
     run, last = AverageFeed(documented, parameters), memory.get("last")
     if last is not None and [a.shape for a in last.first] == [a.shape for a in run.first]:
         run._state = last._state
