@@ -186,7 +186,7 @@ def test_asgd_of_paddle_differs_in_nothing_but_what_it_remembers_of_decay(dtype,
     assert judged(paddle, "asgd", dtype, 40).verdict == "conforms"
 
 
-def test_a_wrong_mapping_is_convicted(monkeypatch):
+def test_a_wrong_mapping_is_rejected(monkeypatch):
     module = module_of("torch")
     swapped = replace(module.OFFERS["adam"], arguments={"betas": ("beta2", "beta1"), "eps": "epsilon"})
     monkeypatch.setitem(module.OFFERS, "adam", swapped)

@@ -16,7 +16,7 @@ from optimetry.reference.averaging import window
 from optimetry.reference.averaging.exponential import Decayed, ExponentialAverage
 from optimetry.reference.averaging.window import WindowAverage, Windows
 from tests.conformance.rationals import fraction
-from tests.reference.convictions import DETERMINISTIC, convicted
+from tests.reference.rejections import DETERMINISTIC, rejected
 
 FLOAT32 = FORMATS["float32"]
 DECAYS = st.sampled_from([0.0, 0.5, 0.9, 0.999, 0.25]) | st.floats(0, 1, exclude_max=True, width=32)
@@ -146,8 +146,8 @@ class ScheduledByMaximum(ExponentialAverage):
         (weighted_mean, ScheduledByMaximum, histories(scheduled=True)),
     ],
 )
-def test_a_faulty_exponential_average_is_convicted(law: Any, faulty: Any, cases: st.SearchStrategy[History]) -> None:
-    assert convicted(law, faulty, cases)
+def test_a_faulty_exponential_average_is_rejected(law: Any, faulty: Any, cases: st.SearchStrategy[History]) -> None:
+    assert rejected(law, faulty, cases)
 
 
 # The window average against a list of all past parameters. Of small integers, sums are exact: only the division rounds.
@@ -234,8 +234,8 @@ class MaximumOfBoth(WindowAverage):
 
 
 @pytest.mark.parametrize("faulty", [CurrentWindowOnly, FoldLosesTheSum, FoldCountsTwice, ClosesLater, MaximumOfBoth])
-def test_a_faulty_window_average_is_convicted(faulty: type[WindowAverage]) -> None:
-    assert convicted(mean_of_two_windows, faulty, cases())
+def test_a_faulty_window_average_is_rejected(faulty: type[WindowAverage]) -> None:
+    assert rejected(mean_of_two_windows, faulty, cases())
 
 
 @pytest.mark.parametrize(("rate", "minimum", "maximum"), [(0.15, 10000, 12500), (1.0, 20000, 40000), (0.5, 1, 100000)])

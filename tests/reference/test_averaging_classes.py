@@ -24,8 +24,8 @@ from optimetry.reference.errors import (
     UsageError,
 )
 from optimetry.reference.programs import Executor, Program, layers
-from tests.reference.convictions import DETERMINISTIC, convicted
 from tests.reference.random_programs import same_bits
+from tests.reference.rejections import DETERMINISTIC, rejected
 from tests.reference.small import fresh
 
 
@@ -181,8 +181,8 @@ def _never(self: Any, executor: Executor, need_restore: bool) -> Iterator[None]:
     ],
     ids=["corrupts the average", "not on exceptions", "forgets the originals", "never restores"],
 )
-def test_a_faulty_apply_is_convicted(change: Callable[[Any], Any]) -> None:
-    assert convicted(apply_and_restore, change, case_strategy)
+def test_a_faulty_apply_is_rejected(change: Callable[[Any], Any]) -> None:
+    assert rejected(apply_and_restore, change, case_strategy)
 
 
 @pytest.mark.parametrize("kind", AVERAGES)

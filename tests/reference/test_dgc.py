@@ -20,8 +20,8 @@ from optimetry.reference.rule import State
 from optimetry.reference.rules.momentum import Momentum
 from optimetry.reference.rules.sgd import SGD
 from optimetry.reference.training import Training
-from tests.reference.convictions import DETERMINISTIC, convicted
 from tests.reference.random_programs import same_bits
+from tests.reference.rejections import DETERMINISTIC, rejected
 
 LR = 0.5
 SHAPE = (2, 3)
@@ -265,8 +265,8 @@ class NesterovIgnored(DGCMomentum):
         (dense_before_rampup, BeginsEarly),
     ],
 )
-def test_a_faulty_rule_is_convicted(law: Any, faulty: type[DGCMomentum]) -> None:
-    assert convicted(law, faulty, cases())
+def test_a_faulty_rule_is_rejected(law: Any, faulty: type[DGCMomentum]) -> None:
+    assert rejected(law, faulty, cases())
 
 
 def _of_first_worker(messages: Any, like: Any) -> Any:
@@ -281,6 +281,6 @@ DGC_MEAN = training.mean
 
 
 @pytest.mark.parametrize(("law", "mean"), [(documented_rule, _summed), (order_of_workers, _of_first_worker)])
-def test_a_faulty_exchange_is_convicted(law: Any, mean: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_faulty_exchange_is_rejected(law: Any, mean: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training, "mean", mean)
-    assert convicted(law, DGCMomentum, cases(workers=(2, 4)))
+    assert rejected(law, DGCMomentum, cases(workers=(2, 4)))

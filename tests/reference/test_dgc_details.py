@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimetry.reference.distributed.dgc_momentum import DGCMomentum, largest
-from tests.reference.convictions import DETERMINISTIC, convicted
+from tests.reference.rejections import DETERMINISTIC, rejected
 
 
 def local_clip(implementation: type[DGCMomentum], powers: tuple[int, int, int]) -> None:
@@ -50,8 +50,8 @@ class ClipsTogether(ClipsByTheSquare):
 
 
 @pytest.mark.parametrize("faulty", [ClipsByTheSquare, ClipsTogether])
-def test_a_faulty_local_clip_is_convicted(faulty: type[DGCMomentum]) -> None:
-    assert convicted(local_clip, faulty, POWERS)
+def test_a_faulty_local_clip_is_rejected(faulty: type[DGCMomentum]) -> None:
+    assert rejected(local_clip, faulty, POWERS)
 
 
 def test_the_first_of_equal_entries_and_nan_are_sent() -> None:

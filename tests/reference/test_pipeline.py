@@ -16,8 +16,8 @@ from optimetry.reference.programs.pipeline import PipelineOptimizer
 from optimetry.reference.programs.recompute import RecomputeOptimizer
 from optimetry.reference.programs.schedule import Turn, turns
 from optimetry.reference.programs.traffic import Trace, Traffic
-from tests.reference.convictions import BUILDING, convicted
 from tests.reference.random_programs import Built, Plan, build, chain, feeds, piped, plans, same_bits
+from tests.reference.rejections import BUILDING, rejected
 from tests.reference.small import fresh
 
 COUNT = 5
@@ -164,8 +164,8 @@ def _last_updates_lost(patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("fault", [_two_in_flight, _stale_parameters, _same_mask_for_all, _last_updates_lost])
-def test_a_faulty_pipeline_is_convicted(fault: Callable[[pytest.MonkeyPatch], None]) -> None:
-    assert convicted(plain_training, fault, plans())
+def test_a_faulty_pipeline_is_rejected(fault: Callable[[pytest.MonkeyPatch], None]) -> None:
+    assert rejected(plain_training, fault, plans())
 
 
 # Several in flight: which version each micro-batch sees.
@@ -199,8 +199,8 @@ def test_the_versions_that_micro_batches_see(cuts: int) -> None:
     versions(0, cuts)
 
 
-def test_versions_that_are_off_by_one_are_convicted() -> None:
-    assert convicted(versions, 1, st.sampled_from([1, 2, 3]))
+def test_versions_that_are_off_by_one_are_rejected() -> None:
+    assert rejected(versions, 1, st.sampled_from([1, 2, 3]))
 
 
 @BUILDING
@@ -254,7 +254,7 @@ def _forgets_an_event(events: list[Any]) -> list[Any]:
     return [event for event in events if event != events[-1]]
 
 
-def test_a_trace_that_lacks_an_event_is_convicted() -> None:
+def test_a_trace_that_lacks_an_event_is_rejected() -> None:
     real, repeated = (piped(chain(2), 4) for _ in range(2))
     trace = threaded(real, feeds(COUNT))
     repeated.optimizer.repeat(repeated.executor, feeds(COUNT), _forgets_an_event(trace.events))

@@ -15,8 +15,8 @@ from optimetry.reference.errors import ArgumentError, OptimetryError, ProgramErr
 from optimetry.reference.programs import Executor, Operator, Program, Variable, layers, operators
 from optimetry.reference.programs import recompute as recompute_module
 from optimetry.reference.programs.recompute import Recomputation, RecomputeOptimizer
-from tests.reference.convictions import BUILDING, convicted
 from tests.reference.random_programs import Plan, build, feeds, plans, same_bits
+from tests.reference.rejections import BUILDING, rejected
 from tests.reference.small import fresh
 
 RUNS = 3
@@ -74,22 +74,22 @@ class ReadsTheWrongVariable(Recomputation):
 
 
 @pytest.mark.parametrize("faulty", [ReplaysAnotherFunction, ReadsTheWrongVariable])
-def test_a_faulty_replay_is_convicted(faulty: type[Recomputation]) -> None:
-    assert convicted(bits_of_plain_training, faulty, plans())
+def test_a_faulty_replay_is_rejected(faulty: type[Recomputation]) -> None:
+    assert rejected(bits_of_plain_training, faulty, plans())
 
 
-def test_dropout_replays_its_mask_and_one_that_draws_anew_is_convicted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dropout_replays_its_mask_and_one_that_draws_anew_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     drops = plans().map(
         lambda plan: replace(plan, layers=tuple(replace(x, kind="dropout", reads=x.reads[:1]) for x in plan.layers))
     )
-    assert not convicted(bits_of_plain_training, Recomputation, drops)
+    assert not rejected(bits_of_plain_training, Recomputation, drops)
 
     def forgetful(probability: float, seed: int) -> Callable[..., Any]:
         generator = np.random.default_rng(seed)
         return lambda x, run_number: x * (generator.random(x.shape) >= probability).astype(x.dtype)
 
     monkeypatch.setattr(operators, "dropout", forgetful)
-    assert convicted(bits_of_plain_training, Recomputation, drops)
+    assert rejected(bits_of_plain_training, Recomputation, drops)
 
 
 # Memory.
@@ -137,7 +137,7 @@ def test_a_chain_of_64_layers_with_8_checkpoints_needs_at_most_0_3_of_the_memory
     assert same_bits(plain_loss, loss)
 
 
-def test_keeping_everything_is_convicted_by_the_memory_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keeping_everything_is_rejected_by_the_memory_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Recomputation, "__call__", lambda self, operator: operator)
     assert peaks(recompute=True)[0] > 0.9 * peaks(recompute=False)[0]
 

@@ -13,7 +13,7 @@ BUILDING = settings(DETERMINISTIC, max_examples=20)
 SEARCH = settings(DETERMINISTIC, phases=[Phase.explicit, Phase.generate], report_multiple_bugs=False)
 
 
-def convicted(law: Callable[[Any, Any], None], faulty: Any, cases: st.SearchStrategy[Any]) -> bool:
+def rejected(law: Callable[[Any, Any], None], faulty: Any, cases: st.SearchStrategy[Any]) -> bool:
     """Whether the law, which the true implementation keeps, fails for a faulty one on some case."""
 
     @SEARCH
