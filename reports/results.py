@@ -258,7 +258,7 @@ def _header(path: Path, text: str) -> dict[str, Any]:
 def _of_schema_1(fields: dict[str, Any]) -> dict[str, Any]:
     """A verdict line of schema 1 as schema 2 has it: what was called a dialect there stays one, suffixes and all."""
     rule = "documented" if fields.get("verdict") == "conforms" else fields.get("dialect")
-    computes = {"rule": rule, "formula": None, "found": False, "arithmetic": []}
+    computes: dict[str, Any] = {"rule": rule, "formula": None, "found": False, "arithmetic": []}
     return {**fields, "book": "fluid", "computes": computes, "law": None}
 
 

@@ -153,6 +153,10 @@ class Chooser(Protocol):
 class Drawn(Protocol):
     """What cases are drawn for: a subject."""
 
+    def __hash__(self) -> int:
+        """Cases are kept by it."""
+        ...
+
     @property
     def name(self) -> str:
         """Its name."""

@@ -105,7 +105,7 @@ def script(case: Case, after: Array, oracle: Expected, *, title: str, target: st
     is_rule = isinstance(subject, RuleSubject)
     methods = ("initial_state", "update") if is_rule else ("feed",)
     hyper = [f"{name}={_number(value)}" for name, value in case.hyper.items()]
-    if is_rule:
+    if isinstance(subject, RuleSubject):
         hyper.append(f"slots={subject.declaration.slots!r}")
     inputs = (RULE_INPUTS if is_rule else WRAPPER_INPUTS).format(
         rates=list(case.learning_rates), grads=[_listed(grads) for grads in case.grads]

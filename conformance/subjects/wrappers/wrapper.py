@@ -99,7 +99,8 @@ class WrapperSubject(Subject):
         parameters = [numbers.array(param) for param in case.parameters]
         state: Any = None
         for fed in case.grads:
-            given, state = wrapper.feed([numbers.array(array) for array in fed], parameters, state)
+            arrays = [numbers.array(array) for array in fed if array is not None]  # as adapted, all are there
+            given, state = wrapper.feed(arrays, parameters, state)
             yield given
 
     def magnitudes(self, case: Case) -> Sequence[Any]:
