@@ -160,6 +160,10 @@ class Chooser(Protocol):
 class Drawn(Hashable, Protocol):
     """The part of a subject that drawing uses; subjects are declared in a room above this one."""
 
+    def __hash__(self) -> int:
+        """Cases are kept by it."""
+        ...
+
     @property
     def name(self) -> str:
         """Its name."""
