@@ -70,16 +70,16 @@ def effects(target: Target, results: Results) -> Iterator[Effect]:
     In float32 rounding would be part of it.
     """
     engines = {engine_name(engine): engine for engine in engines_of(target)}
-    told = set()
+    measured = set()
     for verdict in sorted(results.verdicts, key=lambda verdict: (verdict.optimizer, verdict.dtype != "float64")):
-        what = (verdict.optimizer, str(verdict.computes))
+        difference = (verdict.optimizer, str(verdict.computes))
         if (
             verdict.optimizer not in RULES
             or verdict.verdict not in ("imprecise", "dialect", "diverges")
-            or what in told
+            or difference in measured
         ):
             continue
-        told.add(what)
+        measured.add(difference)
         engine = engines[verdict.engine]
         cases = drawn_cases(subject_named(verdict.optimizer), verdict.dtype, seed=results.header.seed, count=CASES)
         yield Effect(
