@@ -89,8 +89,8 @@ class ClipByValue(_Clip):
         **options: Unpack[Options],
     ) -> None:
         ends = GradientClipByValue(max, min)
-        one = Pass(between, (PARAM,), (PARAM,), lambda lr, t: (ends.min, ends.max), BETWEEN_CUDA)
-        super().__init__("clip_by_value", grads, Kernel((one,)), **options)
+        pass_ = Pass(between, (PARAM,), (PARAM,), lambda lr, t: (ends.min, ends.max), BETWEEN_CUDA)
+        super().__init__("clip_by_value", grads, Kernel((pass_,)), **options)
 
 
 class ClipByNorm(_Clip):

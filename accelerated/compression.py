@@ -70,8 +70,8 @@ class Compression(InPlace):
             if array.size > LARGEST:
                 raise ArrayError(f"dgc_momentum: parameter {i} has {array.size} elements, must have at most {LARGEST}")
         function, cuda = (accumulated_ahead, AHEAD_CUDA) if use_nesterov else (accumulated, ACCUMULATED_CUDA)
-        one = Pass(function, (GRAD, "u", "v"), ("u", "v"), lambda lr, t: (mu,), cuda=cuda)
-        super().__init__("dgc_momentum", like, {"accumulate": Kernel((one,))}, zeros("u", "v"), **options)
+        pass_ = Pass(function, (GRAD, "u", "v"), ("u", "v"), lambda lr, t: (mu,), cuda=cuda)
+        super().__init__("dgc_momentum", like, {"accumulate": Kernel((pass_,))}, zeros("u", "v"), **options)
 
     def _compile(self, engine: Engine) -> None:
         super()._compile(engine)

@@ -49,8 +49,8 @@ class L1Decay(InPlace):
 
     def __init__(self, grads: Sequence[Array], regularization_coeff: float, **options: Unpack[Options]) -> None:
         strength = self.documented(regularization_coeff).coefficient
-        one = Pass(self.function, (PARAM, GRAD), (PARAM,), lambda lr, t: (strength,), self.cuda)
-        super().__init__(self.name, grads, {"add": Kernel((one,))}, zeros(), noun="gradient", **options)
+        pass_ = Pass(self.function, (PARAM, GRAD), (PARAM,), lambda lr, t: (strength,), self.cuda)
+        super().__init__(self.name, grads, {"add": Kernel((pass_,))}, zeros(), noun="gradient", **options)
 
     def regularize(self, parameters: Sequence[Array]) -> None:
         """Add the term of these parameters, of the gradients' dtypes and shapes, to the arrays."""

@@ -18,7 +18,7 @@ ROWS = (
         "{faults}",
         "{usual} rejected",
     ),
-    ("members of the dialect families, named or not", "{members}", "{exact} named exactly"),
+    ("targets that compute something known: a dialect, a point of a family, …", "{members}", "{exact} named exactly"),
     (
         "honest re-implementations: regrouped, fused, blocked, threaded, … in {styles} styles",
         "{equivalents}",
@@ -41,9 +41,7 @@ def table() -> str:
     rejected, faults = numbers("sensitivity.md", r"It \w+ (\d+) of the (\d+) faults")
     (passing,) = numbers("sensitivity.md", r"lets (\d+) of them pass")
     (styles,) = numbers("sensitivity.md", r"(\d+) styles of honest engines")
-    members, exact = numbers(
-        "confusion.md", r"Of (\d+) targets that compute a member of a family, (\d+) are named exactly"
-    )
+    members, exact = numbers("confusion.md", r"Of (\d+) targets that compute [\w ]+, (\d+) are named exactly")
     targets, wrong = numbers("confusion.md", r"Of all (\d+) targets, (\d+) are named wrongly")
     equivalents, *others, conforming = numbers("confusion.md", r"\| equivalent" + r" \| (\d+)" * 6)
     assert equivalents == sum(others) + conforming

@@ -72,7 +72,11 @@ def inputs(dtype: str, tensors: int, elements: int) -> tuple[list[Array], list[A
 
 def hyper_of(rule: str) -> dict[str, Any]:
     """Return the hyperparameters that a rule is timed with: where no default is documented, the first of `corners`."""
-    return {one.name: one.corners[0] for one in rule_named(rule).hyperparameters() if one.default is None}
+    return {
+        parameter.name: parameter.corners[0]
+        for parameter in rule_named(rule).hyperparameters()
+        if parameter.default is None
+    }
 
 
 def optimizer_of(rule: str, engine: str, parameters: Sequence[Array], **options: Any) -> Accelerated:

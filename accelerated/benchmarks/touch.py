@@ -13,11 +13,11 @@ from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass
 
 def touch(kernel: Kernel) -> Kernel:
     """Return the kernel that reads and writes the same arrays in as many passes, with one sum for each array."""
-    return dataclasses.replace(kernel, passes=tuple(_touch(one) for one in kernel.passes))
+    return dataclasses.replace(kernel, passes=tuple(_touch(pass_) for pass_ in kernel.passes))
 
 
-def _touch(one: Pass) -> Pass:
-    return dataclasses.replace(one, function=_function(one), scalars=lambda lr, t, *norms: ())
+def _touch(pass_: Pass) -> Pass:
+    return dataclasses.replace(pass_, function=_function(pass_), scalars=lambda lr, t, *norms: ())
 
 
 @cache
@@ -31,17 +31,17 @@ def _function_of(reads: tuple[str, ...], results: tuple[str, ...]) -> Callable[.
     return function
 
 
-def _function(one: Pass) -> Callable[..., Any]:
+def _function(pass_: Pass) -> Callable[..., Any]:
     """Write a function that adds an unwritten array to every written one; where nothing is measured, it reads all."""
-    unread = [name for name in one.reads if name not in one.writes]
-    spare = unread[0] if unread else one.reads[-1]
-    results = [f"{name} + {spare}" for name in one.writes]
+    unread = [name for name in pass_.reads if name not in pass_.writes]
+    spare = unread[0] if unread else pass_.reads[-1]
+    results = [f"{name} + {spare}" for name in pass_.writes]
     if not unread:  # parameter and moments: the parameter gets the sum of all
-        results = [" + ".join(one.reads)]
-    elif GRAD not in one.reads:
-        results = [" + ".join(one.reads) if name == PARAM else name for name in one.writes]
-    sums = [PARAM, GRAD][: one.sums]
-    return _function_of(one.reads, (*sums, *results))
+        results = [" + ".join(pass_.reads)]
+    elif GRAD not in pass_.reads:
+        results = [" + ".join(pass_.reads) if name == PARAM else name for name in pass_.writes]
+    sums = [PARAM, GRAD][: pass_.sums]
+    return _function_of(pass_.reads, (*sums, *results))
 
 
 def bytes_moved(kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> int:
@@ -51,6 +51,6 @@ def bytes_moved(kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> i
     def size(name: str) -> int:
         return held if name == GRAD or (name == PARAM and not master) else wide
 
-    total = sum(sum(map(size, (*one.reads, *one.writes))) for one in kernel.passes)
-    written_out = sum(PARAM in one.writes for one in kernel.passes) if master and dtypes.narrow else 0
+    total = sum(sum(map(size, (*pass_.reads, *pass_.writes))) for pass_ in kernel.passes)
+    written_out = sum(PARAM in pass_.writes for pass_ in kernel.passes) if master and dtypes.narrow else 0
     return total + written_out * held

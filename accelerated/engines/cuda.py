@@ -45,13 +45,13 @@ class CudaExecutable:
         self.kernel, self.dtypes, self.device, self.master = kernel, dtypes, device, master
         passes = kernel.passes
         self._passes = [
-            device.compiled(pass_text(one, dtypes, device.threads, master=master), "one_pass", fmad=fmad)
-            for one in passes
+            device.compiled(pass_text(pass_, dtypes, device.threads, master=master), "one_pass", fmad=fmad)
+            for pass_ in passes
         ]
         self._norms = {
-            j: device.compiled(norms_text(passes[j - 1], one, dtypes, device.threads), "norms", fmad=fmad)
-            for j, one in enumerate(passes)
-            if one.rate is not None
+            j: device.compiled(norms_text(passes[j - 1], pass_, dtypes, device.threads), "norms", fmad=fmad)
+            for j, pass_ in enumerate(passes)
+            if pass_.rate is not None
         }
         self._kept: dict[tuple[int, str], tuple[Array, Array]] = {}
 
@@ -61,18 +61,18 @@ class CudaExecutable:
         if not len(item):
             return lambda: None
         passes = self.kernel.passes
-        sums = [self.device.zeros(len(item) * one.sums, np.float64) for one in passes]
+        sums = [self.device.zeros(len(item) * pass_.sums, np.float64) for pass_ in passes]
         units = [self._table(name, getattr(plan.units, name)) for name in ("item", "start", "count")]
         launches: list[tuple[Launch, int, list[Array | int]]] = []
-        for j, one in enumerate(passes):
-            values, row = self._scalars(one, plan, lr, passes[j - 1].sums if j else 0)
+        for j, pass_ in enumerate(passes):
+            values, row = self._scalars(pass_, plan, lr, passes[j - 1].sums if j else 0)
             scalars = self._new(values)
-            if one.rate is not None:
-                ends = np.arange(2) * len(item) if one.rate.joint else np.searchsorted(item, np.arange(items + 1))
-                numbers = self._new(np.array([lr, *one.rate.numbers.values()]))
+            if pass_.rate is not None:
+                ends = np.arange(2) * len(item) if pass_.rate.joint else np.searchsorted(item, np.arange(items + 1))
+                numbers = self._new(np.array([lr, *pass_.rate.numbers.values()]))
                 first = self._table(f"first {j}", ends)
                 launches.append((self._norms[j], len(ends) - 1, [first, sums[j - 1], numbers, scalars]))
-            addresses = np.stack([plan.addresses(name) for name in one.arrays(master=self.master)])
+            addresses = np.stack([plan.addresses(name) for name in pass_.arrays(master=self.master)])
             table = self._table(f"addresses {j}", addresses)
             rest = [*units, self._table(f"row {j}", row), scalars, sums[j]]
             launches.append((self._passes[j], len(item), [table, items, *rest]))
@@ -94,12 +94,12 @@ class CudaExecutable:
             self._kept[key] = array, self._new(array)
         return self._kept[key][1]
 
-    def _scalars(self, one: Pass, plan: Plan, lr: float, norms: int) -> tuple[Array, Array]:
+    def _scalars(self, pass_: Pass, plan: Plan, lr: float, norms: int) -> tuple[Array, Array]:
         """Return the scalars of a pass and the row of each item; a first one that needs norms may be anything."""
         if not norms:
-            return scalar_rows(one.scalars, lr, plan.updates(), self.dtypes.compute)
+            return scalar_rows(pass_.scalars, lr, plan.updates(), self.dtypes.compute)
         items = np.arange(len(plan.count))
-        row = np.zeros_like(items) if one.rate is not None and one.rate.joint else items
+        row = np.zeros_like(items) if pass_.rate is not None and pass_.rate.joint else items
         with np.errstate(all="ignore"):
-            values = one.scalars(lr, plan.updates(), *(np.ones(len(items)) for _ in range(norms)))
+            values = pass_.scalars(lr, plan.updates(), *(np.ones(len(items)) for _ in range(norms)))
         return per_item(values, len(items), self.dtypes.compute), row

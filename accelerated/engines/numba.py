@@ -57,8 +57,8 @@ class NumbaExecutable:
         self.kernel, self.threads, self.master = kernel, threads, master
         norms = [1.0] * kernel.passes[0].sums
         self._loops = [
-            compiled(one, len(one.scalars(1.0, 1, *(norms if number else ()))), dtypes, master)
-            for number, one in enumerate(kernel.passes)
+            compiled(pass_, len(pass_.scalars(1.0, 1, *(norms if number else ()))), dtypes, master)
+            for number, pass_ in enumerate(kernel.passes)
         ]
 
     def ready(self, plan: Plan, lr: float) -> Callable[[], None]:
@@ -66,13 +66,13 @@ class NumbaExecutable:
         if plan.prepared is None:
             passes = zip(self.kernel.passes, self._loops, strict=True)
             threads = worthwhile(self.threads, plan.units.elements)
-            plan.prepared = [PreparedPass(one, loop, plan, threads, master=self.master) for one, loop in passes]
+            plan.prepared = [PreparedPass(pass_, loop, plan, threads, master=self.master) for pass_, loop in passes]
         return partial(self._run, plan.prepared, lr)
 
     def _run(self, passes: list[PreparedPass], lr: float) -> None:
         norms: list[Array] = []
-        for one in passes:
-            norms = one.run(lr, norms)
+        for pass_ in passes:
+            norms = pass_.run(lr, norms)
 
 
 class PreparedPass:
@@ -82,16 +82,16 @@ class PreparedPass:
     as alone. So a step does little beside its loops.
     """
 
-    def __init__(self, one: Pass, loop: Loop, plan: Plan, threads: int, *, master: bool) -> None:
-        self.one, self.loop, self.plan, self.threads = one, loop, plan, threads
-        self.names = one.arrays(master=master)
+    def __init__(self, pass_: Pass, loop: Loop, plan: Plan, threads: int, *, master: bool) -> None:
+        self.pass_, self.loop, self.plan, self.threads = pass_, loop, plan, threads
+        self.names = pass_.arrays(master=master)
         self.table = np.stack([plan.addresses(name) for name in self.names])
         back = None
-        if not one.sums:  # whose order must not depend on where memory lies
+        if not pass_.sums:  # whose order must not depend on where memory lies
             first, size = self.names[0], plan.arena.itemsize(self.names[0])
             back = (plan.addresses(first) % LINE // size).astype(np.int64)
         self.units = plan.units.table(back)
-        self.sums = np.empty((self.units.shape[1], one.sums))
+        self.sums = np.empty((self.units.shape[1], pass_.sums))
         self.share = max(1, SHARE * len(self.sums) // max(1, plan.units.elements))
 
     def run(self, lr: float, norms: list[Array]) -> list[Array]:
@@ -108,10 +108,10 @@ class PreparedPass:
         if norms:
             self.units[3] = self.units[0]
             with np.errstate(all="ignore"):
-                values = self.one.scalars(lr, self.plan.updates(), *norms)
+                values = self.pass_.scalars(lr, self.plan.updates(), *norms)
             return per_item(values, len(self.plan.count), DOUBLE)
         if self.plan.update is not None:
-            return np.array([self.one.scalars(lr, self.plan.update)], DOUBLE)
-        scalars, row = scalar_rows(self.one.scalars, lr, self.plan.updates(), DOUBLE)
+            return np.array([self.pass_.scalars(lr, self.plan.update)], DOUBLE)
+        scalars, row = scalar_rows(self.pass_.scalars, lr, self.plan.updates(), DOUBLE)
         self.units[3] = row[self.units[0]]
         return scalars

@@ -48,35 +48,37 @@ class NumpyExecutable:
     def _run(self, plan: Plan, lr: float) -> None:
         norms: list[Array] = []
         with np.errstate(all="ignore"):
-            for one in self.kernel.passes:
+            for pass_ in self.kernel.passes:
                 if norms:
                     row = np.arange(len(plan.count))
-                    scalars = per_item(one.scalars(lr, plan.updates(), *norms), len(plan.count), self.dtypes.compute)
+                    scalars = per_item(pass_.scalars(lr, plan.updates(), *norms), len(plan.count), self.dtypes.compute)
                 else:
-                    scalars, row = scalar_rows(one.scalars, lr, plan.updates(), self.dtypes.compute)
-                squares = np.zeros((len(plan.count), one.sums))
+                    scalars, row = scalar_rows(pass_.scalars, lr, plan.updates(), self.dtypes.compute)
+                squares = np.zeros((len(plan.count), pass_.sums))
                 for item in range(len(plan.count)):
-                    squares[item] = self._pass_over(one, plan, item, list(scalars[row[item]]))
+                    squares[item] = self._pass_over(pass_, plan, item, list(scalars[row[item]]))
                 norms = list(np.sqrt(squares.T))
 
-    def _pass_over(self, one: Pass, plan: Plan, item: int, scalars: list[np.floating]) -> Array:
+    def _pass_over(self, pass_: Pass, plan: Plan, item: int, scalars: list[np.floating]) -> Array:
         """Run one pass over an item, block by block, and return the sums of squares."""
         arena, tensor = plan.arena, int(plan.tensor[item])
         start, count = int(plan.start[item]), int(plan.count[item])
-        arrays = {name: arena.current(name, tensor)[start : start + count] for name in arena.slots if name in one.reads}
+        arrays = {
+            name: arena.current(name, tensor)[start : start + count] for name in arena.slots if name in pass_.reads
+        }
         arrays[PARAM] = arena.real(tensor)[start : start + count]
         grad, first = plan.grads[tensor], int(plan.grad_start[item])
         assert grad is not None
         arrays[GRAD] = grad.reshape(-1)[first : first + count]
-        sums = np.zeros(one.sums)
+        sums = np.zeros(pass_.sums)
         for low in range(0, count, self.block):
             block = slice(low, low + self.block)
-            given = [arrays[name][block].astype(self.dtypes.compute, copy=False) for name in one.reads]
-            results = one.function(*given, *scalars)
-            for j, values in enumerate(results[: one.sums]):
+            given = [arrays[name][block].astype(self.dtypes.compute, copy=False) for name in pass_.reads]
+            results = pass_.function(*given, *scalars)
+            for j, values in enumerate(results[: pass_.sums]):
                 sums[j] += np.sum(np.square(values, dtype=np.float64))
-            for name, values in zip(one.writes, results[one.sums :], strict=True):
+            for name, values in zip(pass_.writes, results[pass_.sums :], strict=True):
                 arrays[name][block] = values
-            if arena.master is not None and PARAM in one.writes:
+            if arena.master is not None and PARAM in pass_.writes:
                 arena.flat[tensor][start : start + count][block] = arrays[PARAM][block]
         return sums

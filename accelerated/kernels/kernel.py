@@ -103,8 +103,8 @@ def elementwise(
     regrouped: bool = False,
 ) -> Kernel:
     """Make a kernel of one pass: ``function(param, grad, *slots, *scalars)`` returns ``(param, *slots)``."""
-    one = Pass(function, (PARAM, GRAD, *slots), (PARAM, *slots), scalars, cuda)
-    return Kernel((one,), by_rows=by_rows, ring=ring, regrouped=regrouped)
+    pass_ = Pass(function, (PARAM, GRAD, *slots), (PARAM, *slots), scalars, cuda)
+    return Kernel((pass_,), by_rows=by_rows, ring=ring, regrouped=regrouped)
 
 
 def select(condition: Any, chosen: Real, otherwise: Real) -> Real:

@@ -133,14 +133,14 @@ extern "C" __global__ void norms(
 """
 
 
-def pass_text(one: Pass, dtypes: DtypePair, threads: int, *, master: bool) -> str:
+def pass_text(pass_: Pass, dtypes: DtypePair, threads: int, *, master: bool) -> str:
     """Write the program of a pass; its kernel is ``one_pass``."""
-    names, held = one.arrays(master=master), one.held(dtypes, master=master)
-    arguments = list(inspect.signature(one.function).parameters)
-    elements, scalars = arguments[: len(one.reads)], arguments[len(one.reads) :]
-    variable = dict(zip(one.reads, elements, strict=True))
+    names, held = pass_.arrays(master=master), pass_.held(dtypes, master=master)
+    arguments = list(inspect.signature(pass_.function).parameters)
+    elements, scalars = arguments[: len(pass_.reads)], arguments[len(pass_.reads) :]
+    variable = dict(zip(pass_.reads, elements, strict=True))
     variable[OUT] = variable.get(PARAM, "")
-    writes = (*one.writes, OUT) if OUT in names else one.writes
+    writes = (*pass_.writes, OUT) if OUT in names else pass_.writes
 
     def loaded(name: str, number: int) -> str:
         return f"widen(a{number}[i])" if name in held else f"a{number}[i]"
@@ -152,13 +152,13 @@ def pass_text(one: Pass, dtypes: DtypePair, threads: int, *, master: bool) -> st
         kind = "half" if name in held else "real"
         return f"{kind}* const a{number} = reinterpret_cast<{kind}*>(table[{number} * items + k]) + start[unit];"
 
-    sums = range(one.sums)
+    sums = range(pass_.sums)
     return _common(dtypes, threads) + PASS.format(
         pointers=_lines(1, (pointer(name, j) for j, name in enumerate(names))),
         scalars=_lines(1, (f"const real {s} = scalars[row[k] * {len(scalars)} + {j}];" for j, s in enumerate(scalars))),
         totals=_lines(1, (f"double total{j} = 0;" for j in sums)),
-        batches=_lines(2, (f"real b{j}[BATCH];" for j in range(len(one.reads)))),
-        loads=_lines(4, (f"b{j}[j] = {loaded(name, j)};" for j, name in enumerate(one.reads))),
+        batches=_lines(2, (f"real b{j}[BATCH];" for j in range(len(pass_.reads)))),
+        loads=_lines(4, (f"b{j}[j] = {loaded(name, j)};" for j, name in enumerate(pass_.reads))),
         elements=_lines(
             4,
             (
@@ -166,7 +166,7 @@ def pass_text(one: Pass, dtypes: DtypePair, threads: int, *, master: bool) -> st
                 *(f"real measured{j};" for j in sums),
             ),
         ),
-        body=indent(one.cuda.strip("\n"), " " * 16),
+        body=indent(pass_.cuda.strip("\n"), " " * 16),
         stores=_lines(
             4,
             (
@@ -178,20 +178,20 @@ def pass_text(one: Pass, dtypes: DtypePair, threads: int, *, master: bool) -> st
             1,
             (
                 *(f"total{j} = block_sum(total{j});" for j in sums),
-                *(f"if (threadIdx.x == 0) partial[unit * {one.sums} + {j}] = total{j};" for j in sums),
+                *(f"if (threadIdx.x == 0) partial[unit * {pass_.sums} + {j}] = total{j};" for j in sums),
             ),
         ),
     )
 
 
-def norms_text(measured: Pass, one: Pass, dtypes: DtypePair, threads: int) -> str:
-    """Write the program between two passes: from the sums of ``measured`` to the first scalar of ``one``.
+def norms_text(measured: Pass, pass_: Pass, dtypes: DtypePair, threads: int) -> str:
+    """Write the program between two passes: from the sums of ``measured`` to the first scalar of ``pass_``.
 
     Its kernel is ``norms``.
     """
-    assert one.rate is not None
-    norms = list(inspect.signature(one.scalars).parameters)[2:]
-    width = len(inspect.signature(one.function).parameters) - len(one.reads)
+    assert pass_.rate is not None
+    norms = list(inspect.signature(pass_.scalars).parameters)[2:]
+    width = len(inspect.signature(pass_.function).parameters) - len(pass_.reads)
     sums = range(measured.sums)
     return _common(dtypes, threads) + NORMS.format(
         totals=_lines(1, (f"double total{j} = 0;" for j in sums)),
@@ -201,11 +201,11 @@ def norms_text(measured: Pass, one: Pass, dtypes: DtypePair, threads: int) -> st
             2,
             (
                 *(f"const double {norm} = sqrt(total{j});" for j, norm in enumerate(norms)),
-                *(f"const double {number} = numbers[{j}];" for j, number in enumerate(("lr", *one.rate.numbers))),
+                *(f"const double {number} = numbers[{j}];" for j, number in enumerate(("lr", *pass_.rate.numbers))),
             ),
         ),
         width=width,
-        rate=one.rate.cuda,
+        rate=pass_.rate.cuda,
     )
 
 

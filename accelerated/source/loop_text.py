@@ -44,15 +44,15 @@ def _select(condition: Any, chosen: Any, otherwise: Any) -> Any:
     return implementation
 
 
-def text_of(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
+def text_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
     """Write the source text of the loop."""
-    names, held = one.arrays(master=master), one.held(dtypes, master=master)
-    given = [f"widen({name}[i])" if name in held else f"{name}[i]" for name in one.reads]
+    names, held = pass_.arrays(master=master), pass_.held(dtypes, master=master)
+    given = [f"widen({name}[i])" if name in held else f"{name}[i]" for name in pass_.reads]
     dtype = {name: "held" if name in held else "compute" for name in names}
     constants = [f"c{j}" for j in range(scalars)]
-    sums = [f"sum{j}" for j in range(one.sums)]
-    results = [f"new_{name}" for name in (*sums, *one.writes)]
-    stores = [f"{name}[i] = {f'narrow(new_{name})' if name in held else f'new_{name}'}" for name in one.writes]
+    sums = [f"sum{j}" for j in range(pass_.sums)]
+    results = [f"new_{name}" for name in (*sums, *pass_.writes)]
+    stores = [f"{name}[i] = {f'narrow(new_{name})' if name in held else f'new_{name}'}" for name in pass_.writes]
     stores += [f"{OUT}[i] = narrow(new_{PARAM})"] if OUT in names else []
     outer = [
         "k, start, n, r = units[0, unit], units[1, unit], units[2, unit], units[3, unit]",
@@ -94,21 +94,21 @@ SIGNATURE = types.void(
 _LOOPS: dict[tuple[object, ...], machine_code.Loop] = {}
 
 
-def compiled(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> machine_code.Loop:
+def compiled(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> machine_code.Loop:
     """Compile the loop of a pass; errors are those of `in_machine_code`."""
-    key = (one.function, one.reads, one.writes, one.sums, scalars, dtypes, master)
+    key = (pass_.function, pass_.reads, pass_.writes, pass_.sums, scalars, dtypes, master)
     if key not in _LOOPS:
-        _LOOPS[key] = machine_code.in_machine_code(loop_of(one, scalars, dtypes, master), SIGNATURE)
+        _LOOPS[key] = machine_code.in_machine_code(loop_of(pass_, scalars, dtypes, master), SIGNATURE)
     return _LOOPS[key]
 
 
-def loop_of(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> Callable[..., None]:
+def loop_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> Callable[..., None]:
     """Write the loop of a pass and return it as a function of Python."""
-    text = text_of(one, scalars, dtypes, master)
+    text = text_of(pass_, scalars, dtypes, master)
     held = np.dtype(np.uint16) if dtypes.narrow else dtypes.dtype
     widen, narrow = CONVERSIONS.get(dtypes.name, (None, None))
     around: dict[str, Any] = {
-        "function": njit(error_model="numpy")(one.function),
+        "function": njit(error_model="numpy")(pass_.function),
         "array_at": machine_code.array_at,
         "counted": machine_code.counted,
         "look_on": machine_code.look_on,
@@ -121,11 +121,11 @@ def loop_of(one: Pass, scalars: int, dtypes: DtypePair, master: bool) -> Callabl
     }
     # Under the kernel's file name, so that the cache lies beside it and an edited kernel is compiled again; the digest
     # stands for everything else that the machine code depends on.
-    file = inspect.getfile(one.function)
+    file = inspect.getfile(pass_.function)
     exec(compile(text, file, "exec"), around)
     loop: python_types.FunctionType = around["loop"]
-    loop.__module__ = one.function.__module__
-    loop.__qualname__ = f"{one.function.__name__}_{dtypes.name}_{_digest(text, one.function, widen, narrow)}"
+    loop.__module__ = pass_.function.__module__
+    loop.__qualname__ = f"{pass_.function.__name__}_{dtypes.name}_{_digest(text, pass_.function, widen, narrow)}"
     return loop
 
 

@@ -70,16 +70,16 @@ def effects(target: Target, results: Results) -> Iterator[Effect]:
     In float32 rounding would be part of it.
     """
     engines = {engine_name(engine): engine for engine in engines_of(target)}
-    told = set()
+    measured = set()
     for verdict in sorted(results.verdicts, key=lambda verdict: (verdict.optimizer, verdict.dtype != "float64")):
-        what = (verdict.optimizer, str(verdict.computes))
+        difference = (verdict.optimizer, str(verdict.computes))
         if (
             verdict.optimizer not in RULES
             or verdict.verdict not in ("imprecise", "dialect", "diverges")
-            or what in told
+            or difference in measured
         ):
             continue
-        told.add(what)
+        measured.add(difference)
         engine = engines[verdict.engine]
         cases = drawn_cases(subject_named(verdict.optimizer), verdict.dtype, seed=results.header.seed, count=CASES)
         yield Effect(
@@ -137,13 +137,13 @@ def table(found: Iterable[Effect]) -> str:
     """Write the effects as a Markdown table."""
     rows = [
         [
-            one.target,
-            f"`{one.verdict.optimizer}`",
-            one.verdict.dtype,
-            f"`{one.verdict.computes}`" if one.verdict.computes.rule else one.verdict.verdict,
-            *(f"{share:.1e}" for share in (*one.at_defaults.values(), one.worst)),
+            entry.target,
+            f"`{entry.verdict.optimizer}`",
+            entry.verdict.dtype,
+            f"`{entry.verdict.computes}`" if entry.verdict.computes.rule else entry.verdict.verdict,
+            *(f"{share:.1e}" for share in (*entry.at_defaults.values(), entry.worst)),
         ]
-        for one in found
+        for entry in found
     ]
     return tabulate(rows, ["framework", "rule", "dtype", "computes", *SCALES, "worst"], "pipe", disable_numparse=True)
 
@@ -160,7 +160,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     options = parser.parse_args(arguments)
     found = [read(file_of(path)) for path in options.results]
-    write(options.out, page(one for each in found for one in effects(load_target(each.header.target), each)))
+    write(options.out, page(entry for each in found for entry in effects(load_target(each.header.target), each)))
 
 
 if __name__ == "__main__":

@@ -135,7 +135,7 @@ def _parsed(text: str, number: int, optimizers: Sequence[str], dtypes: Sequence[
     verdict, _, name = outcome.partition(":")
     for kind, word, allowed, known in (
         ("optimizer", optimizer, optimizers, optimizer in optimizers),
-        ("dtype", dtype, (*dtypes, "*"), any(fnmatchcase(one, dtype) for one in dtypes)),
+        ("dtype", dtype, (*dtypes, "*"), any(fnmatchcase(known, dtype) for known in dtypes)),
         ("verdict", verdict, OUTCOMES, verdict in OUTCOMES),
     ):
         if not known:

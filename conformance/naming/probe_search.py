@@ -106,7 +106,7 @@ class Search:
 
     def _apart(self, number: int, dtype: str) -> Any:
         case = pool(self.optimizer, number, dtype)
-        oracles = [expected(case, one.of(case.hyper)) for one in self.classes]
+        oracles = [expected(case, rule_class.of(case.hyper)) for rule_class in self.classes]
         value, bound = (np.stack([getattr(x, part) for x in oracles]) for part in ("value", "bound"))
         # Measured from the first class, differences survive in double precision, which is faster.
         with np.errstate(all="ignore"):

@@ -58,8 +58,8 @@ def probes_of(optimizer: str, dtype: str) -> tuple[Case, ...]:
 def oracles_of(optimizer: str, dtype: str, narrow: tuple[str, ...] = ()) -> tuple[tuple[Expected, ...], ...]:
     """Return the expected values of every class of `classes_of` in each probe; ``narrow`` as for `expected`."""
     return tuple(
-        tuple(expected(case, one.of(case.hyper), narrow=narrow) for case in probes_of(optimizer, dtype))
-        for one in classes_of(optimizer)
+        tuple(expected(case, rule_class.of(case.hyper), narrow=narrow) for case in probes_of(optimizer, dtype))
+        for rule_class in classes_of(optimizer)
     )
 
 
@@ -102,11 +102,15 @@ class Probed:
 
     def classes(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
         """Return the classes that explain every run, numbers perhaps held in float32; none where nothing was run."""
-        return [one for one, agreement in self.agreements(narrow) if agreement.conforms]
+        return [rule_class for rule_class, agreement in self.agreements(narrow) if agreement.conforms]
 
     def unnamed(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
         """Return those of them that are neither documented nor named."""
-        return [one for one in self.classes(narrow) if not one.documented and one.dialect is None]
+        return [
+            rule_class
+            for rule_class in self.classes(narrow)
+            if not rule_class.documented and rule_class.dialect is None
+        ]
 
     def agreements(self, narrow: tuple[str, ...] = ()) -> list[tuple[PointClass, Agreement]]:
         """Return every class with its agreement, the nearest first; none where nothing was run.
@@ -116,7 +120,10 @@ class Probed:
         if not self.runs:
             return []
         oracles = oracles_of(self.optimizer, self.dtype, narrow)
-        found = [(one, self._agreement(has)) for one, has in zip(classes_of(self.optimizer), oracles, strict=True)]
+        found = [
+            (rule_class, self._agreement(has))
+            for rule_class, has in zip(classes_of(self.optimizer), oracles, strict=True)
+        ]
         return sorted(found, key=lambda pair: pair[1].share)
 
     def _agreement(self, has: tuple[Expected, ...]) -> Agreement:

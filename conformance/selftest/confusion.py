@@ -78,21 +78,21 @@ class Trial:
         return self.found == self.expected
 
 
-def class_verdict(one: PointClass, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
+def class_verdict(member: PointClass, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
     """Return the verdict on a class."""
-    (verdict,) = judge([computing(one)], one.optimizer, dtype, effort=effort, seed=0)
+    (verdict,) = judge([computing(member)], member.optimizer, dtype, effort=effort, seed=0)
     return verdict
 
 
 def unnamed(optimizer: str) -> Sequence[PointClass]:
     """Return the unnamed classes, or at most `LARGEST` of them, evenly chosen."""
-    found = [one for one in classes_of(optimizer) if not one.documented and one.dialect is None]
+    found = [member for member in classes_of(optimizer) if not member.documented and member.dialect is None]
     return found[:: -(-len(found) // LARGEST) or 1]
 
 
 def kind_of(fault: Fault) -> str:
     """The row that a fault belongs to."""
-    kinds = {f"dialect: {one.name}": NAMED for one in DIALECTS.get(fault.optimizer, ())}
+    kinds = {f"dialect: {member.name}": NAMED for member in DIALECTS.get(fault.optimizer, ())}
     return kinds.get(fault.outcome) or {"imprecise": IMPRECISE, "conforms": FLUSHED}.get(
         fault.outcome.partition(": ")[0], OUTSIDE
     )
@@ -108,10 +108,10 @@ def trials() -> Iterator[Trial]:
                 found = "error"  # which ends a worker process of `check`
             yield Trial(kind_of(fault), fault.name, fault.optimizer, dtype, fault.outcome, found)
     for optimizer in FAMILIES:
-        for one in unnamed(optimizer):
+        for member in unnamed(optimizer):
             for dtype in DTYPES:
-                found = outcome(class_verdict(one, dtype))
-                yield Trial(UNNAMED, one.name, optimizer, dtype, f"dialect: {one.name}", found)
+                found = outcome(class_verdict(member, dtype))
+                yield Trial(UNNAMED, member.name, optimizer, dtype, f"dialect: {member.name}", found)
     for optimizer in RULES:
         for dtype in DTYPES:
             for style, verdict in equivalents(optimizer, dtype, FEW).items():

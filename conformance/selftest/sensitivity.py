@@ -76,7 +76,10 @@ def passes_naive_test(fault: Fault) -> bool:
 def _trained(target: Target, fault: Fault, parameters: Array, grads: Sequence[Array]) -> Array:
     subject = subject_named(fault.optimizer)
     declared = subject.hyperparameters()
-    hyper = {one.name: one.corners[0] if one.default is None else one.default for one in declared}
+    hyper = {
+        parameter.name: parameter.corners[0] if parameter.default is None else parameter.default
+        for parameter in declared
+    }
     start: Any = target.start if isinstance(subject, RuleSubject) else target.start_wrapper  # type: ignore[attr-defined]
     run = start(fault.optimizer, hyper, [parameters.copy()])
     after = [parameters]

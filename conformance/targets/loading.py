@@ -73,7 +73,9 @@ def builtin_version(name: str) -> str:
         except TargetError as error:
             return f"not available: {error}"
     try:
-        versions = [metadata.version(distribution_of(one)) for one in requirements(name)]  # all of them must be there
+        versions = [
+            metadata.version(distribution_of(requirement)) for requirement in requirements(name)
+        ]  # all of them must be there
         version = versions[0].split("+")[0]
         return version if version == row.version else f"{version}, adapter for {row.version}"
     except metadata.PackageNotFoundError:

@@ -45,7 +45,9 @@ def peers(
 def versions() -> dict[str, str]:
     """Return the versions of the installed frameworks that take part, and of what they run on."""
     found = {}
-    for distribution in dict.fromkeys(distribution_of(one) for name in names() for one in requirements(name)):
+    for distribution in dict.fromkeys(
+        distribution_of(requirement) for name in names() for requirement in requirements(name)
+    ):
         try:
             found[distribution] = metadata.version(distribution)
         except metadata.PackageNotFoundError:

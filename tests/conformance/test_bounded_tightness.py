@@ -1,4 +1,4 @@
-"""The bound is not looser than needed: what share of it NumPy comes to, as published."""
+"""The bound is not looser than needed: the share of it that NumPy reaches, as published."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from optimetry.conformance.numerics.formats import FORMATS
 from tests.conformance import tightness
 
 LEAST_MEDIAN = {"one operation": 0.8, "depth 2": 0.6, "depth 3": 0.45, "depth 4": 0.4}
-"""What at least half of the random expressions need of their bound. One twice as large would not come to it."""
+"""What at least half of the random expressions need of their bound. A bound twice as large would fail."""
 
 LEAST_LARGEST = 0.97
 """What some expression of every row needs of its bound."""

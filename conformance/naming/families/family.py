@@ -141,7 +141,7 @@ def declare(*dialects: Dialect, settings: tuple[Setting, ...] = ()) -> None:
     """
     names, optimizer = [dialect.name for dialect in dialects], dialects[0].optimizer
     families = {dialect.family for dialect in dialects if axes(dialect.family)}
-    if len(set(names)) < len(names) or len(families) > 1 or any(one.optimizer != optimizer for one in dialects):
+    if len(set(names)) < len(names) or len(families) > 1 or any(dialect.optimizer != optimizer for dialect in dialects):
         raise ValueError(f"{optimizer}: dialects {', '.join(names)}, must differ in name and be of one family")
     DIALECTS[optimizer] = dialects
     if settings:

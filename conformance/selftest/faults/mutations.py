@@ -149,7 +149,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
 }
 """For each rule: a name, what stands in the rule's source, and what stands there instead."""
 
-CONVICTED_BY = {
+REJECTED_BY = {
     "sgd_gradient_squared": "sign_symmetry",
     "adagrad_root_missing": "power_of_two_scaling",
     "adam_ascends": "special_case",
@@ -188,7 +188,7 @@ enter(
             optimizer=optimizer,
             defect=f"`{old.strip()}` reads `{new.strip()}`",
             start=_start(optimizer, old, new),
-            rejected_by=CONVICTED_BY.get(f"{optimizer}_{name}"),
+            rejected_by=REJECTED_BY.get(f"{optimizer}_{name}"),
         )
         for optimizer, mutations in MUTATIONS.items()
         for name, old, new in mutations

@@ -62,7 +62,9 @@ class Compressed:
         """Return each gradient's message as an array."""
         given = [self._device.given(np.array(grad, order="C")) for grad in grads]
         messages = self._worker.compress(given, self._sparsity)
-        here = [Message(self._device.copied(one.indices), self._device.copied(one.values)) for one in messages]
+        here = [
+            Message(self._device.copied(message.indices), self._device.copied(message.values)) for message in messages
+        ]
         return [dense(message, grad) for message, grad in zip(here, grads, strict=True)]
 
 

@@ -44,7 +44,7 @@ class Clip(Offer):
 
     def call(self, parameters: Sequence[torch.nn.Parameter], hyper: Hyper, engine: str) -> None:
         """Clip the gradients of these parameters."""
-        for group in [[one] for one in parameters] if self.apart else [parameters]:
+        for group in [[parameter] for parameter in parameters] if self.apart else [parameters]:
             self.function(group, hyper[self.limit], foreach=engine == "foreach")
 
 
