@@ -133,6 +133,20 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def mutants(session: nox.Session) -> None:
+    """Change functions and run their tests: ``nox -s mutants -- [FOLDER]... [--sample N] [--seed S] [--fresh]``.
+
+    Folders are those of ``tests/mutation/folders.toml``; all without one. Prints each change that no test notices and
+    the score of each folder, and fails below 95 %. Changes that no test can notice stand in
+    ``tests/mutation/equivalent.toml``, with the reason. A run that was ended goes on where it stopped; what was noticed
+    once is not run again.
+    """
+    install(session, "test", "mutants")
+    workspace = str(Path(session.create_tmp()).resolve())
+    session.run("python", "-m", "tests.mutation.run", "--workspace", workspace, *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Time the accelerated backend against the frameworks installed: ``nox -s bench -- [option of pytest]...``.
 

@@ -1,0 +1,183 @@
+"""Mutates folders by mutmut, runs the tests that call what was changed, and reports what they do not notice."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import random
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.mutation.workspace import ROOT, Folder, environment, folders, prepare
+
+LEAST = 0.95
+UNNOTICED = ("survived", "no tests")  # `no tests`: none calls the function
+UNFINISHED = ("not checked",)
+EQUIVALENT = ROOT / "tests" / "mutation" / "equivalent.toml"
+
+
+@dataclass(frozen=True)
+class Change:
+    """The lines that a mutation removes and adds, without indentation, and the file."""
+
+    file: str
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+    @classmethod
+    def of(cls, file: str, diff: str) -> Change:
+        """Read a unified diff."""
+        lines = [line for line in diff.splitlines() if not line.startswith(("---", "+++"))]
+        old, new = (tuple(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+")
+        return cls(file, old, new)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A mutation and what the tests said of it."""
+
+    name: str
+    status: str
+    change: Change
+    diff: str
+
+    @property
+    def place(self) -> str:
+        """File and line, of the first line that the mutation removes and that stands in the function so."""
+        lines = (ROOT / self.change.file).read_text(encoding="utf-8").splitlines()
+        function = self.name.rpartition("ǁ" if "ǁ" in self.name else ".x_")[2].partition("__mutmut")[0]
+        start = next((i for i, line in enumerate(lines) if line.strip().startswith(f"def {function}(")), 0)
+        number = next((i for i in range(start, len(lines)) if lines[i].strip() == self.change.old[0]), start)
+        return f"{self.change.file}:{number + 1}"
+
+
+@dataclass(frozen=True)
+class Score:
+    """The mutants of a folder that were run, the number of equivalents, and the entries that are stale."""
+
+    folder: str
+    mutants: tuple[Mutant, ...]
+    equivalents: int
+    stale: tuple[str, ...]
+
+    @property
+    def unnoticed(self) -> list[Mutant]:
+        """The mutants that no test noticed."""
+        return [mutant for mutant in self.mutants if mutant.status in (*UNNOTICED, *UNFINISHED)]
+
+    @property
+    def share(self) -> float:
+        """The share of mutants noticed; one that ran out of time or crashed was noticed."""
+        return 1 - len(self.unnoticed) / len(self.mutants) if self.mutants else 1.0
+
+    def __str__(self) -> str:
+        counts = Counter(mutant.status for mutant in self.mutants)
+        parts = ", ".join(f"{count} {status}" for status, count in counts.most_common())
+        return f"{self.folder}: {self.share:.1%} of {len(self.mutants)} ({parts}; {self.equivalents} equivalent)"
+
+
+def equivalents(file: Path = EQUIVALENT) -> dict[Change, str]:
+    """Read the mutations that change nothing, with the reason of each."""
+    entries = tomllib.loads(file.read_text(encoding="utf-8")).get("mutant", [])
+    return {
+        Change(entry["file"], tuple(entry["old"].splitlines()), tuple(entry["new"].splitlines())): entry["reason"]
+        for entry in entries
+    }
+
+
+def stale(known: Iterable[Change], mutated: Path, folder: Folder) -> Iterator[str]:
+    """Name the entries of a folder that no mutant fits: the line has changed, or mutmut no longer changes it so."""
+    for change in known:
+        if not change.file.startswith(f"{folder.folder}/"):
+            continue
+        copy = mutated / folder.inside / Path(change.file).relative_to(folder.folder)
+        lines = {line.strip() for line in copy.read_text(encoding="utf-8").splitlines()} if copy.is_file() else set()
+        if not lines.issuperset((*change.old, *change.new)):
+            yield f"{change.file}: {' '.join(change.old)} -> {' '.join(change.new)}"
+
+
+def tested(folder: Folder, workspace: Path, sample: int | None, seed: int, fresh: bool, workers: int) -> Score:
+    """Run a folder's mutants, all or a sample drawn by seed; those killed in an earlier run are not run again."""
+    if fresh:
+        shutil.rmtree(workspace, ignore_errors=True)
+    workspace.mkdir(parents=True, exist_ok=True)
+    prepare(workspace, folder)
+    known = equivalents()
+    with contextlib.chdir(workspace):
+        from tests.mutation import kept
+
+        kept.generate()
+        before = kept.statuses()
+        names = drawn(before, sample, f"{seed} {folder.name}")
+        diffs = {name: kept.diff(name, before[name][0]) for name in names}
+        changes = {name: Change.of(folder.in_tree(before[name][0]), diffs[name]) for name in names}
+        wanted = [name for name in names if changes[name] not in known]
+        pending = [name for name in wanted if before[name][1] in (*UNNOTICED, *UNFINISHED)]
+        if pending:
+            run(pending, workspace, workers)
+        after = kept.statuses()
+        outdated = tuple(stale(known, Path("mutants"), folder))
+    if pending and all(after[name][1] == "uncollected" for name in pending):
+        sys.exit(f"{folder.name}: of {len(pending)} mutants none let pytest collect its tests: the set-up is at fault")
+    mutants = tuple(Mutant(name, after[name][1], changes[name], diffs[name]) for name in wanted)
+    return Score(folder.name, mutants, len(names) - len(wanted), outdated)
+
+
+def run(names: Sequence[str], workspace: Path, workers: int) -> None:
+    """Let mutmut run mutants; what it writes is shown on a terminal, else when it fails."""
+    command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(workers), *names]
+    shown = sys.stdout.isatty()
+    log = workspace / "mutmut.log"
+    with log.open("w", encoding="utf-8") as file:
+        ended = subprocess.run(
+            command, env=environment(workspace), stdout=None if shown else file, stderr=subprocess.STDOUT, check=False
+        )
+    if ended.returncode:
+        text = "" if shown else log.read_text(encoding="utf-8")[-4000:]
+        sys.exit(f"{text}\nmutmut ended with status {ended.returncode}: the tests must pass before anything is mutated")
+
+
+def drawn(names: Iterable[str], sample: int | None, seed: str) -> list[str]:
+    """Draw names, the same for the same seed; all when there are no more."""
+    ordered = sorted(names)
+    if sample is None or sample >= len(ordered):
+        return ordered
+    return sorted(random.Random(seed).sample(ordered, sample))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return 1 when a folder's score is too low or an entry of the equivalents is stale."""
+    table = folders()
+    parser = argparse.ArgumentParser(prog="nox -s mutants --", description=__doc__)
+    parser.add_argument("folder", nargs="*", help=f"of {', '.join(table)}; all without one")
+    parser.add_argument("--sample", type=int, metavar="N", help="run N mutants of each folder, drawn by seed")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the sample (0)")
+    parser.add_argument("--fresh", action="store_true", help="forget the results of earlier runs")
+    parser.add_argument("--workers", type=int, default=2, metavar="W", help="processes at a time (2)")
+    parser.add_argument("--workspace", type=Path, required=True, help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    if unknown := set(options.folder) - set(table):
+        parser.error(f"{' '.join(sorted(unknown))}: must be of {', '.join(table)}")
+
+    workspace = options.workspace.resolve()
+    scores = [
+        tested(table[name], workspace / name, options.sample, options.seed, options.fresh, options.workers)
+        for name in options.folder or table
+    ]
+    for score in scores:
+        for mutant in score.unnoticed:
+            print(f"\n{mutant.place}: {mutant.status} ({mutant.name})\n{mutant.diff}")
+        for entry in score.stale:
+            print(f"\nfits no mutant any more, delete it from {EQUIVALENT.name}: {entry}")
+    print("\n" + "\n".join(map(str, scores)))
+    return int(any(score.share < LEAST or score.stale for score in scores))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
