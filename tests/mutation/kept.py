@@ -15,8 +15,8 @@ from mutmut.mutation.diff_apply import get_diff_for_mutant
 from mutmut.stats import status_by_exit_code
 from mutmut.utils.file_utils import walk_mutatable_files
 
-# Statuses with which pytest ends when it cannot collect the tests, for a module of ours fails on import. mutmut takes the
-# first for an interruption and the second, its own for pytest's 4, for a timeout; real ones end by a signal.
+# Statuses with which pytest ends when it cannot collect the tests, as a module of ours fails on import. mutmut takes
+# the first for an interruption and the second, its own for pytest's 4, for a timeout; real ones end by a signal.
 UNCOLLECTED = (2, 255)
 
 
