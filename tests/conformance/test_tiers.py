@@ -1,0 +1,75 @@
+"""The explanations of a target, in the order in which they are tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from optimetry.conformance.naming.candidates import tiers
+from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
+from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
+
+FLUSHED = Arithmetic(flushes_subnormals=True)
+UNNAMED = PointClass("adam", "unnamed", ({"epsilon_placement": "elsewhere"},))
+IN_FLOAT32 = PointClass("adam", "unnamed in float32", ({"epsilon_placement": "elsewhere"},))
+
+
+@dataclass(frozen=True)
+class Found(Probed):
+    """Probes that one unnamed class explains, and another where numbers may be held in float32."""
+
+    def classes(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
+        named = named_classes(self.optimizer, self.dtype)[:1]
+        return [documented_class(self.optimizer), *named, IN_FLOAT32 if narrow else UNNAMED]
+
+
+def tried(optimizer: str, dtype: str) -> list[list[tuple[str, Arithmetic]]]:
+    return [
+        [(one.rule.name, one.arithmetic) for one in tier]
+        for tier in tiers(optimizer, dtype, Found(optimizer, dtype, ()))
+    ]
+
+
+def names(optimizer: str, dtype: str) -> list[str]:
+    return [one.name for one in named_classes(optimizer, dtype)]
+
+
+def test_in_float32_rules_come_before_arithmetic() -> None:
+    increments = Arithmetic(incremental_moments=True)
+    flushed = Arithmetic(flushes_subnormals=True, incremental_moments=True)
+    named = names("adam", "float32")
+    assert tried("adam", "float32") == [
+        [(name, PLAIN) for name in named],
+        [("unnamed", PLAIN)],
+        [(name, increments) for name in ("documented", *named)],
+        [("documented", FLUSHED)],
+        [(name, FLUSHED) for name in named],
+        [("unnamed", FLUSHED)],
+        [(name, flushed) for name in ("documented", *named)],
+    ]
+
+
+def test_in_float64_numbers_may_be_held_in_float32() -> None:
+    numbers = ("beta1", "beta2", "epsilon", "learning_rate")
+    chosen = [*((name,) for name in numbers), numbers[:3], numbers]
+    partly, increments = Arithmetic(float32_in_some_uses=numbers), Arithmetic(incremental_moments=True)
+    named = names("adam", "float64")
+    assert tried("adam", "float64") == [
+        [(name, PLAIN) for name in named],
+        [("unnamed", PLAIN)],
+        [(name, increments) for name in ("documented", *named)],
+        [("documented", Arithmetic(float32=some)) for some in chosen],
+        [("documented", partly)],
+        [(name, partly) for name in named],
+        [("unnamed in float32", partly)],
+        [("documented", FLUSHED)],
+        [(name, FLUSHED) for name in named],
+        [("unnamed", FLUSHED)],
+        [(name, Arithmetic(flushes_subnormals=True, incremental_moments=True)) for name in ("documented", *named)],
+        [(name, Arithmetic(flushes_subnormals=True, float32_in_some_uses=numbers)) for name in named],
+    ]
+
+
+def test_a_rule_without_moments_is_not_tried_with_increments() -> None:
+    assert [] in tried("sgd", "float32")
+    assert all(not one.incremental_moments for tier in tried("sgd", "float64") for _, one in tier)

@@ -1,0 +1,122 @@
+"""What declared variants compute, against figures worked by hand: no verdict tells a variant from its own slip."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.naming.families.averages import (
+    CorrectedByPower,
+    CurrentWindow,
+    NotCorrected,
+    StartsAtFirst,
+    StartsAtInitial,
+)
+from optimetry.conformance.naming.families.compression import RoundedUp, Uncorrected, Unmasked, VelocitySelects
+from optimetry.conformance.naming.families.family import FAMILIES
+from optimetry.conformance.naming.points import at
+from optimetry.conformance.numerics.arithmetic import INCREMENTAL
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.reference.rule import Rule, State
+
+MOMENTS_BY_INCREMENTS = [name for name, family in FAMILIES.items() if hasattr(family, INCREMENTAL)]
+
+
+def fed(wrapper: Any, *values: float, initial: float = 0.0) -> list[float]:
+    """What an average of one number gives after each update."""
+    state, given = None, []
+    for value in values:
+        out, state = wrapper.feed([np.array([value])], [np.array([initial])], state)
+        given.append(float(out[0][0]))
+    return given
+
+
+def test_an_average_may_start_at_the_first_value() -> None:
+    assert fed(StartsAtFirst(decay=0.5), 4.0, 8.0, 2.0) == [4.0, 6.0, 4.0]
+
+
+def test_an_average_that_starts_at_the_first_value_follows_the_schedule() -> None:
+    decays = [2 / 11, 3 / 12]  # (1 + s) / (10 + s) in updates 1 and 2
+    second = decays[0] * 4.0 + (1 - decays[0]) * 8.0
+    third = decays[1] * second + (1 - decays[1]) * 2.0
+    assert fed(StartsAtFirst(decay=0.5, scheduled=True), 4.0, 8.0, 2.0) == pytest.approx([4.0, second, third])
+
+
+def test_an_average_may_start_at_the_parameters_before_training() -> None:
+    assert fed(StartsAtInitial(decay=0.5), 4.0, 8.0, initial=2.0) == [3.0, 5.5]
+    second = (2 / 11) * (0.1 * 2.0 + 0.9 * 4.0) + (9 / 11) * 8.0
+    assert fed(StartsAtInitial(decay=0.5, scheduled=True), 4.0, 8.0, initial=2.0) == pytest.approx([3.8, second])
+
+
+def test_an_average_may_stay_biased_towards_zero() -> None:
+    assert fed(NotCorrected(decay=0.5), 4.0, 8.0) == [2.0, 5.0]
+
+
+def test_an_average_may_be_corrected_by_a_power_of_its_last_decay() -> None:
+    assert fed(CorrectedByPower(decay=0.5), 4.0, 8.0) == [4.0, 5.0 / 0.75]
+    biased = (2 / 11) * 0.9 * 4.0 + (9 / 11) * 8.0
+    expected = [4.0, biased / (1 - (2 / 11) ** 2)]
+    assert fed(CorrectedByPower(decay=0.5, scheduled=True), 4.0, 8.0) == pytest.approx(expected)
+
+
+def test_a_mean_may_be_over_the_current_window_alone() -> None:
+    window = CurrentWindow(average_window_rate=1.0, min_average_window=10, max_average_window=10)
+    assert fed(window, 4.0, 8.0, 3.0) == [4.0, 6.0, 5.0]
+
+
+def compressed(wrapper: Any, *gradients: list[float]) -> list[list[float]]:
+    """The messages of one tensor."""
+    state, given = None, []
+    for gradient in gradients:
+        out, state = wrapper.feed([np.array(gradient)], [np.zeros(len(gradient))], state)
+        given.append(out[0].tolist())
+    return given
+
+
+def test_a_compression_may_leave_momentum_to_others() -> None:
+    messages = compressed(Uncorrected(momentum=0.5, sparsity=0.5), [4.0, 1.0], [2.0, 3.0])
+    assert messages == [[4.0, 0.0], [0.0, 4.0]]
+
+
+def test_a_compression_may_keep_the_momentum_of_what_it_sends() -> None:
+    messages = compressed(Unmasked(momentum=0.5, sparsity=0.5), [4.0, 1.0], [2.0, 1.0])
+    assert messages == [[4.0, 0.0], [4.0, 0.0]]  # u = 0.5 * 4 + 2, where the documented u is 2
+
+
+@pytest.mark.parametrize(("size", "sparsity", "count"), [(10, 0.75, 3), (10, 0.5, 5), (3, 0.0, 3), (2, 0.999, 1)])
+def test_a_count_of_entries_may_be_rounded_up(size: int, sparsity: float, count: int) -> None:
+    assert RoundedUp(momentum=0.9, sparsity=sparsity).count(size) == count
+
+
+def test_a_compression_may_choose_by_velocity() -> None:
+    waiting = compressed(VelocitySelects(momentum=0.0, sparsity=0.5), [4.0, 3.0], [2.0, 1.0])
+    assert waiting[1] == [2.0, 0.0]  # |v| is 2 and 4, |u| is 2 and 1
+
+
+@pytest.mark.parametrize("name", MOMENTS_BY_INCREMENTS)
+def test_moments_formed_as_increments_are_rounded_as_increments(name: str) -> None:
+    decays = {field: 0.1 for field in ("beta1", "beta2") if hasattr(FAMILIES[name], field)}
+    rule: Any = dataclasses.replace(at(name, {}, decays), **{INCREMENTAL: True})
+    old, gradient = np.array([1e3, 0.7]), np.array([1e-9, 0.3])
+    _, state = rule.update(np.ones(2), gradient, State(**dict.fromkeys(rule.slots, old)), 0.1, 1)
+    first, second = (old + (1 - 0.1) * (new - old) for new in (gradient, gradient**2))
+    assert state[rule.slots[0]].tolist() == first.tolist()
+    if "moment2" in rule.slots:
+        assert state["moment2"].tolist() == second.tolist()
+
+
+@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if issubclass(family, Rule)])
+def test_a_family_starts_as_its_document_does(name: str) -> None:
+    param = np.ones((2, 3), np.float32)
+    chosen = {one.name: 0.9 for one in subject_named(name).hyperparameters() if one.default is None}
+    family, documented = at(name, {}, chosen), subject_named(name).declaration.of(chosen)
+    assert isinstance(family, Rule)
+    assert isinstance(documented, Rule)
+    assert start(documented, param).items() <= start(family, param).items()
+
+
+def start(rule: Rule, param: Any) -> dict[str, tuple[Any, list[Any]]]:
+    return {name: (value.dtype, value.tolist()) for name, value in rule.initial_state(param).items()}
