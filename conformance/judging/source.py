@@ -89,6 +89,8 @@ class _Needed:
             self.imports[f"import {found.__name__}" + (f" as {name}" if name != found.__name__ else "")] = None
         elif inspect.isclass(found) and found.__module__.startswith(PACKAGE):
             self._class(name, found)
+        elif inspect.isclass(found) and name != found.__module__:
+            self.imports[f"from {found.__module__} import {found.__name__}"] = None
         elif inspect.isfunction(found) and found.__module__.startswith(PACKAGE):
             self.definitions[name] = ""  # reserves a place before what needs it
             text = self._function(found)
