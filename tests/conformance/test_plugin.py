@@ -16,6 +16,7 @@ pytest_plugins = ["pytester"]
 SUITE = ("--pyargs", "optimetry.conformance.suite")
 QUICK = ("--optimizer-rule", "sgd", "--optimizer-dtype", "float32")
 TEST = "test_engine_computes_the_documented_rule"
+DRAWN = "test_engine_computes_it_on_cases_that_hypothesis_draws"
 FRAMEWORK_MODULES = {row.module for row in FRAMEWORKS.values()}
 HEAVY = {"numpy", "ml_dtypes", "hypothesis.strategies", "jsonschema", "tabulate", "tqdm"} | FRAMEWORK_MODULES
 
@@ -33,19 +34,20 @@ def suite(pytester, monkeypatch):
 
 def test_a_conforming_target_passes_under_readable_ids(suite):
     result = suite("--optimizer-target", "miniatures:Correct", *QUICK, "-v")
-    result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["optimetry: miniature 1.0, effort quick, seed 0", f"*::{TEST}?sgd-float32-default?*"])
+    result.assert_outcomes(passed=2)
+    ids = [f"*::{test}?sgd-float32-default?*" for test in (TEST, DRAWN)]
+    result.stdout.fnmatch_lines(["optimetry: miniature 1.0, effort quick, seed 0", *ids])
 
 
 def test_unsupported_engines_are_skipped_with_the_reason(suite):
     result = suite("--optimizer-target", "miniatures:TwoEngines", *QUICK, "-rs")
-    result.assert_outcomes(passed=1, skipped=1)
+    result.assert_outcomes(passed=2, skipped=2)
     result.stdout.fnmatch_lines(["SKIPPED*not fast yet"])
 
 
 def test_a_failure_shows_reason_share_and_script(suite):
     result = suite("--optimizer-target", "miniatures:Uphill", *QUICK)
-    result.assert_outcomes(failed=1)
+    result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         ["*miniature 1.0, engine default: sgd in float32: diverges", "*reason: *", "*share: * of the rounding bound*"]
     )
@@ -56,7 +58,7 @@ def test_a_failure_shows_reason_share_and_script(suite):
 def test_k_selects_and_x_stops(suite):
     rules = ("--optimizer-rule", "sgd", "--optimizer-rule", "adagrad")
     result = suite("--optimizer-target", "miniatures:Correct", *rules, "-k", "adagrad and float64")
-    result.assert_outcomes(passed=1, deselected=3)
+    result.assert_outcomes(passed=2, deselected=6)
     result = suite("--optimizer-target", "miniatures:Raises", *rules, "-x")
     result.assert_outcomes(failed=1)
 
@@ -64,7 +66,7 @@ def test_k_selects_and_x_stops(suite):
 def test_workers_of_xdist_collect_the_same_and_share_a_random_seed(suite, pytester):
     rules = ("--optimizer-rule", "sgd", "--optimizer-rule", "adagrad")
     result = suite("--optimizer-target", "miniatures:Uphill", *rules, "-n", "2", "--optimizer-seed", "random")
-    result.assert_outcomes(failed=4)
+    result.assert_outcomes(failed=8)
     seeds = {line.rsplit("seed: ")[-1] for line in result.outlines if "seed: " in line}
     assert len(seeds) == 1
 
@@ -72,7 +74,9 @@ def test_workers_of_xdist_collect_the_same_and_share_a_random_seed(suite, pytest
 def test_junitxml_names_every_check(suite, pytester):
     suite("--optimizer-target", "miniatures:TwoEngines", *QUICK, "--junitxml=junit.xml")
     cases = ET.parse(pytester.path / "junit.xml").findall(".//testcase")
-    assert [case.get("name") for case in cases] == [f"{TEST}[sgd-float32-plain]", f"{TEST}[sgd-float32-fast]"]
+    assert [case.get("name") for case in cases] == [
+        f"{test}[sgd-float32-{engine}]" for test in (TEST, DRAWN) for engine in ("plain", "fast")
+    ]
 
 
 @pytest.mark.parametrize("options", [(), ("-n", "2")])
