@@ -4,43 +4,57 @@ Evaluates the documented formula in longdouble, and compares what keras 3.15.0 g
 The last column of the table is what rounding can explain; the script fails when it explains the difference.
 """
 
-from types import SimpleNamespace
-
 import numpy as np
 
 inf, nan = float("inf"), float("nan")
 wide = np.longdouble
-hyper = SimpleNamespace(clip_norm=wide(0.1))
 parameters = [[0.0]]  # before the first step
 fed = [[[-0.01]]]  # one list a step
 given = [[[-0.00999999985098839]]]  # what keras 3.15.0 gave after each step
 allowed = [[[4.440896333665363e-18]]]  # 2 times the rounding-error bound of float64
 
 
-def norm(arrays):
-    return np.sqrt(sum(np.sum(np.square(array)) for array in arrays))
+def clip_by_global_norm(grads, limit):
+    if not grads:
+        return []
+    squares = [np.sum(np.square(grad), initial=0.0) for grad in grads]
+    divisor = np.maximum(np.sqrt(sum(squares[1:], start=squares[0])), limit)
+    return [grad * limit / divisor for grad in grads]
 
 
-def feed(hyper, fed, parameters, past):
-    return [grad * hyper.clip_norm / max(hyper.clip_norm, norm([grad])) for grad in fed]
+class Documented:
+    def __init__(self, **hyper):
+        vars(self).update(hyper)
+
+    def feed(self, fed, parameters, state):
+        return ([clipped for grad in fed for clipped in clip_by_global_norm([grad], self.clip_norm)], None)
 
 
-def arrays(lists):
-    return [np.asarray(values, dtype=wide) for values in lists]
+def array(values):
+    return np.asarray(values, dtype=wide)
 
 
-beyond, past = 0, []
+documented = Documented(clip_norm=wide(0.1))
+
+
+def steps():
+    state = None
+    for lists in fed:
+        arrays = [array(values) for values in lists]
+        results, state = documented.feed(arrays, [array(values) for values in parameters], state)
+        yield results
+
 row = "{:>4} {:>6} {:>7} {:>24} {:>24} {:>10} {:>10}".format
 print(row("step", "tensor", "element", "documented", "given", "difference", "allowed"))
+beyond = 0
 with np.errstate(all="ignore"):
-    for step, lists in enumerate(fed):
-        past.append(arrays(lists))
-        for i, result in enumerate(feed(hyper, past[-1], arrays(parameters), past)):
+    for step, results in enumerate(steps()):
+        for i, result in enumerate(results):
             rows = zip(np.ravel(result), np.ravel(given[step][i]), np.ravel(allowed[step][i]))
-            for element, (documented, got, limit) in enumerate(rows):
-                apart = abs(documented - got)
+            for element, (value, got, limit) in enumerate(rows):
+                apart = abs(value - got)
                 beyond += not apart <= limit and np.isfinite(limit)
-                numbers = f"{documented:.17g}", f"{got:.17g}", f"{apart:.3g}", f"{limit:.3g}"
+                numbers = f"{value:.17g}", f"{got:.17g}", f"{apart:.3g}", f"{limit:.3g}"
                 print(row(step + 1, i, element, *numbers))
 print(f"{beyond} of the values above differ by more than rounding can explain")
 assert beyond

@@ -1,59 +1,71 @@
 """keras 3.15.0 on lamb in float32.
 
-Runs the documented rule in float64, and compares what keras 3.15.0 gave with it.
+Evaluates the documented formula in float64, and compares what keras 3.15.0 gave with it.
 The last column of the table is what rounding can explain; the script fails when it explains the difference.
 """
-
-from types import SimpleNamespace as State
 
 import numpy as np
 
 inf, nan = float("inf"), float("nan")
 wide = np.float64
-hyper = State(lamb_weight_decay=wide(0.01), beta1=wide(0.9), beta2=wide(0.999), epsilon=wide(1e-06), slots=('moment1', 'moment2'))
+parameters = [[1.0]]  # before the first step
 learning_rates = [0.1]
-parameters = [[1.0]]
 grads = [[[0.0]]]  # one list a step; None: no gradient
-given = [[[0.9990000128746033]]]  # the parameters after each step, as keras 3.15.0 has them
+given = [[[0.9990000128746033]]]  # what keras 3.15.0 gave after each step
 allowed = [[[2.1457696657714555e-07]]]  # 2 times the rounding-error bound of float32
 
 
+from types import SimpleNamespace as State
+
+
 def norm(x):
-    return np.sqrt(np.sum(np.square(x), initial=0.0))  # not every dtype has a default for no terms
+    return np.sqrt(np.sum(np.square(x), initial=0.0))
 
 
-def initial_state(self, param):
-    return State(**{slot: np.zeros_like(param) for slot in self.slots})
+class Documented:
+    def __init__(self, **hyper):
+        vars(self).update(hyper)
 
+    def initial_state(self, param):
+        return State(**{slot: np.zeros_like(param) for slot in self.slots})
 
-def update(self, param, grad, state, lr, t):
-    moment1 = self.beta1 * state.moment1 + (1 - self.beta1) * grad
-    moment2 = self.beta2 * state.moment2 + (1 - self.beta2) * np.square(grad)
-    direction = moment1 / (np.sqrt(moment2) + self.epsilon) + self.lamb_weight_decay * param
-    param_norm, direction_norm = norm(param), norm(direction)
-    ratio = np.where((param_norm > 0) & (direction_norm > 0), param_norm / direction_norm, 1.0)
-    return param - lr * ratio * direction, State(moment1=moment1, moment2=moment2)
+    def update(self, param, grad, state, lr, t):
+        moment1 = self.beta1 * state.moment1 + (1 - self.beta1) * grad
+        moment2 = self.beta2 * state.moment2 + (1 - self.beta2) * np.square(grad)
+        direction = moment1 / (np.sqrt(moment2) + self.epsilon) + self.lamb_weight_decay * param
+        param_norm, direction_norm = (norm(param), norm(direction))
+        ratio = np.where((param_norm > 0) & (direction_norm > 0), param_norm / direction_norm, 1.0)
+        return (param - lr * ratio * direction, State(moment1=moment1, moment2=moment2))
 
 
 def array(values):
     return np.asarray(values, dtype=wide)
 
 
-params = [array(values) for values in parameters]
-states, counts, beyond = [initial_state(hyper, param) for param in params], [0] * len(params), 0
-row = "{:>4} {:>6} {:>7} {:>24} {:>24} {:>10} {:>10}".format
-print(row("step", "tensor", "element", "documented", "given", "difference", "allowed"))
-with np.errstate(all="ignore"):
-    for step, lr in enumerate(learning_rates):
-        for i, grad in enumerate(grads[step]):
+documented = Documented(lamb_weight_decay=wide(0.01), beta1=wide(0.9), beta2=wide(0.999), epsilon=wide(1e-06), slots=('moment1', 'moment2'))
+
+
+def steps():
+    params = [array(values) for values in parameters]
+    states, counts = [documented.initial_state(param) for param in params], [0] * len(params)
+    for grad_lists, lr in zip(grads, learning_rates):
+        for i, grad in enumerate(grad_lists):
             if grad is not None:
                 counts[i] += 1
-                params[i], states[i] = update(hyper, params[i], array(grad), states[i], wide(lr), counts[i])
-            rows = zip(params[i].ravel(), np.ravel(given[step][i]), np.ravel(allowed[step][i]))
-            for element, (documented, got, limit) in enumerate(rows):
-                apart = abs(documented - got)
+                params[i], states[i] = documented.update(params[i], array(grad), states[i], wide(lr), counts[i])
+        yield params
+
+row = "{:>4} {:>6} {:>7} {:>24} {:>24} {:>10} {:>10}".format
+print(row("step", "tensor", "element", "documented", "given", "difference", "allowed"))
+beyond = 0
+with np.errstate(all="ignore"):
+    for step, results in enumerate(steps()):
+        for i, result in enumerate(results):
+            rows = zip(np.ravel(result), np.ravel(given[step][i]), np.ravel(allowed[step][i]))
+            for element, (value, got, limit) in enumerate(rows):
+                apart = abs(value - got)
                 beyond += not apart <= limit and np.isfinite(limit)
-                numbers = f"{documented:.17g}", f"{got:.17g}", f"{apart:.3g}", f"{limit:.3g}"
+                numbers = f"{value:.17g}", f"{got:.17g}", f"{apart:.3g}", f"{limit:.3g}"
                 print(row(step + 1, i, element, *numbers))
 print(f"{beyond} of the values above differ by more than rounding can explain")
 assert beyond
