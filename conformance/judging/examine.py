@@ -178,6 +178,8 @@ class Examination:
         )
 
     def _outcome(self) -> dict[str, Any]:
+        if self.rejected is not None:
+            self._hold_contents(self.rejected)
         if self.fault is not None:
             fault, case = self.fault
             shown = evidence.faulty(self.target, fault, case, self.guard)
@@ -194,6 +196,13 @@ class Examination:
             return {"verdict": "error", "reason": "nothing could be judged: every element is vacuous"}
         self.explanation = Explanation(documented_class(self.optimizer))
         return {"verdict": "conforms", "computes": Computes(rule="documented")}
+
+    def _hold_contents(self, case: Case) -> None:
+        """Look for a kept buffer where a case was rejected: the cases of laws may be too short to show it."""
+        try:
+            hold_contents(self.target, case, self.guard)
+        except TargetFault as fault:
+            self.fault = fault, case
 
     def _rejection(self, case: Case) -> dict[str, Any]:
         """Build the verdict on an engine that a case has shown not to be the documented formula, computed plainly."""

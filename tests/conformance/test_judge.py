@@ -148,3 +148,23 @@ def test_cases_given_before_are_tried_first() -> None:
 def test_an_unknown_subject_is_named(look_up: Any) -> None:
     with pytest.raises(UnknownOptimizerError, match=r"unknown optimizer 'clip', must be one of: adadelta, .*l2_decay"):
         look_up("clip")
+
+
+def test_an_array_that_is_kept_for_the_next_step_is_an_error_whatever_the_laws_saw() -> None:
+    """The gradients of the step before are used from the second step on, which shows in longer cases alone."""
+
+    class Late(NumpyTarget):
+        def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Any:
+            run = super().start(optimizer, hyper, parameters)
+            plain, kept = run.step, []
+
+            def step(grads: list[Array | None], learning_rate: float) -> list[Array]:
+                kept.append(grads)
+                return plain(kept[-2:][0], learning_rate)
+
+            run.step = step  # type: ignore[method-assign]
+            return run
+
+    (found,) = judge([Late()], "momentum", "float32", effort=Effort("no laws", 20, 0), seed=0)
+    assert found.verdict == "error"
+    assert "instead of its contents" in found.reason
