@@ -240,7 +240,7 @@ def shipped_files() -> set[str]:
         for file in sorted((ROOT / folder).rglob("*")):
             inside = file.relative_to(ROOT / folder)
             home = ".".join((package, *inside.parts[:-1]))
-            is_data = file.name == "py.typed" or (file.suffix == ".json" and home in DATA)
+            is_data = any(file.match(pattern) for pattern in (*DATA["*"], *DATA.get(home, ())))
             if home in PACKAGES and (file.suffix == ".py" or is_data):
                 shipped.add(str(PurePosixPath(*package.split("."), *inside.parts)))
     return shipped

@@ -156,7 +156,7 @@ def test_what_runs_for_a_rule_of_the_same_kind_runs_for_the_toy(tree: Tree) -> N
 
 
 OF_ONE_RULE = re.compile(
-    "planted|dialect|famil|class|probe|fault|framework|published|search|axes|point|sample|choices"
+    "planted|dialect|famil|class|probe|fault|framework|published|search|tier|axes|point|sample|choices"
     "|library|formula_says|wrong|none_is"
 )
 """Words in the names of tests of what is written for one rule: its dialects, faults, and what a page says of it."""

@@ -16,6 +16,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.subjects.subject import Numbers, Subject
 from optimetry.reference.declaration import Declared
+from optimetry.reference.errors import UnknownOptimizerError
 from optimetry.reference.rule import Array
 
 MOST_STEPS = 8
@@ -121,3 +122,15 @@ def wrapper(kind: WrapperType) -> WrapperType:
     """Class decorator: enter a documented wrapper into `WRAPPERS`."""
     WRAPPERS[kind.name] = kind
     return kind
+
+
+def wrapper_named(name: str) -> type[Wrapper]:
+    """Look a documented wrapper up.
+
+    Raises:
+        UnknownOptimizerError: no such wrapper.
+    """
+    try:
+        return WRAPPERS[name]
+    except KeyError:
+        raise UnknownOptimizerError(f"unknown wrapper {name!r}, must be one of: {', '.join(WRAPPERS)}") from None

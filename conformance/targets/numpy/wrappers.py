@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.subjects.wrappers.wrapper import WRAPPERS, Wrapper
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, wrapper_named
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.clips import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue, GradientClipBase
 from optimetry.reference.distributed.dgc_momentum import DGCMomentum, Message
@@ -157,7 +157,7 @@ def documented(
     wrapper: str, hyper: Hyper, parameters: Sequence[Array]
 ) -> Documented | Compressed | GradientFeed | AverageFeed:
     """Begin a run of a documented wrapper: by the reference's public classes if there are any, else as declared."""
-    declared = WRAPPERS[wrapper].of(hyper)
+    declared = wrapper_named(wrapper).of(hyper)
     if wrapper in CLIPS or wrapper in REGULARIZERS:
         return Documented(wrapper, declared.hyper(), parameters)
     return Compressed(declared.hyper(), parameters) if wrapper == "dgc_compress" else started(declared, parameters)
