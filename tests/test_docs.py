@@ -30,8 +30,11 @@ def links(text: str) -> list[str]:
 
 
 def paths(text: str) -> list[str]:
-    """Whatever stands in backticks and begins with a name at the top of the tree; upper case stands for any name."""
-    found = [path for path in PATH.findall(text) if path.split("/")[0] in TOP]
+    """Whatever stands in backticks and begins with a name at the top of the tree, but for what runs write to `results`.
+
+    Upper case stands for any name.
+    """
+    found = [path for path in PATH.findall(text) if path.split("/")[0] in TOP - {"results"}]
     return [re.sub(r"\b[A-Z]{2,}\b(?!\.md)", "*", path) for path in found]
 
 
