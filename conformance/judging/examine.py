@@ -148,15 +148,15 @@ class Examination:
             self.fault = fault, case
 
     def hold_against(self, case: Case, oracle: Expected) -> None:
-        """Compare one run with the documented formula."""
+        """Compare one run with the documented formula; where it differs, a kept buffer is looked for first."""
         try:
             agreement = compare(trajectory(self.target, case, self.guard), oracle, case.form)
+            self.agreement, self.tried = self.agreement + agreement, self.tried + 1
+            if not agreement.conforms:
+                hold_contents(self.target, case, self.guard)  # the cases of laws may be too short to show it
+                self.rejected = case
         except TargetFault as fault:
             self.fault = fault, case
-            return
-        self.agreement, self.tried = self.agreement + agreement, self.tried + 1
-        if not agreement.conforms:
-            self.rejected = case
 
     def verdict(self) -> Verdict:
         """Build the verdict; cases are run again to identify what a rejected engine computes."""
@@ -178,8 +178,6 @@ class Examination:
         )
 
     def _outcome(self) -> dict[str, Any]:
-        if self.rejected is not None:
-            self._hold_contents(self.rejected)
         if self.fault is not None:
             fault, case = self.fault
             shown = evidence.faulty(self.target, fault, case, self.guard)
@@ -196,13 +194,6 @@ class Examination:
             return {"verdict": "error", "reason": "nothing could be judged: every element is vacuous"}
         self.explanation = Explanation(documented_class(self.optimizer))
         return {"verdict": "conforms", "computes": Computes(rule="documented")}
-
-    def _hold_contents(self, case: Case) -> None:
-        """Look for a kept buffer where a case was rejected: the cases of laws may be too short to show it."""
-        try:
-            hold_contents(self.target, case, self.guard)
-        except TargetFault as fault:
-            self.fault = fault, case
 
     def _rejection(self, case: Case) -> dict[str, Any]:
         """Build the verdict on an engine that a case has shown not to be the documented formula, computed plainly."""

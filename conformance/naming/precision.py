@@ -7,12 +7,11 @@ computes shows whether the remaining number is rounded, and whether in all of it
 from __future__ import annotations
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.explanation import to_float32
+from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
-from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
@@ -48,19 +47,12 @@ def _alone(case: Case, name: str) -> Case:
     return case.replace(hyper=hyper, learning_rates=rates)
 
 
-def _rounded(case: Case, name: str) -> Case:
-    """Round this number of a case as well."""
-    if name == LEARNING_RATE:
-        return case.replace(learning_rates=tuple(map(to_float32, case.learning_rates)))
-    return case.replace(hyper={**case.hyper, name: to_float32(case.hyper[name])})
-
-
 def _how(target: Target, case: Case, name: str, rule: PointClass, guard: Guard) -> str | None:
     """Return how a number is rounded in a case, None where it is not, or where the case is not offered."""
     if reason_unsupported(target, case) is not None:
         return None
     after = trajectory(target, case, guard)
-    if explains(after, expected(case, rule.of(case.hyper)), case.form):
+    if explains(after, Explanation(rule).expected(case), case.form):
         return None
-    other = _rounded(case, name)
-    return "throughout" if explains(after, expected(other, rule.of(other.hyper)), case.form) else "in some uses"
+    rounded = Explanation(rule, Arithmetic(float32=(name,)))
+    return "throughout" if explains(after, rounded.expected(case), case.form) else "in some uses"

@@ -98,9 +98,7 @@ class Check:
     def __call__(self) -> None:
         """Pass where the engine conforms, skip where it is unsupported, fail with `Nonconformity` otherwise."""
         __tracebackhide__ = True
-        verdict = self.judging.verdicts(self.optimizer, self.dtype)[self.position]
-        if verdict.verdict == "unsupported":
-            pytest.skip(verdict.reason)
+        verdict = self._offered()
         if verdict.verdict != "conforms":
             raise Nonconformity(self._found(verdict))
 
@@ -111,15 +109,21 @@ class Check:
             Nonconformity: it does not compute what is documented, shown by the simplest case that was found.
         """
         __tracebackhide__ = True
-        verdict = self.judging.verdicts(self.optimizer, self.dtype)[self.position]
-        if verdict.verdict == "unsupported":
-            pytest.skip(verdict.reason)
+        verdict = self._offered()
         engine = engines_of(self.judging.target)[self.position]
         arithmetic = Arithmetic(flushes_subnormals=FLUSHES in verdict.computes.arithmetic)
         profile = PROFILES[OF_EFFORT[self.judging.effort.name]]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             hold_property(engine, subject_named(self.optimizer), self.dtype, profile, arithmetic)
+
+    def _offered(self) -> Verdict:
+        """Return the verdict, or skip where the engine is unsupported."""
+        __tracebackhide__ = True
+        verdict = self.judging.verdicts(self.optimizer, self.dtype)[self.position]
+        if verdict.verdict == "unsupported":
+            pytest.skip(verdict.reason)
+        return verdict
 
     def _found(self, verdict: Verdict) -> str:
         target = self.judging.target

@@ -72,3 +72,8 @@ class TableTarget:
         return offer.start(optimizer, hyper, parameters, self.engine)
 
     start_wrapper = start
+
+
+def lopsided(hyper: Hyper) -> bool:
+    """Whether a clip's limits are not [-c, c], which is all that most frameworks clip to."""
+    return "min" in hyper and hyper["min"] != -hyper["max"]

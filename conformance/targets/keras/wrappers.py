@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.keras.backend import Near
-from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.offers import Offer, lopsided
 from optimetry.conformance.targets.protocol import Hyper
 
 
@@ -27,7 +27,7 @@ class KerasArgument(Offer):
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why Keras does not offer these hyperparameters."""
-        if "min" in hyper and hyper["min"] != -hyper["max"]:
+        if lopsided(hyper):
             return f"{self.keyword} clips to [-c, c] only"
         return "keras.optimizers have no schedule of the moving average's decay" if hyper.get("scheduled") else None
 

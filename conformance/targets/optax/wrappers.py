@@ -16,7 +16,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.jax_caches import caches
-from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.offers import Offer, lopsided
 from optimetry.conformance.targets.optax.rules import configured, dtypes_of
 from optimetry.conformance.targets.protocol import Hyper
 
@@ -34,7 +34,7 @@ class OptaxWrapper(Offer):
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why Optax does not offer these hyperparameters."""
-        if "min" in hyper and hyper["min"] != -hyper["max"]:
+        if lopsided(hyper):
             return "optax.clip clips to [-c, c] only"
         return "optax.ema has no schedule of the decay" if hyper.get("scheduled") else None
 

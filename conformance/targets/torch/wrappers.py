@@ -15,7 +15,7 @@ import torch
 from torch.optim.swa_utils import AveragedModel
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.offers import Offer, lopsided
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.torch.rules import array_of, tensor_over
 
@@ -34,7 +34,7 @@ class Clip(Offer):
         """Why torch refuses."""
         if engine == "fused":
             return f"torch has no fused implementation of {subject}"
-        if "min" in hyper and hyper["min"] != -hyper["max"]:
+        if lopsided(hyper):
             return f"torch.nn.utils.{self.function.__name__} clips to [-c, c] only"
         return None
 
