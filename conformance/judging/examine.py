@@ -18,7 +18,7 @@ from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, Agreement, Expected, compare
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
+from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported, recorded_cases
 from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
 from optimetry.reference.errors import TargetFault
 from optimetry.reports.results import Computes, Verdict
@@ -64,9 +64,10 @@ def examined(
         UnknownOptimizerError: no such subject.
     """
     subject = subject_named(optimizer)
+    recorded = [case for engine in engines for case in recorded_cases(engine, optimizer, dtype)]
 
     def cases() -> Iterator[Case]:
-        return chain(before, drawn_cases(subject, dtype, seed=seed, count=effort.cases))
+        return chain(before, recorded, drawn_cases(subject, dtype, seed=seed, count=effort.cases))
 
     examinations = [Examination(engine, optimizer, dtype, cases, guard or Guard()) for engine in engines]
     for number, case in enumerate(cases()):

@@ -44,11 +44,18 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
     for tier in tiers(optimizer, dtype, search.probed):
         alive, unexplained = search.surviving(tier)
         longest = max(longest, unexplained, key=lambda identity: identity.tried)
+        alive = _with_fewest_numbers(alive)
         if len(alive) > 1:
             return longest
         if alive:
             return search.narrowed(alive[0])
     return longest
+
+
+def _with_fewest_numbers(alive: Sequence[Identity]) -> list[Identity]:
+    """Leave out what holds more numbers in float32 than another that explains as much: the cases tell no difference."""
+    known = [one.explanation for one in alive if one.explanation is not None]
+    return [one for one in alive if one.explanation and not any(map(one.explanation.holds_more_than, known))]
 
 
 @dataclass(frozen=True)

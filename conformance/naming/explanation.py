@@ -68,6 +68,12 @@ class Explanation:
         changed = dataclasses.replace(self.arithmetic, float32=throughout, float32_in_some_uses=in_some_uses)
         return Explanation(self.rule, changed)
 
+    def holds_more_than(self, other: Explanation) -> bool:
+        """Whether it is another explanation with more numbers held in float32, and differs in nothing else."""
+        held = other.arithmetic.float32
+        alike = self == other.with_numbers(self.arithmetic.float32, other.arithmetic.float32_in_some_uses)
+        return alike and set(self.arithmetic.float32) > set(held)
+
     @property
     def formula(self) -> str | None:
         """The line of the formula that differs from the document, None for the documented one."""

@@ -81,6 +81,11 @@ class Target(Protocol):
     ``not_run() -> Mapping[str, str]``
         The engines that this machine cannot run, each with the reason. They are not among ``engines()`` and get no
         verdict; the report names them.
+    ``recorded() -> Sequence[Case]``
+        Runs to judge it on before drawn cases: those whose results it holds, since they were computed elsewhere.
+        `optimetry.conformance.targets.recorded` is such a target.
+    ``declines(case) -> str | None``
+        The reason why this very run is not offered, or None when it is. Asked last, of every run.
     ``start_wrapper(wrapper, hyper, parameters) -> GradientRun | AverageRun``
         Begin a run of a documented wrapper (a clip, a regularizer, an average) around ``parameters``. A target without
         this method offers none; one with it is asked ``unsupported`` of wrappers, too.
@@ -111,6 +116,13 @@ def engines_not_run(target: Target) -> dict[str, str]:
     return {} if ask is None else {str(engine): str(reason) for engine, reason in ask().items()}
 
 
+def recorded_cases(target: Target, optimizer: str, dtype: str) -> list[Case]:
+    """Return the runs of a subject whose results a target holds; none for a target that computes."""
+    recorded = getattr(target, "recorded", None)
+    cases = [] if recorded is None else recorded()
+    return [case for case in cases if (case.optimizer, case.dtype) == (optimizer, dtype)]
+
+
 def reason_unsupported(target: Target, case: Case) -> str | None:
     """Return why a target does not offer what a case asks for, None where it does.
 
@@ -119,4 +131,6 @@ def reason_unsupported(target: Target, case: Case) -> str | None:
     if not isinstance(subject_of(case), RuleSubject) and not callable(getattr(target, "start_wrapper", None)):
         return f"{target.name} offers no wrappers: it has no start_wrapper"
     ask = getattr(target, "unsupported", None)
-    return None if ask is None else ask(case.optimizer, case.hyper, case.dtype)
+    reason = None if ask is None else ask(case.optimizer, case.hyper, case.dtype)
+    declines = getattr(target, "declines", None)
+    return reason if reason is not None or declines is None else declines(case)
