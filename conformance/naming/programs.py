@@ -1,0 +1,189 @@
+"""Traces a rule's update into expressions that can be edited, evaluated on any numbers, and printed.
+
+An expression is a number, the name of an input, or a tuple: the name of a NumPy function and its operands. Equal
+expressions are equal tuples, so a part is replaced wherever it stands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from optimetry.reference.rule import Rule, State
+
+Expression: TypeAlias = "str | float | tuple[Any, ...]"
+
+PARAM, GRAD, RATE, STEP = "param", "grad", "lr", "t"
+"""The names of the inputs beside hyperparameters and slots; `PARAM` also names the new parameter among the outputs."""
+
+Program = dict[str, Expression]
+"""What one update computes: the expression of the new parameter and of each new slot."""
+
+
+class Symbol(NDArrayOperatorsMixin):
+    """An array or a number that stands for an expression; NumPy's functions of it make longer ones."""
+
+    def __init__(self, expression: Expression) -> None:
+        self.expression = expression
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return Symbol(_made(ufunc.__name__, *map(_expression, inputs))) if method == "__call__" else NotImplemented
+
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        return Symbol((func.__name__, *map(_expression, args)))
+
+    def __bool__(self) -> bool:
+        return True  # a rule asks whether a number is zero where it takes another branch: the general one is traced
+
+
+def _made(name: str, *operands: Expression) -> Expression:
+    """Return an operation; its first operand where the other changes nothing."""
+    without = {"add": 0, "subtract": 0, "multiply": 1, "divide": 1}.get(name)
+    return operands[0] if without is not None and operands[1] == without else (name, *operands)
+
+
+def _expression(operand: Any) -> Expression:
+    if isinstance(operand, Symbol):
+        return operand.expression
+    if isinstance(operand, int | float):
+        return float(operand) if isinstance(operand, float) else int(operand)  # a scalar of NumPy is no plain number
+    raise TypeError(f"{operand!r} is neither a symbol nor a number")
+
+
+def program_of(rule: Rule, kind: type[Rule] | None = None) -> Program | None:
+    """Trace one update, with every real hyperparameter by its name and the others at their values.
+
+    Args:
+        rule: whose values those are.
+        kind: the class whose update is traced; the rule's own by default.
+
+    None where the rule does what cannot be traced, such as choosing an element by the number of the step.
+    """
+    symbolic = object.__new__(kind or type(rule))
+    real = {parameter.name for parameter in rule.hyperparameters() if parameter.kind is float}
+    for field in dataclasses.fields(rule):
+        value = Symbol(field.name) if field.name in real else getattr(rule, field.name)
+        object.__setattr__(symbolic, field.name, value)
+    names = rule.initial_state(np.zeros(1))
+    inputs = State(**{slot: Symbol(slot) for slot in names})
+    try:
+        param, state = symbolic.update(Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))  # type: ignore[arg-type]
+        return {PARAM: _expression(param), **{slot: _expression(state[slot]) for slot in names}}
+    except (AttributeError, TypeError):
+        return None
+
+
+def parts_of(expression: Expression) -> dict[Expression, None]:
+    """Return every part of an expression once, operands before what they are part of."""
+    found: dict[Expression, None] = {}
+
+    def walk(part: Expression) -> None:
+        if part not in found:
+            for operand in part[1:] if isinstance(part, tuple) else ():
+                walk(operand)
+            found[part] = None
+
+    walk(expression)
+    return found
+
+
+def replaced(expression: Expression, old: Expression, new: Expression) -> Expression:
+    """Put one expression in the place of another wherever that stands."""
+    known: dict[Expression, Expression] = {old: new}
+
+    def walk(part: Expression) -> Expression:
+        if part not in known:
+            known[part] = (part[0], *map(walk, part[1:])) if isinstance(part, tuple) else part
+        return known[part]
+
+    return walk(expression)
+
+
+Sum = Callable[[Any], Any]
+
+
+def of_tensor(x: Any) -> Any:
+    """Sum all elements, as a rule does."""
+    return np.sum(x, initial=0.0)
+
+
+def of_rows(x: Any) -> Any:
+    """Sum each row, where tensors of one shape are evaluated together as the rows of a matrix."""
+    return np.sum(x, axis=-1, keepdims=True, initial=0.0)
+
+
+def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[Expression, Any], total: Sum) -> Any:
+    """Evaluate an expression on any kind of number; ``known`` keeps the value of every part."""
+    if isinstance(expression, str):
+        return inputs[expression]
+    if not isinstance(expression, tuple):
+        return expression
+    if expression not in known:
+        operands = [value_of(operand, inputs, known, total) for operand in expression[1:]]
+        name = expression[0]
+        value = total(*operands) if name == "sum" else getattr(np, name)(*operands)
+        if isinstance(value, np.generic) and all(isinstance(x, int | float) for x in operands):
+            value = value.item()  # numbers stay Python's, which take the dtype of the array that they meet
+        known[expression] = value
+    return known[expression]
+
+
+def updated(
+    program: Program,
+    hyper: Mapping[str, Any],
+    param: Any,
+    grad: Any,
+    state: State,
+    lr: Any,
+    t: int,
+    total: Sum = of_tensor,
+) -> tuple[Any, State]:
+    """Do one update of a program, as `Rule.update`, with these hyperparameters; ``total`` sums in norms."""
+    inputs = {**hyper, PARAM: param, GRAD: grad, RATE: lr, STEP: t, **state}
+    known: dict[Expression, Any] = {}
+    values = {name: value_of(expression, inputs, known, total) for name, expression in program.items()}
+    return values.pop(PARAM), State(**values)
+
+
+SIGNS = {"add": ("+", 1), "subtract": ("-", 1), "multiply": ("*", 2), "divide": ("/", 2), "power": ("**", 4)}
+"""How operations are written between their operands, and how strongly they bind."""
+
+
+def text_of(expression: Expression, names: Mapping[Expression, str] | None = None) -> str:
+    """Write an expression as a formula; ``names`` are parts that are written by a name."""
+    return _written(expression, names or {})[0]
+
+
+def _written(expression: Expression, names: Mapping[Expression, str]) -> tuple[str, int]:
+    if expression in names:
+        return names[expression], 9
+    if not isinstance(expression, tuple):
+        return (f"{expression:g}" if isinstance(expression, float) else str(expression)), 9
+    name, *operands = expression
+    texts = [_written(operand, names) for operand in operands]
+    if name == "sqrt" and _is_sum_of_squares(operands[0]):
+        return f"norm({text_of(operands[0][1][1], names)})", 9
+    if name == "negative":
+        return f"-{_within(texts[0], 3)}", 3
+    if name not in SIGNS:
+        called = {"absolute": "abs"}.get(name, name)
+        return f"{called}({', '.join(text for text, _ in texts)})", 9
+    sign, binding = SIGNS[name]
+    left, right = texts
+    after = binding + (name in ("subtract", "divide", "power"))
+    before = binding + (name == "power")
+    gap = " " if binding == 1 else ""
+    return f"{_within(left, before)}{gap}{sign}{gap}{_within(right, after)}", binding
+
+
+def _is_sum_of_squares(part: Any) -> bool:
+    return isinstance(part, tuple) and part[0] == "sum" and isinstance(part[1], tuple) and part[1][0] == "square"
+
+
+def _within(written: tuple[str, int], binding: int) -> str:
+    text, own = written
+    return text if own >= binding else f"({text})"
