@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+
 import numpy as np
 
-from optimetry.conformance.laws.law import Applies, Trial, law
+from optimetry.conformance.laws.law import Applies, Trial, is_rule, law
 from optimetry.conformance.laws.readings import kind_of, kinds_of
 from optimetry.conformance.laws.universal import is_elementwise_rule
-from optimetry.conformance.laws.variations import each, poisonings, rescaled
+from optimetry.conformance.laws.variations import each, largest, poisonings, rescaled, with_gap
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.oracle.expected import expected
@@ -19,6 +20,15 @@ from optimetry.reference.rules import rule_named
 def declares(name: str) -> Applies:
     """Whether a subject's declaration has this property, and not None."""
     return lambda subject: getattr(subject.declaration, name, None) is not None
+
+
+@law("a step without a gradient changes neither state nor step count", universal=False, applies=is_rule)
+def missing_gradient_rests(trial: Trial) -> str | None:
+    full = trial.on(largest(trial.case))
+    if not full.case.grads:
+        return None
+    holed, gap = with_gap(full.case)
+    return full.agrees(full.run(), np.delete(full.on(holed).run(), gap, axis=0))
 
 
 @law("negating parameters and gradients negates the result", universal=False)

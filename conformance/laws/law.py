@@ -25,7 +25,6 @@ from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.declaration import Declared
 
-
 Formula = Callable[[Case], Expected]
 """The expected value of a formula on any case of its subject, with the rounding bound of its evaluation."""
 
