@@ -77,9 +77,9 @@ def _explained(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
     found = explanation.rule
     if not found.documented:
         yield from _wrapped(f"computed by: {found.origin}", width)
-        if found.dialect:
-            if found.dialect.reference:
-                yield from _wrapped(f"reference: {found.dialect.reference}", width)
+        if found.reference:
+            yield from _wrapped(f"reference: {found.reference}", width)
+        if found.dialect or found.step_count:
             yield from _wrapped(f"formula: {found.difference}", width)
         yield ""
         if found.point:

@@ -11,6 +11,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging import evidence
+from optimetry.conformance.judging.confirm import confirmed
 from optimetry.conformance.judging.identify import Identity, identify
 from optimetry.conformance.laws import Law, laws_of
 from optimetry.conformance.naming.explanation import Explanation
@@ -199,9 +200,11 @@ class Examination:
     def _rejection(self, case: Case) -> dict[str, Any]:
         """Build the verdict on an engine that a case has shown not to be the documented formula, computed plainly."""
         shown = evidence.difference(self.target, case, self.guard)
+        identity = self._identity()
+        if self.broken is not None:
+            self.broken = confirmed(self.target, self.broken, identity.explanation, self.guard)
         lawless = self.broken is not None and self.broken[0].universal
-        identity = Identity(None) if lawless else self._identity()
-        self.explanation = explanation = identity.explanation
+        self.explanation = explanation = None if lawless else identity.explanation
         if explanation is None:
             returned_nan = shown["given"] == "nan"
             why = self._law() if self.broken is not None and not returned_nan else {"reason": self._unexplained(shown)}

@@ -43,7 +43,7 @@ def clipping_twice(trial: Trial) -> str | None:
     once = trial.run()
     again = trial.on(trial.case.replace(grads=tuple(shaped(trial.case, row) for row in once)))
     computed = twice(trial.declaration).of(trial.case.hyper)
-    return beyond(again.run(), once, expected(trial.case).bound + expected(trial.case, computed).bound)
+    return beyond(again.run(), once, trial.formula(trial.case).bound + expected(trial.case, computed).bound)
 
 
 @law(

@@ -1,21 +1,21 @@
 """Declares laws: statements about runs of the same target, judged without an oracle.
 
 Two runs agree where their bits are the same, or where rounding alone explains the difference: each may be off by the
-slack times the documented subject's rounding bound. What must not depend on rounding at all is compared bit for bit.
-Universal laws hold whatever the target computes; the others are properties of the documented subject, which a dialect
-may lack.
+slack times the rounding bound of the formula that the target computes, the documented one unless another is known.
+What must not depend on rounding at all is compared bit for bit. Universal laws hold whatever the target computes; the
+others are properties of the documented subject, which a dialect may lack.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.numerics.agreement import SLACK
+from optimetry.conformance.numerics.agreement import SLACK, Expected
 from optimetry.conformance.numerics.arrays import Array, same_bits
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_of
@@ -25,6 +25,9 @@ from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.declaration import Declared
 
+Formula = Callable[[Case], Expected]
+"""The expected value of a formula on any case of its subject, with the rounding bound of its evaluation."""
+
 
 class NotOffered(Exception):
     """A law needs a run that the target does not offer, so it says nothing."""
@@ -32,11 +35,12 @@ class NotOffered(Exception):
 
 @dataclass(frozen=True)
 class Trial:
-    """A target, the case a law is tried on, and the guard over its runs."""
+    """A target, the case a law is tried on, the guard over its runs, and the formula whose rounding bounds them."""
 
     target: Target
     case: Case
     guard: Guard
+    formula: Formula = expected
 
     @property
     def declaration(self) -> Any:
@@ -50,11 +54,7 @@ class Trial:
 
     def on(self, case: Case) -> Trial:
         """Return a trial of the same target on another case."""
-        return Trial(self.target, case, self.guard)
-
-    def on_target(self, target: Target) -> Trial:
-        """Return a trial of another target on the same case."""
-        return Trial(target, self.case, self.guard)
+        return replace(self, case=case)
 
     def run(self) -> Array:
         """Run the target and return its trajectory.
@@ -74,13 +74,13 @@ class Trial:
     def against(self, other: Trial, undo: Callable[[Array], Array] = lambda after: after) -> str | None:
         """Compare with ``undo`` of another trajectory; return the first difference that rounding does not explain."""
         with np.errstate(all="ignore"):
-            return self.agrees(self.run(), undo(other.run()), undo(expected(other.case).bound))
+            return self.agrees(self.run(), undo(other.run()), undo(self.formula(other.case).bound))
 
     def agrees(self, a: Array, b: Array, bound_of_b: Any = None) -> str | None:
         """Compare two trajectories of this case; return the first difference that rounding does not explain."""
         if same_bits(a, b):
             return None
-        bound = expected(self.case).bound
+        bound = self.formula(self.case).bound
         with np.errstate(all="ignore"):
             return beyond(a, b, bound + np.abs(bound if bound_of_b is None else bound_of_b))
 
@@ -126,8 +126,14 @@ class Law:
     check: Check
     slow: bool = False
 
-    def broken(self, target: Target, case: Case, guard: Guard) -> str | None:
+    def broken(self, target: Target, case: Case, guard: Guard, formula: Formula = expected) -> str | None:
         """Return what contradicts the law on a case, None where nothing does, or where the law cannot be tried.
+
+        Args:
+            target: one engine.
+            case: what the law is tried on.
+            guard: what watches over the runs.
+            formula: whose rounding bound two runs are compared with; the documented one's by default.
 
         Raises:
             TargetFault: the target breaks the protocol.
@@ -135,7 +141,7 @@ class Law:
         if not self.applies(subject_of(case)):
             return None
         try:
-            return self.check(Trial(target, case, guard))
+            return self.check(Trial(target, case, guard, formula))
         except NotOffered:
             return None
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.law import Trial, first_difference, is_rule, law
-from optimetry.conformance.laws.variations import at_steps, each, halved, largest, poisonings
-from optimetry.conformance.numerics.arrays import Array, flat, same_bits
+from optimetry.conformance.laws.variations import complete, each, halved, largest, poisonings, with_gap
+from optimetry.conformance.numerics.arrays import flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.targets.session import Session, watched
@@ -38,26 +38,25 @@ def runs_are_independent(trial: Trial) -> str | None:
     return None if same_bits(fresh, again) else first_difference(fresh != again, fresh, again)
 
 
-@law("a parameter without a gradient keeps its bits and its state", applies=is_rule)
+@law("a parameter without a gradient keeps its bits", applies=is_rule)
 def missing_gradient(trial: Trial) -> str | None:
-    full = trial.on(largest(trial.case))
-    if not full.case.grads:
+    full = largest(trial.case)
+    if not full.grads:
         return None
-    gap = min(len(full.case.grads) - 1, 1)
-    holed = at_steps(full.case, sorted([*range(len(full.case.grads)), gap]))
-    nothing: tuple[Array | None, ...] = (None,)
-    holed = holed.replace(grads=(*holed.grads[:gap], nothing, *holed.grads[gap + 1 :]))
-    after = full.on(holed).run()
-    before = after[gap - 1] if gap else flat(full.case.parameters)
-    if not same_bits(after[gap], before):
-        return first_difference((after[gap] != before)[None], after[gap][None], before[None])
-    return full.agrees(full.run(), np.delete(after, gap, axis=0))
+    holed, gap = with_gap(full)
+    after = trial.on(holed).run()
+    before = after[gap - 1] if gap else flat(full.parameters)
+    if same_bits(after[gap], before):
+        return None
+    return first_difference((after[gap] != before)[None], after[gap][None], before[None])
 
 
 @law("each parameter is updated as if it were alone", applies=is_rule)
 def parameters_are_independent(trial: Trial) -> str | None:
-    alone = [trial.on(trial.case.only([i])).run() for i in range(len(trial.case.parameters))]
-    return trial.agrees(trial.run(), np.concatenate(alone, axis=1))
+    """Where no gradient is missing: how steps are counted that have some is for `missing_gradient_rests`."""
+    together = trial.on(complete(trial.case))
+    alone = [together.on(together.case.only([i])).run() for i in range(len(trial.case.parameters))]
+    return together.agrees(together.run(), np.concatenate(alone, axis=1))
 
 
 @law("reversing the order of elements reverses the result", applies=is_elementwise_rule)

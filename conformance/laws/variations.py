@@ -42,6 +42,19 @@ def at_steps(case: Case, steps: list[int]) -> Case:
     )
 
 
+def complete(case: Case) -> Case:
+    """Keep the steps of a case in which every parameter has a gradient."""
+    return at_steps(case, [step for step, grads in enumerate(case.grads) if all(grad is not None for grad in grads)])
+
+
+def with_gap(case: Case) -> tuple[Case, int]:
+    """Insert a step without a gradient before the second of a case of one parameter, or the only one; say where."""
+    gap = min(len(case.grads) - 1, 1)
+    holed = at_steps(case, sorted([*range(len(case.grads)), gap]))
+    nothing: tuple[Array | None, ...] = (None,)
+    return holed.replace(grads=(*holed.grads[:gap], nothing, *holed.grads[gap + 1 :])), gap
+
+
 def halved(case: Case) -> Case:
     """Cut the one parameter of a case into two halves."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.families.family import FAMILIES
+from optimetry.conformance.naming.families.family import FAMILIES, STEP_COUNTS
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.arithmetic import INCREMENTAL, PLAIN, Arithmetic
@@ -22,6 +22,8 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     formed as increments come before rounded numbers, whose bounds are wide enough to explain them, too. Only beside
     float64 parameters do float32 numbers differ from rounding: first rounded throughout, then rounded in some of
     their uses, then in some uses of a dialect. Flushed subnormals are tried last.
+
+    Other ways of counting steps are tried for a target whose steps without a gradient change those behind them.
     """
     documented, named = documented_class(optimizer), named_classes(optimizer, dtype)
     knows_increments = hasattr(FAMILIES.get(optimizer), INCREMENTAL)
@@ -34,6 +36,11 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
 
     yield _each(named)
     yield _each(probed.unnamed())
+    if probed.counts_otherwise:
+        counted = [rule.counting(way) for rule in (documented, *named, *probed.unnamed()) for way in STEP_COUNTS]
+        yield _each(counted)
+        yield _each(counted, increments) if knows_increments else []
+        yield _each(counted, partly) if numbers else []
     yield _each(incremental, increments)
     if numbers:
         yield [Explanation(documented, Arithmetic(float32=chosen)) for chosen in _choices(numbers)]

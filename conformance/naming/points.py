@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.families.family import DIALECTS, FAMILIES, Axis, Dialect, axes
+from optimetry.conformance.naming.families.family import DIALECTS, FAMILIES, Axis, Dialect, StepCount, axes
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.counting import STEP_COUNT
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reference.declaration import Declared
 
@@ -43,12 +44,14 @@ class PointClass:
         name: ``documented``, a dialect's name, or the axes in which its simplest point differs.
         points: its points, the simplest first, which names the class.
         dialect: the named dialect that is one of its points, if one is.
+        step_count: how it counts steps, None for the documented way.
     """
 
     optimizer: str
     name: str
     points: tuple[Point, ...] = dataclasses.field(hash=False)
     dialect: Dialect | None = None
+    step_count: StepCount | None = None
 
     @property
     def point(self) -> Point:
@@ -58,7 +61,7 @@ class PointClass:
     @property
     def documented(self) -> bool:
         """Whether this is the documented rule."""
-        return self.dialect is None and not self.point
+        return self.dialect is None and not self.point and self.step_count is None
 
     @property
     def differences(self) -> list[tuple[Axis, str]]:
@@ -69,12 +72,20 @@ class PointClass:
     @property
     def difference(self) -> str:
         """What differs from the document, as formulas."""
-        return self.dialect.difference if self.dialect else "; ".join(x.values[value] for x, value in self.differences)
+        formula = [self.dialect.difference] if self.dialect else [x.values[value] for x, value in self.differences]
+        return "; ".join([*formula, *([self.step_count.difference] if self.step_count else [])])
 
     @property
     def origin(self) -> str:
         """Which frameworks, versions or papers compute it."""
-        return self.dialect.origin if self.dialect else "no framework or paper known here"
+        declared = self.dialect or (None if self.point else self.step_count)
+        return declared.origin if declared else "no framework or paper known here"
+
+    @property
+    def reference(self) -> str:
+        """Where that can be read; empty where nothing is declared."""
+        declared = self.dialect or (None if self.point else self.step_count)
+        return declared.reference if declared else ""
 
     def of(self, hyper: Mapping[str, Any]) -> Declared:
         """Return the formula of the class with these documented hyperparameters.
@@ -82,7 +93,18 @@ class PointClass:
         Raises:
             HyperparameterError: as for the documented one.
         """
-        return self.dialect.of(hyper) if self.dialect else at(self.optimizer, self.point, hyper)
+        computed = self.dialect.of(hyper) if self.dialect else at(self.optimizer, self.point, hyper)
+        return dataclasses.replace(computed, **{STEP_COUNT: self.step_count.value}) if self.step_count else computed
+
+    def counting(self, step_count: StepCount) -> PointClass:
+        """Return the same formula with another way of counting steps."""
+        name = step_count.name if self.documented else f"{self.name}, {step_count.name}"
+        return dataclasses.replace(self, name=name, step_count=step_count)
+
+
+def counts_steps(optimizer: str) -> bool:
+    """Whether some formula of a family depends on the number of the step."""
+    return hasattr(FAMILIES.get(optimizer), STEP_COUNT)
 
 
 def family_axes(optimizer: str) -> dict[str, Axis]:

@@ -18,9 +18,10 @@ from importlib import resources
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.points import PointClass, classes_of
+from optimetry.conformance.laws.variations import at_steps
+from optimetry.conformance.naming.points import PointClass, classes_of, counts_steps
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement, Expected, compare, explains
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.arrays import Array, same_bits
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
@@ -63,6 +64,28 @@ def oracles_of(optimizer: str, dtype: str, narrow: tuple[str, ...] = ()) -> tupl
     )
 
 
+COUNTED = ((False, False), (True, False), (True, False), (False, True), (True, True))
+"""Which of two parameters has a gradient in each step of the probe that shows how steps are counted.
+
+One step is without any, and the parameters miss one step and two that the other has: every two ways of counting differ
+in whether t is odd somewhere, and in which parameter has t = 1 in its first update.
+"""
+
+
+@cache
+def counting_probe(optimizer: str, dtype: str) -> Case | None:
+    """Return the first tensor of the first probe twice, with missing gradients; None where no steps are counted."""
+    if not counts_steps(optimizer):
+        return None
+    probe = probes_of(optimizer, dtype)[0]
+    grads = [probe.grads[step % len(probe.grads)][0] for step in range(len(COUNTED))]
+    return probe.replace(
+        parameters=probe.parameters[:1] * 2,
+        learning_rates=probe.learning_rates[:1] * len(COUNTED),
+        grads=tuple(tuple(grad if has else None for has in row) for grad, row in zip(grads, COUNTED, strict=True)),
+    )
+
+
 @dataclass(frozen=True)
 class Probed:
     """A target's results in the probes that it offers.
@@ -71,11 +94,15 @@ class Probed:
         optimizer: the rule's name.
         dtype: the dtype's name.
         runs: the numbers of those probes, each with the target's trajectory.
+        counting: its trajectory in the probe that shows how steps are counted, None where it was not run.
+        counts_otherwise: whether steps without a gradient change what it does in those behind them.
     """
 
     optimizer: str
     dtype: str
     runs: tuple[tuple[int, Array], ...]
+    counting: Array | None = None
+    counts_otherwise: bool = False
 
     @classmethod
     def of(cls, target: Target, optimizer: str, dtype: str, guard: Guard) -> Probed:
@@ -89,12 +116,24 @@ class Probed:
             for number, case in enumerate(probes_of(optimizer, dtype))
             if reason_unsupported(target, case) is None
         ]
-        return cls(optimizer, dtype, tuple((number, trajectory(target, case, guard)) for number, case in taken))
+        runs = tuple((number, trajectory(target, case, guard)) for number, case in taken)
+        case = counting_probe(optimizer, dtype)
+        if case is None or reason_unsupported(target, case) is not None:
+            return cls(optimizer, dtype, runs)
+        after = trajectory(target, case, guard)
+        otherwise = False
+        for i, columns in enumerate(np.split(np.arange(case.size), 2)):
+            given = [step for step, row in enumerate(COUNTED) if row[i]]
+            alone = trajectory(target, at_steps(case.only([i]), given), guard)
+            otherwise = otherwise or not same_bits(after[np.ix_(given, columns)], alone)
+        return cls(optimizer, dtype, runs, after, otherwise)
 
     @property
     def cases(self) -> list[tuple[Case, Array]]:
         """The probes that were run, each with the target's trajectory."""
-        return [(probes_of(self.optimizer, self.dtype)[number], after) for number, after in self.runs]
+        found = [(probes_of(self.optimizer, self.dtype)[number], after) for number, after in self.runs]
+        case = counting_probe(self.optimizer, self.dtype)
+        return found if case is None or self.counting is None else [*found, (case, self.counting)]
 
     def explained_by(self, oracle: Callable[[Case], Expected]) -> bool:
         """Whether a rule explains every run; ``expected`` returns its value in a probe."""

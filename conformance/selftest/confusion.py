@@ -14,7 +14,7 @@ from pathlib import Path
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.naming.families import DIALECTS, FAMILIES
+from optimetry.conformance.naming.families import FAMILIES
 from optimetry.conformance.naming.points import PointClass, classes_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome
 from optimetry.conformance.selftest.instead import computing
@@ -92,10 +92,8 @@ def unnamed(optimizer: str) -> Sequence[PointClass]:
 
 def kind_of(fault: Fault) -> str:
     """The row that a fault belongs to."""
-    kinds = {f"dialect: {member.name}": NAMED for member in DIALECTS.get(fault.optimizer, ())}
-    return kinds.get(fault.outcome) or {"imprecise": IMPRECISE, "conforms": FLUSHED}.get(
-        fault.outcome.partition(": ")[0], OUTSIDE
-    )
+    kinds = {"dialect": NAMED, "imprecise": IMPRECISE, "conforms": FLUSHED}
+    return kinds.get(fault.outcome.partition(": ")[0], OUTSIDE)
 
 
 def trials() -> Iterator[Trial]:

@@ -9,10 +9,10 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.counting import training
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Numbers, Subject
 from optimetry.reference.declaration import Declared
 from optimetry.reference.rule import Rule, State
-from optimetry.reference.training import Training
 
 
 class RuleSubject(Subject):
@@ -35,10 +35,10 @@ class RuleSubject(Subject):
     ) -> Iterator[tuple[Sequence[Any], Sequence[State]]]:
         """Yield the parameters and their slots after each step."""
         rule = cast(Rule, computed or self.of(case.hyper)).lifted(numbers.scalar)
-        training = Training(rule, [numbers.array(param) for param in case.parameters])
+        trained = training(rule, [numbers.array(param) for param in case.parameters])
         for grads, rate in case.steps:
             given = [None if grad is None else numbers.array(grad) for grad in grads]
-            yield training.step(given, numbers.scalar(LEARNING_RATE, rate)), list(training.states)
+            yield trained.step(given, numbers.scalar(LEARNING_RATE, rate)), list(trained.states)
 
     def magnitudes(self, case: Case) -> Sequence[Array]:
         """Return the magnitudes of the parameters before the first step."""

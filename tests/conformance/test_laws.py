@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS, laws_of
 from optimetry.conformance.laws.law import law
+from optimetry.conformance.naming.families.family import STEP_COUNTS, StepCount
+from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.targets.numpy.target import NumpyTarget
-from optimetry.conformance.targets.session import Guard
+from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.session import Guard, trajectory
 
 
 def some_cases(optimizer: str, dtype: str = "float32") -> list[Case]:
@@ -30,19 +41,83 @@ def test_the_reference_keeps_every_law(optimizer: str, dtype: str) -> None:
         )
 
 
+def broken_by(target: Target, optimizer: str) -> set[str]:
+    """The laws that some case shows broken."""
+    return {
+        one.name
+        for case in some_cases(optimizer)
+        for one in laws_of(SUBJECTS[optimizer])
+        if one.broken(target, case, Guard()) is not None
+    }
+
+
 @pytest.mark.parametrize(
-    "name",
+    ("name", "broken"),
     [
-        "missing_gradient_is_zero",
-        "missing_gradient_repeats_the_last",
-        "missing_gradient_resets_state",
+        ("missing_gradient_is_zero", {"missing_gradient", "missing_gradient_rests"}),
+        ("missing_gradient_repeats_the_last", {"missing_gradient", "missing_gradient_rests", "resuming"}),
+        ("missing_gradient_resets_state", {"missing_gradient_rests"}),
     ],
 )
-def test_a_parameter_without_a_gradient_must_keep_its_bits_and_its_state(name: str) -> None:
+def test_a_parameter_without_a_gradient_must_keep_its_bits_and_its_state(name: str, broken: set[str]) -> None:
     """Whoever keeps the bits and changes the state shows it in the steps that follow."""
     fault = FAULTS[name]
-    cases = some_cases(fault.optimizer)
-    assert any(LAWS["missing_gradient"].broken(fault.target(), case, Guard()) for case in cases)
+    assert broken_by(fault.target(), fault.optimizer) == broken
+
+
+@pytest.mark.parametrize("way", STEP_COUNTS, ids=lambda way: way.name)
+def test_another_way_of_counting_breaks_no_universal_law(way: StepCount) -> None:
+    target = computing(documented_class("adamax").counting(way))
+    assert broken_by(target, "adamax") <= {"missing_gradient_rests"}
+
+
+@pytest.mark.parametrize("subject", SUBJECTS.values(), ids=lambda subject: subject.name)
+def test_a_target_is_fed_arrays_of_its_own_by_every_law(subject: Subject) -> None:
+    """0-d ones too, C-contiguous and writeable, of the case's dtype: in each variation that a law makes of a case."""
+    target = HoldsInputs()
+    for case in some_cases(subject.name)[:2]:
+        target.dtype = case.form.dtype
+        for one in laws_of(subject):
+            if not one.slow:
+                assert one.broken(target, case, Guard()) is None
+        assert trajectory(target, case, Guard()).shape == (len(case.grads), case.size)
+    assert target.seen > 100
+
+
+class HoldsInputs(NumpyTarget):
+    """The reference, which checks every array that it is given, and counts them."""
+
+    seen = 0
+    dtype = np.dtype(np.float32)
+
+    def held(self, arrays: Sequence[Any]) -> None:
+        given = [array for array in arrays if array is not None]
+        for array in given:
+            self.seen += 1
+            assert type(array) is np.ndarray, type(array)
+            assert array.dtype == self.dtype
+            assert array.flags.c_contiguous
+            assert array.flags.writeable
+            assert array.flags.owndata
+        assert not any(np.shares_memory(a, b) for a, b in combinations(given, 2))
+
+    def start(self, optimizer: str, hyper: Any, parameters: list[Any]) -> Any:
+        return self.watched(super().start(optimizer, hyper, parameters), parameters, ["step"])
+
+    def start_wrapper(self, wrapper: str, hyper: Any, parameters: list[Any]) -> Any:
+        run = super().start_wrapper(wrapper, hyper, parameters)
+        return self.watched(run, parameters, ["transform", "update"])
+
+    def watched(self, run: Any, parameters: list[Any], methods: list[str]) -> Any:
+        self.held(parameters)
+        for name in methods:
+            if (plain := getattr(run, name, None)) is not None:
+                setattr(run, name, partial(self.fed, plain))
+        return run
+
+    def fed(self, plain: Any, arrays: list[Any], *others: Any) -> Any:
+        self.held(arrays)
+        return plain(arrays, *others)
 
 
 def test_a_law_that_does_not_apply_is_not_broken() -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
 from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adam import Adam
@@ -55,6 +55,7 @@ class AdamFamily(Adam):
     )
 
     incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
+    step_count: str = step_count()
     weight_decay: ClassVar[float] = 0.01  # not a documented hyperparameter: the default of torch.optim.AdamW
     slots = ("moment1", "moment2", "moment2_max")  # type: ignore[assignment]  # mypy infers a pair from Adam
 

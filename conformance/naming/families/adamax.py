@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
 from optimetry.conformance.naming.moments import moving_average
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adamax import Adamax
@@ -27,6 +27,7 @@ class AdamaxFamily(Adamax):
         },
     )
     incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
+    step_count: str = step_count()
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         moment = moving_average(state.moment, grad, self.beta1, incremental=self.incremental_moments)

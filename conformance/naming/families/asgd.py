@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.asgd import ASGD
 
@@ -24,6 +24,8 @@ class ASGDFamily(ASGD):
         "step",
         {"step": "added to the mean of the gradients", "history": "added to the gradient, so remembered in y_i"},
     )
+
+    step_count: str = step_count()
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         remembered = grad if self.decay_placement == "step" else grad + self.weight_decay * param

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from optimetry.conformance.subjects.counting import ANY_GRADIENT, EVERY_STEP, OWN
 from optimetry.reference.declaration import Declared
 
 
@@ -44,6 +45,52 @@ def axes(family: type[Declared]) -> dict[str, Axis]:
         for field in dataclasses.fields(family)
         if "axis" in field.metadata
     }
+
+
+@dataclass(frozen=True)
+class StepCount:
+    """A way of counting steps that differs from the documented one, t = the number of the parameter's own updates.
+
+    Implementations choose it for all their rules alike, so it is an axis beside each family, not one within it. It
+    shows only where a gradient is missing, as in none of a family's probes.
+
+    Attributes:
+        name: what a dialect is called that differs in nothing else.
+        value: of the field of a family that `step_count` declares.
+        origin: which frameworks, versions or papers count so.
+        reference: where that can be read.
+        difference: what t counts.
+    """
+
+    name: str
+    value: str
+    origin: str = dataclasses.field(repr=False)
+    reference: str = dataclasses.field(repr=False)
+    difference: str = dataclasses.field(repr=False)
+
+
+STEP_COUNTS = (
+    StepCount(
+        name="step_count_global",
+        value=EVERY_STEP,
+        origin="optax, which has one count for a tree of parameters; apex.optimizers.FusedAdam, one for a group",
+        reference="optax/_src/transform.py, scale_by_adam; apex/optimizers/fused_adam.py",
+        difference="t counts every step, also those in which the parameter has no gradient",
+    ),
+    StepCount(
+        name="step_count_shared",
+        value=ANY_GRADIENT,
+        origin="keras.optimizers, whose `iterations` advances when any variable is updated",
+        reference="keras/src/optimizers/base_optimizer.py, apply",
+        difference="t counts the steps in which any parameter has a gradient",
+    ),
+)
+"""The other ways of counting, which each family with a field of `step_count` may have."""
+
+
+def step_count() -> Any:
+    """Declare the field of a family whose update uses t: which steps t counts."""
+    return dataclasses.field(default=OWN)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
 from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
 from optimetry.reference.norms import norm
 from optimetry.reference.rule import Array, State
@@ -27,6 +27,7 @@ class LambFamily(Lamb):
     zero_decay: str = axis("ratio", {"ratio": "no exception", "ratio_one": "lam = 0: the ratio is 1"})
 
     incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
+    step_count: str = step_count()
     largest_norm: ClassVar[float] = 10.0  # not a documented hyperparameter: the limit of pytorch-lamb
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:

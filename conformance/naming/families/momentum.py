@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.momentum import Momentum
 
@@ -26,6 +26,8 @@ class MomentumFamily(Momentum):
         },
     )
     nesterov_sign: str = axis("plus", {"plus": "g + mu*v", "minus": "g - mu*v"})
+
+    step_count: str = step_count()
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         inside = self.learning_rate_placement == "inside"

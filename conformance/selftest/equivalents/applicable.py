@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.laws.readings import CHOICES, COMPARISONS, DROPPED, KEPT
 from optimetry.conformance.selftest.equivalents.engines import Style
 from optimetry.conformance.selftest.equivalents.evaluation import PLAIN
 from optimetry.conformance.selftest.equivalents.expression import (
     GRAD,
     PARAM,
     Node,
-    Rewriting,
     as_documented,
     rewritten,
     traced,
@@ -37,10 +37,14 @@ def rules_of(style: Style) -> tuple[str, ...]:
 def _applies(style: Style, rule: type[Rule]) -> bool:
     if style.needs_elementwise and not rule.elementwise:
         return False
+    if style.rewriting is not as_documented:
+        return any(_changes(style, expressions) for expressions in _expressions(rule))
+    if style.evaluation.nan == KEPT:
+        return any(node.op in COMPARISONS for node in _nodes(rule))
+    if style.evaluation.nan == DROPPED:
+        return any(node.op in CHOICES for node in _nodes(rule))
     if style.keeps_bits:
         return True
-    if style.rewriting is not as_documented:
-        return any(_changes(style.rewriting, expressions) for expressions in _expressions(rule))
     if style.evaluation.power is not PLAIN.power:
         return any(node.op is np.power and node.scalar for node in _nodes(rule))
     if style.evaluation.sum is not PLAIN.sum:
@@ -51,11 +55,12 @@ def _applies(style: Style, rule: type[Rule]) -> bool:
 
 
 def _expressions(rule: type[Rule]) -> Iterator[dict[str, Node]]:
-    """Yield the expressions of a later update, at the last corners, with every combination of the flags."""
+    """Yield the expressions of a later update, at the last corners and at 0, with every combination of the flags."""
     declared = rule.hyperparameters()
-    corners = {x.name: x.corners[-1] if x.corners else x.default for x in declared}
+    last = {x.name: x.corners[-1] if x.corners else x.default for x in declared}
+    zeros = {x.name: 0.0 for x in declared if x.kind is float and 0.0 in x.corners}
     flags = [x.name for x in declared if x.kind is bool]
-    for positions in product((False, True), repeat=len(flags)):
+    for corners, positions in product((last, last | zeros), product((False, True), repeat=len(flags))):
         chosen = rule.of({**corners, **dict(zip(flags, positions, strict=True))})
         slots = chosen.initial_state(np.zeros(3))
         shapes = {name: np.shape(array) for name, array in slots.items()}
@@ -70,20 +75,24 @@ def _nodes(rule: type[Rule]) -> Iterator[Node]:
         waiting += [arg for arg in node.args if isinstance(arg, Node)]
 
 
-def _changes(rewriting: Rewriting, expressions: dict[str, Node]) -> bool:
+def _changes(style: Style, expressions: dict[str, Node]) -> bool:
+    """Whether a style rewrites an expression; to the same operations in another order only if it keeps the bits."""
     known: dict[int, Node] = {}
-    return any(_structure(rewritten(node, rewriting, known)) != _structure(node) for node in expressions.values())
+    return any(
+        _structure(rewritten(node, style.rewriting, known), style.keeps_bits) != _structure(node, style.keeps_bits)
+        for node in expressions.values()
+    )
 
 
 COMMUTES = (np.add, np.multiply, np.maximum, np.minimum)
 
 
-def _structure(node: Any) -> str:
-    """Write an expression as text; operands are sorted where their order makes no difference."""
+def _structure(node: Any, ordered: bool) -> str:
+    """Write an expression as text; unless ordered, operands are sorted where their order makes no difference."""
     if not isinstance(node, Node):
         return repr(node)
-    operands = [_structure(arg) for arg in node.args]
-    return f"{node.op}({', '.join(sorted(operands) if node.op in COMMUTES else operands)})"
+    operands = [_structure(arg, ordered) for arg in node.args]
+    return f"{node.op}({', '.join(sorted(operands) if node.op in COMMUTES and not ordered else operands)})"
 
 
 def _rounds(node: Node) -> bool:

@@ -38,6 +38,7 @@ class Style:
         name: unique among the styles.
         description: what it does, and which engines do so.
         rewriting: the expression that is evaluated, from the documented one.
+        tail: the one that is evaluated for the tail of a vector, where that is another.
         evaluation: how it is evaluated.
         layout: on which arrays; by default all tensors in one buffer, where the rule allows it.
         wide_state: whether the state stays in the wide format between steps.
@@ -51,6 +52,7 @@ class Style:
     name: str
     description: str
     rewriting: Rewriting = as_documented
+    tail: Rewriting | None = None
     evaluation: Evaluation = PLAIN
     layout: Layout | None = None
     wide_state: bool = False
@@ -115,12 +117,13 @@ class StyledRun(RuleRun):
 
     def _update(self, piece: Piece, learning_rate: float) -> Updated:
         style, rule = self.style, self.training.rule
+        rewriting = style.tail if piece.is_tail and style.tail else style.rewriting
         inputs = {PARAM: piece.param, GRAD: piece.grad, **piece.slots}
         shapes = tuple((name, array.shape) for name, array in inputs.items())
         known: dict[int, Any] = {}
         found = {
             name: style.evaluation.value(node, self.form, inputs | {LEARNING_RATE: learning_rate}, known)
-            for name, node in _expressions(rule, style.rewriting, piece.t, shapes).items()
+            for name, node in _expressions(rule, rewriting, piece.t, shapes).items()
         }
         param = self._held(found.pop(PARAM), style.wide_parameters)
         return param, {slot: self._held(array, style.wide_state) for slot, array in found.items()}

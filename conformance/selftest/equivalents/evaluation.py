@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.laws.readings import AS_NUMPY, CHOICES, COMPARISONS, DROPPED, KEPT
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS, Format, scalar_format
 from optimetry.conformance.selftest.equivalents.expression import FMA, GETITEM, INPUT, LERP, SUM, WHERE, Node
@@ -31,12 +32,14 @@ class Evaluation:
         narrow_scalars: whether numbers are rounded to the arrays' precision before they meet, float32 at least.
         sum: how a 1-d array is summed.
         power: how a power with a whole exponent is computed.
+        nan: what is made of a comparison with NaN: one of the ways in `optimetry.conformance.laws.readings`.
     """
 
     wide: bool = False
     narrow_scalars: bool = False
     sum: Sum = as_numpy
     power: Power = np.power
+    nan: str = AS_NUMPY
 
     def value(self, node: Node, form: Format, inputs: Mapping[str, Any], known: dict[int, Any]) -> Any:
         """Evaluate an expression over arrays of one format; ``known`` caches shared operands."""
@@ -59,7 +62,8 @@ class Evaluation:
         if node.op == SUM:
             return np.asarray(self.sum(args[0].reshape(-1))).astype(held)
         if node.op == WHERE:
-            return np.where(*args)
+            chosen = np.where(*args)
+            return np.where(self._unordered(node.args[0], known), np.nan, chosen) if self.nan == KEPT else chosen
         if node.op == FMA:
             a, b, c = (arg.astype(form.wide) for arg in args)
             return (a * b + c).astype(held)
@@ -68,7 +72,13 @@ class Evaluation:
         if node.op is np.power and node.scalar and not isinstance(node.args[1].args[0], float):
             return self.power(*args)
         assert isinstance(node.op, np.ufunc)
-        return node.op(*args)
+        return (CHOICES.get(node.op, node.op) if self.nan == DROPPED else node.op)(*args)
+
+    def _unordered(self, mask: Node, known: Mapping[int, Any]) -> Any:
+        """Return where a mask comes from a comparison with NaN."""
+        if mask.op in COMPARISONS:
+            return sum(np.isnan(known[id(arg)]) for arg in mask.args) > 0
+        return sum((self._unordered(arg, known) for arg in mask.args if isinstance(arg, Node)), np.False_)
 
     def _leaf(self, value: Any, form: Format) -> Any:
         if isinstance(value, np.ndarray):

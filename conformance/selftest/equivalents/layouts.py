@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -25,12 +25,14 @@ class Piece:
         grad: their gradients, of the same shape.
         slots: their state; an array may have further axes before those of the parameter.
         t: the number of updates, this one included.
+        is_tail: whether these are the elements that are left behind whole vectors.
     """
 
     param: Array
     grad: Array
     slots: Slots
     t: int
+    is_tail: bool = False
 
     @property
     def flat(self) -> Piece:
@@ -103,6 +105,23 @@ def blocks_of_16(pieces: Sequence[Piece], update: Update) -> list[Updated]:
             param, slots = update(block.padded(16))
             width = block.param.size
             parts.append((param[:width], {name: array[..., :width] for name, array in slots.items()}))
+        done.append(_reshaped(_joined(parts), piece))
+    return done
+
+
+LANES = 8
+"""The elements of a vector."""
+
+
+def body_and_tail(pieces: Sequence[Piece], update: Update) -> list[Updated]:
+    """Update the whole vectors of every tensor, then the elements behind them, which another loop may compute."""
+    done = []
+    for piece in pieces:
+        flat, size = piece.flat, piece.param.size
+        end = size - size % LANES
+        parts = [update(flat.part(slice(0, end)))] if end else []
+        if end < size or not size:
+            parts.append(update(replace(flat.part(slice(end, size)), is_tail=True)))
         done.append(_reshaped(_joined(parts), piece))
     return done
 

@@ -173,6 +173,23 @@ def sums_regrouped(node: Node) -> Node:
     return node
 
 
+def _is_zero(node: Node) -> bool:
+    return node.op is None and node.scalar and node.args[0] == 0
+
+
+def zeros_skipped(node: Node) -> Node:
+    """Terms with a number that is 0 are left out, as in ``if weight_decay != 0``."""
+    if node.scalar or not isinstance(node.op, np.ufunc) or not any(map(_is_zero, node.args)):
+        return node
+    if node.op is np.multiply:
+        return number(0.0)
+    if node.op is np.add:
+        return node.args[1] if _is_zero(node.args[0]) else node.args[0]
+    if node.op is np.subtract:
+        return node.args[0] if _is_zero(node.args[1]) else Node(np.negative, node.args[1])
+    return node
+
+
 def compiled(node: Node) -> Node:
     """Lerp, reciprocals and FMA, as a compiler with fast-math may combine them."""
     return fma_last(reciprocal(lerp(node)))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from optimetry.conformance.laws.readings import DROPPED, KEPT
 from optimetry.conformance.selftest.equivalents import evaluation, layouts, rewritings
 from optimetry.conformance.selftest.equivalents.engines import Style
 from optimetry.conformance.selftest.equivalents.evaluation import Evaluation
+from optimetry.conformance.selftest.equivalents.expression import as_documented
 
 STYLES: dict[str, Style] = {
     style.name: style
@@ -153,6 +155,48 @@ STYLES: dict[str, Style] = {
             layout=layouts.tensors,
             in_place=True,
             keeps_bits=True,
+        ),
+        Style(
+            name="zeros_skipped",
+            description="terms of hyperparameters that are 0 are left out, as in `if weight_decay != 0`",
+            rewriting=rewritings.zeros_skipped,
+            keeps_bits=True,
+        ),
+        Style(
+            name="nan_kept",
+            description="where a comparison with NaN chooses, the result is NaN",
+            evaluation=Evaluation(nan=KEPT),
+            keeps_bits=True,
+        ),
+        Style(
+            name="nan_dropped",
+            description="the maximum of NaN and a number is the number, as of `fmax` and of `a > b ? a : b`",
+            evaluation=Evaluation(nan=DROPPED),
+            keeps_bits=True,
+        ),
+        Style(
+            name="unfused_tail",
+            description="FMA-contracted in whole vectors, not in the elements behind them",
+            needs_elementwise=True,
+            rewriting=rewritings.fma_last,
+            tail=as_documented,
+            layout=layouts.body_and_tail,
+        ),
+        Style(
+            name="regrouped_tail",
+            description="numbers first in whole vectors, arrays first in the elements behind them",
+            needs_elementwise=True,
+            rewriting=rewritings.scalars_first,
+            tail=rewritings.scalars_last,
+            layout=layouts.body_and_tail,
+        ),
+        Style(
+            name="reciprocal_body",
+            description="division by reciprocals in whole vectors, as such in the elements behind them",
+            needs_elementwise=True,
+            rewriting=rewritings.reciprocal,
+            tail=as_documented,
+            layout=layouts.body_and_tail,
         ),
         Style(
             name="compiled",

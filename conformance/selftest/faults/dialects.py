@@ -1,15 +1,33 @@
-"""Every dialect in working precision as a fault: the suite must reject it, and name it."""
+"""Every dialect and way of counting in working precision as a fault: the suite must reject it, and name it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from optimetry.conformance.naming.families import DIALECTS
-from optimetry.conformance.naming.families.family import Dialect
+from optimetry.conformance.naming.families.family import STEP_COUNTS, Dialect
+from optimetry.conformance.naming.points import PointClass, classes_of
 from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
 from optimetry.conformance.targets.numpy.target import run_of
 
+COUNTING = {
+    "adam": ("documented", "scaled_epsilon"),
+    "adamax": ("documented",),
+    "asgd": ("documented",),
+    "lamb": ("bias_corrected",),
+    "momentum": ("dampened_after_first_step",),
+}
+"""Rules that depend on the number of the step, which is counted for all parameters together."""
 
-def _start(dialect: Dialect) -> Start:
-    return lambda documented, parameters, memory: run_of(dialect.of(documented.hyper()), parameters)
+
+def _start(rule: Dialect | PointClass) -> Start:
+    return lambda documented, parameters, memory: run_of(rule.of(documented.hyper()), parameters)
+
+
+def _counted() -> Iterator[PointClass]:
+    for optimizer, names in COUNTING.items():
+        for rule in classes_of(optimizer):
+            yield from (rule.counting(way) for way in STEP_COUNTS if rule.name in names)
 
 
 enter(
@@ -25,5 +43,16 @@ enter(
         )
         for dialects in DIALECTS.values()
         for dialect in dialects
-    )
+    ),
+    *(
+        Fault(
+            name=f"{rule.optimizer}_{rule.name.replace(', ', '_')}",
+            optimizer=rule.optimizer,
+            defect=rule.difference,
+            start=_start(rule),
+            rejected_by="oracle",
+            outcome=f"dialect: {rule.name}",
+        )
+        for rule in _counted()
+    ),
 )

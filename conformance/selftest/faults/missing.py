@@ -42,15 +42,6 @@ class _MissingResets(Run):
         return super().step(grads, learning_rate)
 
 
-class _MissingCounts(Run):
-    """Counts a step without a gradient as an update."""
-
-    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        after = super().step(grads, learning_rate)
-        self.training.updates = [max(self.training.updates)] * len(grads)
-        return after
-
-
 class _MissingShifts(Run):
     """Leaves missing gradients out of a list, whose later entries go to the parameters before theirs."""
 
@@ -83,12 +74,7 @@ enter(
         optimizer="adagrad",
         defect="the state of a parameter without a gradient is freed",
         start=_MissingResets,
-    ),
-    Fault(
-        name="missing_gradient_counts",
-        optimizer="adamax",
-        defect="the count of updates is global, and advances where a parameter has no gradient",
-        start=_MissingCounts,
+        rejected_by="missing_gradient_rests",
     ),
     Fault(
         name="missing_gradient_shifts_the_others",

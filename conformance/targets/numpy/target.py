@@ -7,6 +7,7 @@ from typing import cast
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.counting import training
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.targets.numpy.wrappers import (
     AverageFeed,
@@ -21,14 +22,13 @@ from optimetry.reference.declaration import Declared
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
 from optimetry.reference.rules import rule_named
-from optimetry.reference.training import Training
 
 
 class RuleRun:
     """Runs any rule in the precision of its parameters; its state is the slots, and the update counts as ``step``."""
 
     def __init__(self, rule: Rule, parameters: list[Array]) -> None:
-        self.training = Training(rule, [working(param) for param in parameters])
+        self.training = training(rule, [working(param) for param in parameters])
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """Apply one update, and return arrays that the caller may keep."""

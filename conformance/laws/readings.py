@@ -1,0 +1,103 @@
+"""Evaluates the documented formula on infinities and NaN in every way that its document leaves open.
+
+A document gives a formula over the reals. It does not say whether ``0 * x`` is left out where a hyperparameter is 0,
+what a comparison with NaN chooses, or in which precision a step is computed. An infinity or a NaN shows all of that, so
+a target is held only to what every reading gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.reference.precision import Working
+from optimetry.reference.training import Training
+
+COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
+
+CHOICES = {np.maximum: np.fmax, np.minimum: np.fmin}
+"""Functions that return NaN where either operand is NaN, with those that return the other operand."""
+
+AS_NUMPY, KEPT, DROPPED = "as NumPy", "kept", "dropped"
+"""A comparison with NaN is false, or the choice that it makes gives NaN, or a maximum is the other operand."""
+
+
+class Reading(Working):
+    """An array that is evaluated in one reading: `READINGS` are its subclasses.
+
+    Class attributes:
+        skips_zeros: whether a product with a number that is 0 is 0.
+        nan: what is made of a comparison with NaN.
+    """
+
+    skips_zeros: ClassVar[bool]
+    nan: ClassVar[str]
+    unordered: Any = None  # of a mask: where NaN was compared
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if ufunc is np.multiply and self.skips_zeros and any(_is_zero(operand) for operand in inputs):
+            return np.zeros_like(self)
+        if self.nan == DROPPED:
+            ufunc = CHOICES.get(ufunc, ufunc)
+        result = self._read(super().__array_ufunc__(ufunc, method, *inputs, **kwargs))
+        if ufunc in COMPARISONS:
+            result.unordered = sum(np.isnan(np.asarray(operand)) for operand in inputs) > 0
+        return result
+
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        if func is not np.where:
+            return self._read(super().__array_function__(func, types, args, kwargs))
+        mask, *operands = args
+        chosen = self._read(super().__array_function__(func, types, (np.asarray(mask), *operands), kwargs))
+        if self.nan == KEPT and getattr(mask, "unordered", None) is not None:
+            chosen[mask.unordered] = np.nan
+        return chosen
+
+    def _read(self, result: Any) -> Any:
+        return result.view(type(self)) if isinstance(result, np.ndarray) else result
+
+
+def _is_zero(operand: Any) -> bool:
+    return isinstance(operand, float | int) and operand == 0
+
+
+READINGS = tuple(
+    type("Reading", (Reading,), {"skips_zeros": skips_zeros, "nan": nan})
+    for skips_zeros, nan in product((False, True), (AS_NUMPY, KEPT, DROPPED))
+)
+
+
+def kinds_of(case: Case, step: int, element: int) -> set[str]:
+    """Return the kinds of number that the readings of an elementwise rule give for one element after one step.
+
+    Args:
+        case: a case of one parameter that always has a gradient.
+        step: counted from 0.
+        element: of the flat parameter.
+    """
+    rule: Any = subject_of(case).of(case.hyper)
+    inputs = [case.parameters[0], *(grads[0] for grads in case.grads[: step + 1])]
+    found = set()
+    for kind, dtype in product(READINGS, {case.form.dtype, np.dtype(np.float64)}):
+        param, *grads = (_one(array, element).astype(dtype).view(kind) for array in inputs)
+        training = Training(rule, [param])
+        for grad, rate in zip(grads, case.learning_rates, strict=False):
+            (after,) = training.step([grad], rate)
+        found.add(kind_of(after[0]))
+    return found
+
+
+def _one(array: Array | None, element: int) -> Array:
+    assert array is not None
+    return np.array(array.reshape(-1)[element : element + 1])
+
+
+def kind_of(number: Any) -> str:
+    """Return ``finite``, ``nan``, ``inf`` or ``-inf``."""
+    return "finite" if np.isfinite(number) else str(float(number))

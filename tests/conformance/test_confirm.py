@@ -1,0 +1,106 @@
+"""A law is measured with the rounding of the formula that a target computes; none is broken by rounding alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.confirm import confirmed, widest
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.laws import LAWS
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.selftest.equivalents import STYLES
+from optimetry.conformance.selftest.equivalents.engines import StyledRun
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.targets.session import Guard
+from optimetry.reports.results import Verdict
+from tests.conformance.judged import class_named
+
+FEW = Effort("few", cases=4, law_cases=1)
+
+RULE = class_named("adadelta", "new_average_learning_rate_ignored")
+
+RATE_IS_SMALL = 3
+"""The number of the first drawn case whose learning rate shrinks the document's step, and with it the bound."""
+
+
+def telling_case(optimizer: str = "adadelta", number: int = RATE_IS_SMALL) -> Case:
+    return list(drawn_cases(subject_named(optimizer), "float64", seed=0, count=number + 1))[number]
+
+
+def with_another_tail(rule: Any) -> Instead:
+    """A target whose vector body and tail round a rule differently."""
+    return Instead(lambda documented, given: StyledRun(rule(documented), given, STYLES["unfused_tail"]), "adadelta")
+
+
+def of_the_class(documented: Any) -> Any:
+    return RULE.of(documented.hyper())
+
+
+class AnotherBitAtTimes(RuleRun):
+    """In every third run, the last bit of the first element of an update is another."""
+
+    runs = 0
+
+    def __init__(self, rule: Any, parameters: list[Any]) -> None:
+        super().__init__(rule, parameters)
+        type(self).runs += 1
+        self.differs = type(self).runs % 3 == 0
+
+    def step(self, grads: list[Any], learning_rate: float) -> list[Any]:
+        after = super().step(grads, learning_rate)
+        for array, grad in zip(after, grads, strict=True):
+            if array.size and grad is not None and self.differs:
+                array.flat[0] = np.nextafter(array.flat[0], np.inf)
+        return after
+
+
+def judged(target: Any) -> Verdict:
+    (verdict,) = judge([target], "adadelta", "float64", effort=FEW, seed=0, before=[telling_case()])
+    return verdict
+
+
+def test_a_dialect_whose_tail_rounds_differently_is_that_dialect() -> None:
+    target = with_another_tail(of_the_class)
+    found = LAWS["permutation"].broken(target, telling_case(), Guard())
+    assert found is not None  # with the bound of the document, whose step is a hundred times shorter
+    broken = LAWS["permutation"], found, telling_case()
+    assert confirmed(target, broken, Explanation(RULE), Guard()) is None
+    assert confirmed(target, broken, None, Guard()) is None
+    verdict = judged(target)
+    assert (verdict.verdict, verdict.dialect, verdict.law) == ("dialect", RULE.name, None)
+
+
+def test_a_dialect_that_is_not_repeatable_breaks_that_law() -> None:
+    verdict = judged(Instead(lambda documented, given: AnotherBitAtTimes(of_the_class(documented), given)))
+    assert (verdict.verdict, verdict.dialect, verdict.law) == ("diverges", None, "repeatable")
+
+
+class Unknown(type(RULE.of({"epsilon": 1e-6, "rho": 0.5}))):  # type: ignore[misc]
+    """Moves twice as far as the class does."""
+
+    def update(self, param: Any, grad: Any, state: Any, lr: Any, t: int) -> Any:
+        after, slots = super().update(param, grad, state, lr, t)
+        return param + (after - param) * 2.0, slots
+
+
+def test_rounding_is_no_broken_law_of_an_unknown_rule() -> None:
+    verdict = judged(with_another_tail(lambda documented: Unknown(**vars(of_the_class(documented)))))
+    assert (verdict.verdict, verdict.law) == ("diverges", None)
+    assert verdict.reason.startswith("no known rule explains it")
+
+
+@pytest.mark.parametrize("optimizer", ["adadelta", "sgd"])
+def test_the_widest_bound_is_at_least_the_documented_one(optimizer: str) -> None:
+    case = telling_case(optimizer, 1)
+    known, oracle = widest(case).bound, expected(case).bound
+    assert (known >= oracle).all()
+    assert (known > oracle).any() == (optimizer == "adadelta")
