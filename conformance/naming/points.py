@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.families.family import DIALECTS, FAMILIES, Axis, Dialect, axes
+from optimetry.conformance.naming.families.family import DIALECTS, FAMILIES, WITH_ARITHMETIC, Axis, Dialect, axes
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
@@ -92,7 +92,13 @@ def family_axes(optimizer: str) -> dict[str, Axis]:
 
 def at(optimizer: str, point: Point, hyper: Mapping[str, Any]) -> Declared:
     """Return the formula at one point of a family, or the documented one where there is no family."""
-    return dataclasses.replace(FAMILIES.get(optimizer, subject_named(optimizer).declaration).of(hyper), **point)
+    return dataclasses.replace(formula_of(optimizer).of(hyper), **point)
+
+
+def formula_of(optimizer: str) -> type[Declared]:
+    """Return the documented formula with every choice that is declared: of the rule, or of how it is computed."""
+    documented = subject_named(optimizer).declaration
+    return FAMILIES.get(optimizer) or WITH_ARITHMETIC.get(optimizer) or documented
 
 
 def points_of(optimizer: str) -> list[Point]:
@@ -122,10 +128,9 @@ def documented_class(optimizer: str) -> PointClass:
     return classes_of(optimizer)[0]
 
 
-def named_classes(optimizer: str, dtype: str) -> list[PointClass]:
-    """Return the classes of the named dialects that differ from the documented formula in a dtype."""
-    named = [one for one in classes_of(optimizer) if one.dialect is not None]
-    return [one for one in named if one.dialect and (one.dialect.dtypes is None or dtype in one.dialect.dtypes)]
+def named_classes(optimizer: str) -> list[PointClass]:
+    """Return the classes of the named dialects."""
+    return [one for one in classes_of(optimizer) if one.dialect is not None]
 
 
 def _named(optimizer: str, group: list[Point], dialects: Iterable[Dialect]) -> PointClass:

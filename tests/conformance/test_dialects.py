@@ -36,13 +36,6 @@ from tests.conformance.judged import NAMED, dialect_named, label
 PAIRS = [pair for dialects in DIALECTS.values() for pair in combinations(dialects, 2)]
 DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 
-# The documented number, formed with other roundings: no dialect in exact arithmetic.
-SAME_NUMBER = {
-    ("exponential_moving_average", "incremental"),
-    ("clip_by_norm", "float32_norm"),
-    ("clip_by_global_norm", "float32_norm"),
-}
-
 
 def run_working(rule: Rule, dtype: Any, seed: int) -> list[Any]:
     """Every parameter, and every slot the documented rule has, after every step; the second tensor misses a step."""
@@ -130,11 +123,7 @@ def test_a_dialect_says_what_it_is(dialect: Dialect) -> None:
 @pytest.mark.parametrize("dialect", NAMED, ids=label)
 def test_a_dialect_differs_from_the_document_by_more_than_rounding(dialect: Dialect, dtype: Any, bounded: Any) -> None:
     name = dialect.optimizer
-    apart = most(bounded(name, dialect, dtype), bounded(name, None, dtype))
-    told = (name, dialect.name) not in SAME_NUMBER and (
-        dialect.dtypes is None or np.dtype(dtype).name in dialect.dtypes
-    )
-    assert (apart > 20) == told  # ten times the published slack
+    assert most(bounded(name, dialect, dtype), bounded(name, None, dtype)) > 20  # ten times the published slack
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0].optimizer}-{pair[0].name}-{pair[1].name}")

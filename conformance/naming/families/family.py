@@ -57,7 +57,6 @@ class Dialect:
         origin: which frameworks, versions or papers compute it.
         reference: where that can be read: a section of a paper, or a source file upstream.
         difference: the line of the formula that differs.
-        dtypes: the dtypes in which it differs from the documented formula by more than rounding; None for all.
 
     Raises:
         ValueError: the point names an axis or a value that the family does not have, or no difference at all.
@@ -69,7 +68,6 @@ class Dialect:
     origin: str = dataclasses.field(repr=False)
     reference: str = dataclasses.field(default="", repr=False)
     difference: str = dataclasses.field(repr=False)
-    dtypes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         declared = axes(self.family)
@@ -127,14 +125,20 @@ imported."""
 SETTINGS: dict[str, tuple[Setting, ...]] = {}
 """The settings of each family's probes; filled likewise."""
 
+WITH_ARITHMETIC: dict[str, type[Declared]] = {}
+"""The documented formula of a subject without a family, with a field for each way of computing it; filled likewise."""
 
-def declare(*dialects: Dialect, settings: tuple[Setting, ...] = ()) -> None:
+
+def declare(
+    *dialects: Dialect, settings: tuple[Setting, ...] = (), with_arithmetic: type[Declared] | None = None
+) -> None:
     """Enter the named dialects of one subject, and the family whose points they are.
 
     Args:
         dialects: all dialects of the subject.
         settings: one for each probe of the family; ``python -m optimetry.conformance.naming.probe_search`` finds the
             probes.
+        with_arithmetic: the documented formula with a choice of how it is computed, where no family holds it.
 
     Raises:
         ValueError: two dialects have one name, or they are of several subjects or families.
@@ -147,3 +151,5 @@ def declare(*dialects: Dialect, settings: tuple[Setting, ...] = ()) -> None:
     if settings:
         SETTINGS[optimizer] = settings
     FAMILIES.update((optimizer, family) for family in families)
+    if with_arithmetic:
+        WITH_ARITHMETIC[optimizer] = with_arithmetic
