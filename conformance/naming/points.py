@@ -19,7 +19,15 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.families.family import DIALECTS, FAMILIES, WITH_ARITHMETIC, Axis, Dialect, axes
+from optimetry.conformance.naming.families.family import (
+    DIALECTS,
+    FAMILIES,
+    MOST_WITH_RARE,
+    WITH_ARITHMETIC,
+    Axis,
+    Dialect,
+    axes,
+)
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
@@ -102,11 +110,15 @@ def formula_of(optimizer: str) -> type[Declared]:
 
 
 def points_of(optimizer: str) -> list[Point]:
-    """Return every point of a family, those that differ in the fewest axes first; the documented one leads."""
+    """Return every point of a family, those that differ in the fewest axes first; the documented one leads.
+
+    Every combination of the axes' values is one, except that rare values are combined with few others.
+    """
     declared = family_axes(optimizer)
     every = [dict(zip(declared, values, strict=True)) for values in product(*(x.values for x in declared.values()))]
     points = [{name: v for name, v in point.items() if v != declared[name].documented} for point in every]
-    return sorted(points, key=len)
+    rare = {(name, value) for name, axis in declared.items() for value in axis.rare}
+    return sorted((x for x in points if len(x) <= MOST_WITH_RARE or not rare & x.items()), key=len)
 
 
 @cache

@@ -165,8 +165,15 @@ PUBLISHED_ADAM_STEPS: dict[str, Any] = {
     "scaled_epsilon_count_ahead": lambda x: (
         x.m / (1 - x.b1 ** (x.t + 1)) / ((x.v / (1 - x.b2 ** (x.t + 1))) ** 0.5 + x.eps)
     ),
+    "old_moment1": lambda x: x.m_old * (1 - x.b2**x.t) ** 0.5 / (1 - x.b1**x.t) / (x.v**0.5 + x.eps),
+    "old_moment2": lambda x: x.m * (1 - x.b2**x.t) ** 0.5 / (1 - x.b1**x.t) / (x.v_old**0.5 + x.eps),
+    "coupled_decay": lambda x: x.m * (1 - x.b2**x.t) ** 0.5 / (1 - x.b1**x.t) / (x.v**0.5 + x.eps),
+    "scaled_epsilon_coupled_decay": lambda x: x.m_hat / (x.v_hat**0.5 + x.eps),
     "old_moments": lambda x: x.m_old * (1 - x.b2**x.t) ** 0.5 / (1 - x.b1**x.t) / (x.v_old**0.5 + x.eps),
 }
+
+
+WITH_L2 = ("coupled_decay", "scaled_epsilon_coupled_decay")
 
 
 @pytest.mark.parametrize("name", PUBLISHED_ADAM_STEPS)
@@ -179,6 +186,7 @@ def test_a_dialect_of_adam_is_what_its_source_prints(name: str, bounded: Any) ->
         x.w, x.m, x.v, x.v_top, x.v_hat_top = param, *(np.zeros_like(param),) * 4
         for step, x.lr in enumerate(LEARNING_RATES):
             x.t, g = step + 1, grads[step][i]
+            g = g + 0.01 * x.w if name in WITH_L2 else g
             x.m_old, x.v_old = x.m, x.v
             x.m, x.v = x.b1 * x.m + (1 - x.b1) * g, x.b2 * x.v + (1 - x.b2) * g**2
             x.m_hat, x.v_hat = x.m / (1 - x.b1**x.t), x.v / (1 - x.b2**x.t)
@@ -197,8 +205,10 @@ def test_a_dialect_that_does_not_fit_its_family_is_refused() -> None:
     for point in ({}, {"epsilon_placement": "outside"}, {"epsilon_placement": "nowhere"}):
         with pytest.raises(ValueError, match="adagrad: dialect wrong"):
             Dialect(name="wrong", family=FAMILIES["adagrad"], point=point, origin="x", difference="x")
-    with pytest.raises(ValueError, match="must be one of: a, b"):
+    with pytest.raises(ValueError, match="'c', must be one of: a, b"):
         axis("c", {"a": "x", "b": "x"})
+    with pytest.raises(ValueError, match="'c', must be one of: a, b"):
+        axis("a", {"a": "x", "b": "x"}, rare=("c",))
     with pytest.raises(ValueError, match="adagrad: dialects epsilon_inside, epsilon_inside, must differ in name"):
         declare(*(DIALECTS["adagrad"][0],) * 2)
     for others in (DIALECTS["adam"], DIALECTS["clip_by_norm"]):

@@ -23,24 +23,31 @@ class Axis:
         name: the field of the family that holds the choice.
         documented: the value that the document chooses.
         values: every value with its meaning, the documented one first.
+        rare: the values that make a point only where at most `MOST_WITH_RARE` axes differ, which keeps families small.
     """
 
     name: str
     documented: str
     values: Mapping[str, str]
+    rare: tuple[str, ...] = ()
 
 
-def axis(documented: str, values: Mapping[str, str]) -> Any:
-    """Declare an axis as a field of a family: its documented value, and every value with its meaning."""
-    if documented not in values:
-        raise ValueError(f"documented value {documented!r}, must be one of: {', '.join(values)}")
-    return dataclasses.field(default=documented, metadata={"axis": values})
+MOST_WITH_RARE = 3
+"""The most axes in which a point with a rare value differs, its own among them."""
+
+
+def axis(documented: str, values: Mapping[str, str], rare: tuple[str, ...] = ()) -> Any:
+    """Declare an axis as a field of a family; arguments as for `Axis`."""
+    for value in (documented, *rare):
+        if value not in values:
+            raise ValueError(f"documented or rare value {value!r}, must be one of: {', '.join(values)}")
+    return dataclasses.field(default=documented, metadata={"axis": values, "rare": rare})
 
 
 def axes(family: type[Declared]) -> dict[str, Axis]:
     """Return the axes of a family by name, in the order of their declaration."""
     return {
-        field.name: Axis(field.name, str(field.default), field.metadata["axis"])
+        field.name: Axis(field.name, str(field.default), field.metadata["axis"], field.metadata["rare"])
         for field in dataclasses.fields(family)
         if "axis" in field.metadata
     }

@@ -15,6 +15,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks, hooked
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.rule import Rule
 
@@ -72,8 +73,12 @@ def _powers_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> R
 
 def _rounded(optimizer: str, arithmetic: Arithmetic) -> Start:
     """Runs of the documented formula, computed with less precision than the dtype promises."""
-    explanation = Explanation(documented_class(optimizer), arithmetic)
-    return lambda documented, parameters, memory: run_of(explanation.computed(documented.hyper()), parameters)
+
+    def start(documented: Wrapper, parameters: list[Array], memory: Memory) -> Any:
+        explanation = Explanation(documented_class(optimizer), arithmetic)
+        return run_of(explanation.computed(documented.hyper()), parameters)
+
+    return start
 
 
 def _without_subnormals(array: Array) -> Array:
