@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.naming.families import DIALECTS, FAMILIES
-from optimetry.conformance.naming.families.family import axes
+from optimetry.conformance.naming.families.family import MOST_WITH_RARE, axes
 from optimetry.conformance.naming.points import (
     DOCUMENTED,
     PointClass,
@@ -39,8 +39,19 @@ def class_of(optimizer: str, **point: str) -> PointClass:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_point_is_in_one_class(name: str) -> None:
     points = [tuple(sorted(point.items())) for one in classes_of(name) for point in one.points]
-    assert len(set(points)) == len(points) == prod(len(axis.values) for axis in axes(FAMILIES[name]).values())
+    assert len(set(points)) == len(points)
     assert set(points) == {tuple(sorted(point.items())) for point in points_of(name)}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_combination_is_a_point_but_for_those_of_rare_values_with_many_others(name: str) -> None:
+    declared = axes(FAMILIES[name])
+    rare = {(axis.name, value) for axis in declared.values() for value in axis.rare}
+    points = points_of(name)
+    common = [point for point in points if not rare & point.items()]
+    assert len(common) == prod(len(axis.values) - len(axis.rare) for axis in declared.values())
+    assert all(any(point == {axis: value} for point in points) for axis, value in rare)
+    assert max((len(point) for point in points if rare & point.items()), default=0) in (0, MOST_WITH_RARE)
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
