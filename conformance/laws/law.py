@@ -26,6 +26,10 @@ from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.declaration import Declared
 
 
+class NotOffered(Exception):
+    """A law needs a run that the target does not offer, and cannot be tried."""
+
+
 @dataclass(frozen=True)
 class Trial:
     """A target, the case a law is tried on, and the guard over its runs."""
@@ -53,7 +57,13 @@ class Trial:
         return Trial(target, self.case, self.guard)
 
     def run(self) -> Array:
-        """Run the target and return its trajectory."""
+        """Run the target and return its trajectory.
+
+        Raises:
+            NotOffered: the target does not offer what the case asks for.
+        """
+        if not self.offered:
+            raise NotOffered
         return trajectory(self.target, self.case, self.guard)
 
     @property
@@ -117,12 +127,15 @@ class Law:
     slow: bool = False
 
     def broken(self, target: Target, case: Case, guard: Guard) -> str | None:
-        """Return what contradicts the law on a case, None where nothing does or the law does not apply.
+        """Return what contradicts the law on a case, None where nothing does or the law cannot be tried.
 
         Raises:
             TargetFault: the target breaks the protocol.
         """
-        return self.check(Trial(target, case, guard)) if self.applies(subject_of(case)) else None
+        try:
+            return self.check(Trial(target, case, guard)) if self.applies(subject_of(case)) else None
+        except NotOffered:
+            return None
 
 
 LAWS: dict[str, Law] = {}

@@ -140,7 +140,7 @@ def test_a_second_run_leaves_nothing_of_the_first(optimetry, tmp_path):
 def test_engines_are_rows(optimetry):
     status, out, _ = optimetry("check", "miniatures:TwoEngines", *QUICK)
     assert status == 0  # what is not offered fails nothing
-    assert "[1]  not fast yet" in out
+    assert "\nunsupported in float32: sgd (fast): not fast yet\n" in out
     assert "2 verdicts: 1 conforms, 1 unsupported" in out
 
 
