@@ -113,8 +113,8 @@ def _screen(subject: Subject, width: int) -> Iterator[str]:
         yield "\nknown dialects: none"
         return
     room = (width - 4 - max(len(name) for name, *_ in dialects)) // 2
-    columns = ("known dialect", "what differs", "in")
-    yield f"\n{tabulate(dialects, columns, 'simple', maxcolwidths=[None, room, room])}"
+    headers = ("known dialect", "what differs", "in")
+    yield f"\n{tabulate(dialects, headers, 'simple', maxcolwidths=[None, room, room])}"
 
 
 def _hyperparameters(subject: Subject) -> Iterator[Row]:

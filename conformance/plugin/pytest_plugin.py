@@ -82,11 +82,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def ledger_of(config: pytest.Config) -> Path | None:
     """Return the path of the ledger that an option or else the configuration file names."""
-    named = config.getoption("--optimizer-expect")
-    if named is not None:
-        return config.invocation_params.dir / named
-    named = config.getini(EXPECT)
-    return (config.inipath.parent if config.inipath else config.rootpath) / named if named else None
+    option: str | None = config.getoption("--optimizer-expect")
+    if option is not None:
+        return config.invocation_params.dir / option
+    entry: str = config.getini(EXPECT)
+    return (config.inipath.parent if config.inipath else config.rootpath) / entry if entry else None
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.offered import CANNOT, EMPTY, MISSING, ZERO_D, Limits
 from optimetry.conformance.cases.profiles import PROFILES
 from optimetry.conformance.cases.strategies import drawn_cases
@@ -24,9 +25,10 @@ from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Hyper, reason_unsupported
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetError
-from tests.conformance.judged import QUICK, dialect_named, verdict_of
+from tests.conformance.judged import dialect_named, verdict_of
 
 ALL = frozenset(CANNOT)
+FEW = Effort("few", 30, 2)
 
 
 class Narrow(NumpyTarget):
@@ -109,14 +111,14 @@ def test_what_is_offered_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize("optimizer", ["adam", "lars_momentum", "momentum", "sgd"])
 def test_a_library_that_says_what_it_cannot_conforms_and_the_verdict_tells(optimizer: str) -> None:
-    verdict = verdict_of(Narrow(), optimizer)
-    assert (verdict.verdict, verdict.reason, verdict.cases) == ("conforms", "", QUICK.cases)
+    verdict = verdict_of(Narrow(), optimizer, effort=FEW)
+    assert (verdict.verdict, verdict.reason, verdict.cases) == ("conforms", "", FEW.cases)
     bounds = {"adam": ["epsilon other than 1e-08", "beta1 other than 0.5"], "momentum": ["momentum above 0.5"]}
     assert verdict.untried == [*CANNOT, *bounds.get(optimizer, [])]
 
 
 def test_one_that_does_not_say_so_is_an_error() -> None:
-    verdict = verdict_of(Silent(), "sgd")
+    verdict = verdict_of(Silent(), "sgd", effort=FEW)
     assert (verdict.verdict, verdict.untried) == ("error", [])
 
 
@@ -128,11 +130,11 @@ def test_each_word_is_needed(word: str) -> None:
         cannot = ALL - {word}
         refuses = frozenset({word})
 
-    assert verdict_of(Partly(), "sgd").verdict == "error"
+    assert verdict_of(Partly(), "sgd", effort=FEW).verdict == "error"
 
 
 def test_a_wrapper_is_fed_every_gradient_anyway() -> None:
-    verdict = verdict_of(Narrow(), "clip_by_norm")
+    verdict = verdict_of(Narrow(), "clip_by_norm", effort=FEW)
     assert (verdict.verdict, verdict.untried) == ("conforms", [ZERO_D, EMPTY, "clip_norm above 1.0"])
 
 
@@ -144,7 +146,7 @@ def test_a_wrong_rule_behind_limits_is_still_rejected() -> None:
             run.step = lambda grads, rate: plain(grads, -rate)
             return run
 
-    verdict = verdict_of(Uphill(), "momentum")
+    verdict = verdict_of(Uphill(), "momentum", effort=FEW)
     assert verdict.verdict == "diverges"
     assert verdict.counterexample is not None
     assert reason_unsupported(Uphill(), Case.from_json(verdict.counterexample["case"])) is None
@@ -192,14 +194,14 @@ def test_engines_that_offer_more_are_tried_on_more() -> None:
     class Careless(Silent):
         engine = "careless"
 
-    first, second = judge([Narrow(), Careless()], "sgd", "float32", effort=QUICK, seed=0)
+    first, second = judge([Narrow(), Careless()], "sgd", "float32", effort=FEW, seed=0)
     assert (first.verdict, second.verdict) == ("conforms", "error")
 
 
 def test_rules_that_are_the_same_as_far_as_offered_are_named_together() -> None:
     target: Any = computing(dialect_named("rmsprop", "epsilon_and_learning_rate_outside"))
     target.pinned = {"rmsprop": {"momentum": 0.0}}
-    verdict = verdict_of(target, "rmsprop")
+    verdict = verdict_of(target, "rmsprop", effort=FEW)
     assert (verdict.verdict, verdict.dialect) == ("dialect", "epsilon_outside")
     assert verdict.reason.endswith("as far as it is offered, the same as epsilon_and_learning_rate_outside")
 
@@ -214,9 +216,9 @@ def test_a_dtype_that_is_not_offered_is_unsupported() -> None:
     class Single(NumpyTarget):
         name, dtypes = "single", ("float32",)
 
-    verdict = verdict_of(Single(), "sgd", "float64")
+    verdict = verdict_of(Single(), "sgd", "float64", FEW)
     assert (verdict.verdict, verdict.reason) == ("unsupported", "single offers float32 only")
-    assert verdict_of(Single(), "sgd", "float32").verdict == "conforms"
+    assert verdict_of(Single(), "sgd", "float32", FEW).verdict == "conforms"
 
 
 @pytest.mark.parametrize(
