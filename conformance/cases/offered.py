@@ -85,6 +85,10 @@ class Limits:
         return array
 
 
+UNLIMITED = Limits()
+"""The limits of a target that says nothing."""
+
+
 def _filled(grads: Sequence[Array | None], param: Array) -> list[Array]:
     """Fill the gaps among the gradients of one parameter."""
     latest = next((grad for grad in grads if grad is not None), np.zeros_like(param))

@@ -18,11 +18,13 @@ from importlib import resources
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.offered import UNLIMITED, Limits
 from optimetry.conformance.naming.points import PointClass, classes_of
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement, Expected, compare, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 
@@ -32,16 +34,20 @@ APART = 10 * SLACK
 """The separation of every two classes in some element of some probe, in float32 and in float64."""
 
 
+def probes_of(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tuple[Case, ...]:
+    """Return the probes of a rule's family in one dtype, as far as offered; none where the rule has no family."""
+    return _probes(optimizer, dtype, limits)  # the same cases, however the argument was left out
+
+
 @cache
-def probes_of(optimizer: str, dtype: str) -> tuple[Case, ...]:
-    """Return the probes of a rule's family in one dtype; none where the rule has no family."""
+def _probes(optimizer: str, dtype: str, limits: Limits) -> tuple[Case, ...]:
     text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
     form = FORMATS[dtype]
 
     def arrays(rows: list[list[float]]) -> tuple[Array, ...]:
         return tuple(np.array(row).astype(form.dtype) for row in rows)
 
-    return tuple(
+    found = (
         Case(
             optimizer=optimizer,
             dtype=dtype,
@@ -52,13 +58,17 @@ def probes_of(optimizer: str, dtype: str) -> tuple[Case, ...]:
         )
         for probe in json.loads(text).get(optimizer, [])
     )
+    return tuple(map(limits.offered, found))
 
 
 @cache
-def oracles_of(optimizer: str, dtype: str, narrow: tuple[str, ...] = ()) -> tuple[tuple[Expected, ...], ...]:
+def oracles_of(
+    optimizer: str, dtype: str, narrow: tuple[str, ...] = (), limits: Limits = UNLIMITED
+) -> tuple[tuple[Expected, ...], ...]:
     """Return the expected values of every class of `classes_of` in each probe; ``narrow`` as for `expected`."""
+    probes = probes_of(optimizer, dtype, limits)
     return tuple(
-        tuple(expected(case, rule_class.of(case.hyper), narrow=narrow) for case in probes_of(optimizer, dtype))
+        tuple(expected(case, rule_class.of(case.hyper), narrow=narrow) for case in probes)
         for rule_class in classes_of(optimizer)
     )
 
@@ -71,11 +81,13 @@ class Probed:
         optimizer: the rule's name.
         dtype: the dtype's name.
         runs: the numbers of those probes, each with the target's trajectory.
+        limits: what the target does not offer.
     """
 
     optimizer: str
     dtype: str
     runs: tuple[tuple[int, Array], ...]
+    limits: Limits = UNLIMITED
 
     @classmethod
     def of(cls, target: Target, optimizer: str, dtype: str, guard: Guard) -> Probed:
@@ -84,17 +96,19 @@ class Probed:
         Raises:
             TargetFault: the target breaks the protocol.
         """
+        limits = limits_of(target, optimizer)
         taken = [
             (number, case)
-            for number, case in enumerate(probes_of(optimizer, dtype))
+            for number, case in enumerate(probes_of(optimizer, dtype, limits))
             if reason_unsupported(target, case) is None
         ]
-        return cls(optimizer, dtype, tuple((number, trajectory(target, case, guard)) for number, case in taken))
+        return cls(optimizer, dtype, tuple((number, trajectory(target, case, guard)) for number, case in taken), limits)
 
     @property
     def cases(self) -> list[tuple[Case, Array]]:
         """The probes that were run, each with the target's trajectory."""
-        return [(probes_of(self.optimizer, self.dtype)[number], after) for number, after in self.runs]
+        probes = probes_of(self.optimizer, self.dtype, self.limits)
+        return [(probes[number], after) for number, after in self.runs]
 
     def explained_by(self, oracle: Callable[[Case], Expected]) -> bool:
         """Whether a rule explains every run; ``expected`` returns its value in a probe."""
@@ -119,7 +133,7 @@ class Probed:
         """
         if not self.runs:
             return []
-        oracles = oracles_of(self.optimizer, self.dtype, narrow)
+        oracles = oracles_of(self.optimizer, self.dtype, narrow, self.limits)
         found = [
             (rule_class, self._agreement(has))
             for rule_class, has in zip(classes_of(self.optimizer), oracles, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from optimetry.conformance.cases.offered import CANNOT, MISSING, Limits
+from optimetry.conformance.cases.offered import CANNOT, MISSING, UNLIMITED, Limits
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import not_among
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
@@ -22,7 +22,7 @@ def limits_of(target: Any, optimizer: str) -> Limits:
     cannot = frozenset(getattr(target, "cannot", ()))
     bounds = [getattr(target, attribute, {}).get(optimizer, {}) for attribute in BOUNDING]
     if not cannot and not any(bounds):
-        return Limits()
+        return UNLIMITED
     subject = subject_named(optimizer)
     if not isinstance(subject, RuleSubject):
         cannot -= {MISSING}  # a wrapper is given gradients of all parameters anyway

@@ -25,7 +25,7 @@ from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Hyper, reason_unsupported
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetError
-from tests.conformance.judged import dialect_named, verdict_of
+from tests.conformance.judged import class_named, dialect_named, verdict_of
 
 ALL = frozenset(CANNOT)
 FEW = Effort("few", 30, 2)
@@ -204,6 +204,14 @@ def test_rules_that_are_the_same_as_far_as_offered_are_named_together() -> None:
     verdict = verdict_of(target, "rmsprop", effort=FEW)
     assert (verdict.verdict, verdict.dialect) == ("dialect", "epsilon_outside")
     assert verdict.reason.endswith("as far as it is offered, the same as epsilon_and_learning_rate_outside")
+
+
+def test_a_formula_that_is_declared_nowhere_is_found_behind_limits() -> None:
+    """The probes are constructed as the cases are; declined ones would find nothing."""
+    name = "epsilon_placement=outside, momentum_kind=nesterov"
+    target: Any = computing(class_named("rmsprop", name))
+    target.pinned = {"rmsprop": {"centered": True}}
+    assert verdict_of(target, "rmsprop", effort=FEW).dialect == name
 
 
 def test_cases_that_hypothesis_draws_are_constructed_likewise() -> None:
