@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 # pytest imports this package wherever optimetry is installed: nothing heavy belongs here.
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
     from optimetry.conformance.targets.protocol import Target
@@ -21,6 +23,7 @@ def parametrize_with_checks(
     dtypes: Iterable[str] = ("float32", "float64"),
     effort: str = "quick",
     seed: int = 0,
+    expect: str | Path | None = None,
 ) -> pytest.MarkDecorator:
     """Decorate a test function with one check for each optimizer, dtype and engine of a target.
 
@@ -36,11 +39,14 @@ def parametrize_with_checks(
         dtypes: dtype names.
         effort: ``quick``, ``standard`` or ``thorough``.
         seed: the seed of the cases.
+        expect: the path of a ledger, as for ``optimetry check --expect``: what it lists is expected to fail, and a
+            line of it that is stale fails.
 
     Raises:
         UsageError: a name is unknown.
         TargetError: the target cannot be loaded, or is no target.
+        LedgerError: the ledger cannot be read.
     """
     from optimetry.conformance.plugin.checks import Judging, parametrization
 
-    return parametrization(Judging.of(target, optimizers, dtypes, effort, seed))
+    return parametrization(Judging.of(target, optimizers, dtypes, effort, seed, expect))

@@ -114,6 +114,7 @@ class Verdict:
         cases: how many cases were compared.
         engine: the implementation inside the target, ``default`` where there is only one.
         reason: one sentence on why the verdict is not ``conforms``; empty where it is.
+        untried: what cases lack because the target does not offer it, such as ``missing gradients``.
         counterexample: a JSON object with the exact ``case`` and a standalone NumPy ``script`` that shows the
             difference, or None.
     """
@@ -132,6 +133,7 @@ class Verdict:
     cases: int = 0
     engine: str = "default"
     reason: str = ""
+    untried: list[str] = field(default_factory=list)
     counterexample: dict[str, Any] | None = None
 
 

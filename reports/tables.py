@@ -25,11 +25,19 @@ def terminal(verdicts: Iterable[Verdict], width: int = 120) -> str:
     """Write a table of at most ``width`` characters, as far as the names allow, with the reasons in full below it.
 
     Engines with the same verdict on one optimizer and dtype share a row. The columns ``engine`` and ``computes`` are
-    left out where they are empty.
+    left out where they are empty. What is not offered has no row: one line behind the table names it.
     """
+    merged = list(_merged(verdicts))
+    absent = [(verdict, engine) for verdict, engine in merged if verdict.verdict == "unsupported"]
+    offered = [(verdict, engine) for verdict, engine in merged if verdict.verdict != "unsupported"]
+    texts = [_table(offered, width)] if offered or not absent else []
+    return "\n\n".join([*texts, *([_unsupported(absent, width)] if absent else [])])
+
+
+def _table(merged: Iterable[tuple[Verdict, str]], width: int) -> str:
     notes: dict[str, str] = {}
     rows = []
-    for verdict, engine in _merged(verdicts):
+    for verdict, engine in merged:
         row = _row(dataclasses.replace(verdict, engine=engine))
         row[-1] = notes.setdefault(row[-1], f"[{len(notes) + 1}]") if row[-1] else ""
         rows.append(row)
@@ -47,6 +55,23 @@ def terminal(verdicts: Iterable[Verdict], width: int = 120) -> str:
     text = "\n".join(line.rstrip() for line in table.splitlines())
     return "\n".join(
         [text, *([""] if notes else []), *(_note(label, reason, width) for reason, label in notes.items())]
+    )
+
+
+def _unsupported(absent: Sequence[tuple[Verdict, str]], width: int) -> str:
+    """Name what is not offered in one line, with the reason where there is one for all."""
+    dtypes: dict[tuple[str, str], list[str]] = {}
+    for verdict, engine in absent:
+        dtypes.setdefault((verdict.optimizer, engine), []).append(verdict.dtype)
+    common = max(dtypes.values(), key=len)
+    names = []
+    for (optimizer, engine), found in dtypes.items():
+        where = ([] if engine in ("default", "all") else [engine]) + (found if found != common else [])
+        names.append(f"{optimizer} ({', '.join(where)})" if where else optimizer)
+    reasons = {" ".join(verdict.reason.split()) for verdict, _ in absent}
+    why = f": {reasons.pop()}" if len(reasons) == 1 else ""
+    return textwrap.fill(
+        f"unsupported in {', '.join(common)}: {', '.join(names)}{why}", width, subsequent_indent=" " * 5
     )
 
 
@@ -109,7 +134,7 @@ def csv_text(results: Iterable[Results]) -> str:
         for v in each.verdicts:
             numbers = [v.share, v.ulp, v.vacuous, v.cases]
             names = [v.optimizer, v.dtype, v.engine, v.verdict, str(v.computes)]
-            writer.writerow([each.header.target, each.header.target_version, *names, *numbers, v.reason])
+            writer.writerow([each.header.target, each.header.target_version, *names, *numbers, _reason(v)])
     return out.getvalue()
 
 
@@ -124,8 +149,14 @@ def _row(verdict: Verdict) -> list[str]:
         number(verdict.ulp),
         percent(verdict.vacuous) if verdict.cases else _NONE,
         str(verdict.cases) if verdict.cases else _NONE,
-        " ".join(verdict.reason.split()),
+        " ".join(_reason(verdict).split()),
     ]
+
+
+def _reason(verdict: Verdict) -> str:
+    """Write the reason, and what was not tried."""
+    untried = f"not tried: {', '.join(verdict.untried)}" if verdict.untried else ""
+    return "; ".join(text for text in (verdict.reason, untried) if text)
 
 
 def _computes(verdict: Verdict) -> str:

@@ -5,7 +5,10 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+from optimetry.conformance.targets.limits import limits_of
+from optimetry.conformance.targets.loading import made
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reports.results import read
 from optimetry.reports.tables import terminal
@@ -72,3 +75,12 @@ def test_the_target_of_ten_lines_conforms_by_the_command_shown(tmp_path: Path) -
     run = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "2 verdicts: 2 conforms" in run.stdout
+
+
+def test_the_attributes_shown_are_allowed() -> None:
+    names: dict[str, Any] = {}
+    for code in [code for kind, code in blocks("Judge your own in ten lines") if kind == "python"][:2]:
+        exec(code, names)
+    narrow = made(names["MyNarrowTarget"], "README.md")
+    assert limits_of(narrow, "adam").untried()[-1] == "epsilon other than 1e-08"
+    assert limits_of(narrow, "momentum").untried()[-1] == "momentum above 0.99"

@@ -15,7 +15,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from optimetry.conformance.commands.jobs import Job, Task
-from optimetry.conformance.commands.ledger import Balance, Ledger, full
+from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
@@ -143,7 +143,7 @@ def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None,
     if check.ledger.path is not None:
         for verdict in balance.unexpected:
             engine = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
-            print(f"unexpected: {engine}: {full(verdict.verdict, verdict.dialect)}, not in {check.ledger.path}")
+            print(f"unexpected: {engine}: {full(verdict.verdict, name_of(verdict))}, not in {check.ledger.path}")
         for text in balance.stale:
             print(f"stale: {text}")
         if not (balance.unexpected or balance.stale):

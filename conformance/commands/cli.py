@@ -19,6 +19,7 @@ from optimetry.conformance.commands.arguments import seconds, seed_of, whole
 from optimetry.conformance.commands.check import Check, checked_folder, run, terminal_width, write, write_tables
 from optimetry.conformance.commands.diagnose import add_diagnose
 from optimetry.conformance.commands.jobs import Task
+from optimetry.conformance.commands.rules import add_rules
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.wrappers import WRAPPERS
@@ -38,6 +39,7 @@ examples:
   optimetry check torch --optimizer adam --dtype float32   one optimizer of an installed framework
   optimetry check mypackage.adapter:Target --out results   your own, with counterexamples to keep
   optimetry targets                                        the built-in targets
+  optimetry rules adam                                     what is documented of one optimizer; without a name, all
   optimetry report results --out page                      tables from kept results
 
 exit status: 0 all that is offered conforms or was expected; 1 some is not; 2 wrong usage, or a target or file that
@@ -142,6 +144,7 @@ def parser() -> Parser:
 
     targets = commands.add_parser("targets", help="list the built-in targets", allow_abbrev=False)
     targets.set_defaults(command=targets_command)
+    add_rules(commands)
 
     report = commands.add_parser(
         "report",

@@ -36,6 +36,8 @@ def report(headline: str, found: Iterable[Diagnosis], seed: int, width: int = 10
 
 def _section(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
     yield from textwrap.wrap(f"{_where(group)}: {_finding(group[0])}", width)
+    if group[0].verdict.untried:
+        yield from _wrapped(f"not tried: {', '.join(group[0].verdict.untried)}", width)
     first = max(group, key=lambda each: each.verdict.share or 0.0)
     if first.verdict.verdict in ("unsupported", "error"):
         yield from _wrapped(first.verdict.reason, width)

@@ -1,7 +1,8 @@
 """Reads expected verdicts: a text file of lines ``optimizer dtype verdict[:name] reason``, compared strictly.
 
 ``#`` starts a comment line. A dtype may be a pattern: ``*`` is every dtype, ``*float16`` the two halves. A dialect is
-named: ``adam * dialect:scaled_epsilon algorithm 1 of the paper``. An entry stands for every engine with that verdict.
+named: ``adam * dialect:scaled_epsilon algorithm 1 of the paper``; of what diverges, the law that is broken may be. An
+entry stands for every engine with that verdict.
 
 An entry is stale, and reported, for each dtype that it covers and in which no engine has its verdict. What a target
 does not offer needs no entry, and a pattern ignores it.
@@ -18,6 +19,9 @@ from optimetry.reference.errors import LedgerError
 from optimetry.reports.results import OUTCOMES, Verdict
 
 UNSUPPORTED = "unsupported"
+
+NAMED = ("dialect", "diverges")
+"""The verdicts that may have a name."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Entry:
 
     def expects(self, verdict: Verdict) -> bool:
         """Whether it expects this verdict."""
-        return self.covers(verdict) and self.verdict == verdict.verdict and self.name in ("", verdict.dialect)
+        return self.covers(verdict) and self.verdict == verdict.verdict and self.name in ("", name_of(verdict))
 
     def repeats(self, other: Entry) -> bool:
         """Whether both expect the same verdict in some dtype."""
@@ -50,10 +54,12 @@ class Balance:
     """The comparison of a run with a ledger.
 
     Attributes:
+        expected: verdicts that an entry expects, each with the first such entry.
         unexpected: verdicts of what is offered that neither conform nor are expected.
         stale: a sentence for each entry and dtype that do not describe what was measured.
     """
 
+    expected: list[tuple[Verdict, Entry]]
     unexpected: list[Verdict]
     stale: list[str]
 
@@ -68,12 +74,14 @@ class Ledger:
     def balance(self, verdicts: Iterable[Verdict]) -> Balance:
         """Compare the verdicts of a run with the entries for the optimizers and dtypes of that run."""
         found = list(verdicts)
+        expecting = [next((entry for entry in self.entries if entry.expects(verdict)), None) for verdict in found]
+        pairs = list(zip(found, expecting, strict=True))
         return Balance(
+            expected=[(verdict, entry) for verdict, entry in pairs if entry is not None],
             unexpected=[
                 verdict
-                for verdict in found
-                if verdict.verdict not in ("conforms", UNSUPPORTED)
-                and not any(entry.expects(verdict) for entry in self.entries)
+                for verdict, entry in pairs
+                if entry is None and verdict.verdict not in ("conforms", UNSUPPORTED)
             ],
             stale=[text for entry in self.entries for text in self._stale(entry, found)],
         )
@@ -85,11 +93,16 @@ class Ledger:
             same = [verdict for verdict in covered if verdict.dtype == dtype]
             if not any(entry.expects(verdict) for verdict in same):
                 expected = f"{entry.optimizer} {dtype} {full(entry.verdict, entry.name)}"
-                now = ", ".join(sorted({full(verdict.verdict, verdict.dialect) for verdict in same}))
+                now = ", ".join(sorted({full(verdict.verdict, name_of(verdict)) for verdict in same}))
                 yield (
                     f"{self.path}, line {entry.line}: expects {expected}, but the verdict is {now}: remove or correct "
                     "the line"
                 )
+
+
+def name_of(verdict: Verdict) -> str | None:
+    """Return the name of a verdict in a ledger: of the dialect, or of the law that is broken."""
+    return verdict.dialect or verdict.law
 
 
 def full(verdict: str, name: str | None) -> str:
@@ -144,4 +157,6 @@ def _parsed(text: str, number: int, optimizers: Sequence[str], dtypes: Sequence[
         raise LedgerError(f"{optimizer} {dtype} {UNSUPPORTED}: remove the line, what is not offered needs no entry")
     if verdict == "dialect" and not name:
         raise LedgerError(f"{optimizer} {dtype} dialect: must name the dialect, as `dialect:NAME`")
+    if name and verdict not in NAMED:
+        raise LedgerError(f"{optimizer} {dtype} {outcome}: only {' and '.join(NAMED)} have names")
     return Entry(optimizer, dtype, verdict, name, reason, number)

@@ -182,6 +182,8 @@ def faulty(target: Target, fault: TargetFault, case: Case, guard: Guard) -> dict
 
     def fails(smaller: Case) -> bool:
         try:
+            if reason_unsupported(target, smaller) is not None:
+                return False
             hold_contents(target, smaller, guard)
         except TargetFault as again:
             return not isinstance(again, TargetHung)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging import evidence
 from optimetry.conformance.judging.confirm import confirmed
@@ -19,6 +21,7 @@ from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, Agreement, Expected, compare
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported, recorded_cases
 from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
 from optimetry.reference.errors import TargetFault
@@ -50,10 +53,10 @@ def examined(
     guard: Guard | None = None,
     before: Sequence[Case] = (),
 ) -> list[Examination]:
-    """Try every case on every engine, until more cases can change nothing; all engines have the same cases.
+    """Try every case on every engine, until more cases can change nothing.
 
     Args:
-        engines: what is judged, each on the same cases.
+        engines: what is judged, each on the same cases if they offer the same.
         optimizer: the name of a subject: a rule or a wrapper.
         dtype: a judged dtype's name.
         effort: how many cases.
@@ -67,11 +70,25 @@ def examined(
     subject = subject_named(optimizer)
     recorded = [case for engine in engines for case in recorded_cases(engine, optimizer, dtype)]
 
-    def cases() -> Iterator[Case]:
-        return chain(before, recorded, drawn_cases(subject, dtype, seed=seed, count=effort.cases))
+    def cases(limits: Limits) -> Iterator[Case]:
+        drawn = drawn_cases(subject, dtype, seed=seed, count=effort.cases)
+        return map(limits.offered, chain(before, recorded, drawn))
 
-    examinations = [Examination(engine, optimizer, dtype, cases, guard or Guard()) for engine in engines]
-    for number, case in enumerate(cases()):
+    alike: dict[Limits, list[Examination]] = {}
+    examinations = []
+    for engine in engines:
+        limits = limits_of(engine, optimizer)
+        examination = Examination(engine, optimizer, dtype, partial(cases, limits), guard or Guard())
+        examinations.append(examination)
+        alike.setdefault(limits, []).append(examination)
+    for limits, members in alike.items():
+        _try_cases(members, cases(limits), effort)
+    return examinations
+
+
+def _try_cases(examinations: Sequence[Examination], cases: Iterable[Case], effort: Effort) -> None:
+    """Try every case on engines that offer the same, until more cases can change nothing."""
+    for number, case in enumerate(cases):
         trying = [examination for examination in examinations if examination.open_to(case)]
         if number < effort.law_cases:
             for examination in trying:
@@ -83,7 +100,6 @@ def examined(
                 examination.hold_against(case, oracle)
         if all(examination.settled for examination in examinations):
             break
-    return examinations
 
 
 @dataclass
@@ -129,8 +145,8 @@ class Examination:
             return False
         try:
             reason = reason_unsupported(self.target, case)
-        except Exception as error:
-            self.fault = TargetFault(f"unsupported() raised {type(error).__name__}: {error}"), case
+        except TargetFault as fault:
+            self.fault = fault, case
             return False
         self.declined = self.declined or reason
         return reason is None
@@ -176,6 +192,7 @@ class Examination:
             ulp=self.agreement.ulp if compared else None,
             vacuous=self.agreement.vacuous / max(self.agreement.elements, 1),
             cases=self.tried,
+            untried=limits_of(self.target, self.optimizer).untried() if self.tried else [],
             **fields,
         )
 
@@ -217,7 +234,8 @@ class Examination:
         else:  # subnormals are flushed, and that is all
             self.agreement = identity.from_explanation
             return {"verdict": "conforms", "computes": computes}
-        return {**named, "computes": computes, "reason": explanation.reason, "counterexample": shown}
+        alike = f"; as far as it is offered, the same as {', '.join(identity.alike)}" if identity.alike else ""
+        return {**named, "computes": computes, "reason": explanation.reason + alike, "counterexample": shown}
 
     def _identity(self) -> Identity:
         """Identify what the engine computes; the cases run for that complete the agreement."""

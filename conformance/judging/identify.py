@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,7 @@ from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.agreement import Agreement, compare, explained
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 
@@ -25,16 +27,21 @@ class Identity:
         from_document: how far it is from the documented formula, over the cases that were tried for it.
         from_explanation: how far it is from what explains it.
         tried: the number of those cases.
+        alike: other rules that are the same for all hyperparameters that the target offers.
     """
 
     explanation: Explanation | None
     from_document: Agreement = field(default_factory=Agreement)
     from_explanation: Agreement = field(default_factory=Agreement)
     tried: int = 0
+    alike: tuple[str, ...] = ()
 
 
 def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
     """Try the tiers of candidates; the first in which any holds decides, and it must be one alone.
+
+    Where the target's hyperparameters are limited, rules may be the same that differ elsewhere: the one that differs
+    from the document in the fewest choices stands for them.
 
     Raises:
         TargetFault: the target breaks the protocol.
@@ -45,10 +52,12 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
         alive, unexplained = search.surviving(tier)
         longest = max(longest, unexplained, key=lambda identity: identity.tried)
         alive = _with_fewest_numbers(alive)
-        if len(alive) > 1:
+        if len(alive) > 1 and not limits_of(target, optimizer).bounds:
             return longest
         if alive:
-            return search.narrowed(alive[0])
+            found, *others = sorted(alive, key=_choices)
+            alike = (other.explanation.rule.name for other in others if other.explanation)
+            return dataclasses.replace(search.narrowed(found), alike=tuple(dict.fromkeys(alike)))
     return longest
 
 
@@ -56,6 +65,11 @@ def _with_fewest_numbers(alive: Sequence[Identity]) -> list[Identity]:
     """Leave out what holds more numbers in float32 than another that explains as much: the cases tell no difference."""
     known = [one.explanation for one in alive if one.explanation is not None]
     return [one for one in alive if one.explanation and not any(map(one.explanation.holds_more_than, known))]
+
+
+def _choices(identity: Identity) -> int:
+    """Return in how many choices a rule differs from the document."""
+    return len(identity.explanation.rule.point) if identity.explanation else 0
 
 
 @dataclass(frozen=True)

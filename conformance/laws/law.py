@@ -30,7 +30,7 @@ Formula = Callable[[Case], Expected]
 
 
 class NotOffered(Exception):
-    """A law needs a run that the target does not offer, so it says nothing."""
+    """A law needs a run that the target does not offer, and cannot be tried."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Trial:
         """Run the target and return its trajectory.
 
         Raises:
-            NotOffered: the target does not offer the case.
+            NotOffered: the target does not offer what the case asks for.
         """
         if not self.offered:
             raise NotOffered
@@ -127,7 +127,7 @@ class Law:
     slow: bool = False
 
     def broken(self, target: Target, case: Case, guard: Guard, formula: Formula = expected) -> str | None:
-        """Return what contradicts the law on a case, None where nothing does, or where the law cannot be tried.
+        """Return what contradicts the law on a case, None where nothing does or the law cannot be tried.
 
         Args:
             target: one engine.
@@ -138,10 +138,8 @@ class Law:
         Raises:
             TargetFault: the target breaks the protocol.
         """
-        if not self.applies(subject_of(case)):
-            return None
         try:
-            return self.check(Trial(target, case, guard, formula))
+            return self.check(Trial(target, case, guard, formula)) if self.applies(subject_of(case)) else None
         except NotOffered:
             return None
 

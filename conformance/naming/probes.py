@@ -18,12 +18,14 @@ from importlib import resources
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.offered import MISSING, UNLIMITED, Limits
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.points import PointClass, classes_of, counts_steps
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement, Expected, compare, explains
 from optimetry.conformance.numerics.arrays import Array, same_bits
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 
@@ -33,16 +35,20 @@ APART = 10 * SLACK
 """The separation of every two classes in some element of some probe, in float32 and in float64."""
 
 
+def probes_of(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tuple[Case, ...]:
+    """Return the probes of a rule's family in one dtype, as far as offered; none where the rule has no family."""
+    return _probes(optimizer, dtype, limits)  # the same cases, however the argument was left out
+
+
 @cache
-def probes_of(optimizer: str, dtype: str) -> tuple[Case, ...]:
-    """Return the probes of a rule's family in one dtype; none where the rule has no family."""
+def _probes(optimizer: str, dtype: str, limits: Limits) -> tuple[Case, ...]:
     text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
     form = FORMATS[dtype]
 
     def arrays(rows: list[list[float]]) -> tuple[Array, ...]:
         return tuple(np.array(row).astype(form.dtype) for row in rows)
 
-    return tuple(
+    found = (
         Case(
             optimizer=optimizer,
             dtype=dtype,
@@ -53,13 +59,17 @@ def probes_of(optimizer: str, dtype: str) -> tuple[Case, ...]:
         )
         for probe in json.loads(text).get(optimizer, [])
     )
+    return tuple(map(limits.offered, found))
 
 
 @cache
-def oracles_of(optimizer: str, dtype: str, narrow: tuple[str, ...] = ()) -> tuple[tuple[Expected, ...], ...]:
+def oracles_of(
+    optimizer: str, dtype: str, narrow: tuple[str, ...] = (), limits: Limits = UNLIMITED
+) -> tuple[tuple[Expected, ...], ...]:
     """Return the expected values of every class of `classes_of` in each probe; ``narrow`` as for `expected`."""
+    probes = probes_of(optimizer, dtype, limits)
     return tuple(
-        tuple(expected(case, rule_class.of(case.hyper), narrow=narrow) for case in probes_of(optimizer, dtype))
+        tuple(expected(case, rule_class.of(case.hyper), narrow=narrow) for case in probes)
         for rule_class in classes_of(optimizer)
     )
 
@@ -73,11 +83,14 @@ in whether t is odd somewhere, and in which parameter has t = 1 in its first upd
 
 
 @cache
-def counting_probe(optimizer: str, dtype: str) -> Case | None:
-    """Return the first tensor of the first probe twice, with missing gradients; None where no steps are counted."""
-    if not counts_steps(optimizer):
+def counting_probe(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> Case | None:
+    """Return the first tensor of the first probe twice, with missing gradients.
+
+    None where no steps are counted, or where gradients cannot be missing.
+    """
+    if not counts_steps(optimizer) or MISSING in limits.cannot:
         return None
-    probe = probes_of(optimizer, dtype)[0]
+    probe = probes_of(optimizer, dtype, limits)[0]
     grads = [probe.grads[step % len(probe.grads)][0] for step in range(len(COUNTED))]
     return probe.replace(
         parameters=probe.parameters[:1] * 2,
@@ -96,6 +109,7 @@ class Probed:
         runs: the numbers of those probes, each with the target's trajectory.
         counting: its trajectory in the probe that shows how steps are counted, None where it was not run.
         counts_otherwise: whether steps without a gradient change what it does in those behind them.
+        limits: what the target does not offer.
     """
 
     optimizer: str
@@ -103,6 +117,7 @@ class Probed:
     runs: tuple[tuple[int, Array], ...]
     counting: Array | None = None
     counts_otherwise: bool = False
+    limits: Limits = UNLIMITED
 
     @classmethod
     def of(cls, target: Target, optimizer: str, dtype: str, guard: Guard) -> Probed:
@@ -111,28 +126,30 @@ class Probed:
         Raises:
             TargetFault: the target breaks the protocol.
         """
+        limits = limits_of(target, optimizer)
         taken = [
             (number, case)
-            for number, case in enumerate(probes_of(optimizer, dtype))
+            for number, case in enumerate(probes_of(optimizer, dtype, limits))
             if reason_unsupported(target, case) is None
         ]
         runs = tuple((number, trajectory(target, case, guard)) for number, case in taken)
-        case = counting_probe(optimizer, dtype)
+        case = counting_probe(optimizer, dtype, limits)
         if case is None or reason_unsupported(target, case) is not None:
-            return cls(optimizer, dtype, runs)
+            return cls(optimizer, dtype, runs, limits=limits)
         after = trajectory(target, case, guard)
         otherwise = False
         for i, columns in enumerate(np.split(np.arange(case.size), 2)):
             given = [step for step, row in enumerate(COUNTED) if row[i]]
             alone = trajectory(target, at_steps(case.only([i]), given), guard)
             otherwise = otherwise or not same_bits(after[np.ix_(given, columns)], alone)
-        return cls(optimizer, dtype, runs, after, otherwise)
+        return cls(optimizer, dtype, runs, after, otherwise, limits)
 
     @property
     def cases(self) -> list[tuple[Case, Array]]:
         """The probes that were run, each with the target's trajectory."""
-        found = [(probes_of(self.optimizer, self.dtype)[number], after) for number, after in self.runs]
-        case = counting_probe(self.optimizer, self.dtype)
+        probes = probes_of(self.optimizer, self.dtype, self.limits)
+        found = [(probes[number], after) for number, after in self.runs]
+        case = counting_probe(self.optimizer, self.dtype, self.limits)
         return found if case is None or self.counting is None else [*found, (case, self.counting)]
 
     def explained_by(self, oracle: Callable[[Case], Expected]) -> bool:
@@ -158,7 +175,7 @@ class Probed:
         """
         if not self.runs:
             return []
-        oracles = oracles_of(self.optimizer, self.dtype, narrow)
+        oracles = oracles_of(self.optimizer, self.dtype, narrow, self.limits)
         found = [
             (rule_class, self._agreement(has))
             for rule_class, has in zip(classes_of(self.optimizer), oracles, strict=True)

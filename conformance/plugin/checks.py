@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from _pytest.mark.structures import ParameterSet
 
 from optimetry.conformance.cases.effort import EFFORTS, Effort
 from optimetry.conformance.cases.profiles import OF_EFFORT, PROFILES
+from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of, read
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.arithmetic import FLUSHES, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS
@@ -34,6 +36,7 @@ class Judging:
         dtypes: dtype names.
         effort: how many cases.
         seed: the seed of the cases.
+        ledger: the verdicts that are expected.
     """
 
     target: Target
@@ -41,19 +44,27 @@ class Judging:
     dtypes: list[str]
     effort: Effort
     seed: int
+    ledger: Ledger = field(default_factory=Ledger)
     _verdicts: dict[tuple[str, str], list[Verdict]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
-        cls, target: Target | str, optimizers: Iterable[str] | None, dtypes: Iterable[str], effort: str, seed: int
+        cls,
+        target: Target | str,
+        optimizers: Iterable[str] | None,
+        dtypes: Iterable[str],
+        effort: str,
+        seed: int,
+        expect: Path | str | None = None,
     ) -> Judging:
-        """Check every name and load the target; raise UsageError or TargetError."""
+        """Check every name, load the target and read the ledger; raise UsageError, TargetError or LedgerError."""
         return cls(
             target=load_target(target) if isinstance(target, str) else made(target, repr(target)),
             optimizers=chosen("optimizer", optimizers, RULES, also=SUBJECTS),
             dtypes=chosen("dtype", dtypes, FORMATS),
             effort=EFFORTS[chosen("effort", [effort], EFFORTS)[0]],
             seed=seed,
+            ledger=Ledger() if expect is None else read(Path(expect), list(SUBJECTS), list(FORMATS)),
         )
 
     @property
@@ -78,6 +89,10 @@ class Judging:
                 )
         return self._verdicts[key]
 
+    def balance(self, optimizer: str, dtype: str) -> Balance:
+        """Compare the verdicts of all engines with the ledger."""
+        return self.ledger.balance(self.verdicts(optimizer, dtype))
+
 
 @dataclass(frozen=True, repr=False)
 class Check:
@@ -96,14 +111,25 @@ class Check:
         return f"<check {self} of {self.judging.target.name}>"
 
     def __call__(self) -> None:
-        """Pass where the engine conforms, skip where it is unsupported, fail with `Nonconformity` otherwise."""
+        """Judge the engine: pass where it conforms, skip where it is unsupported.
+
+        Where the ledger expects another verdict, and it is the one found, the test is expected to fail. A line of the
+        ledger that is stale fails every check of its optimizer and dtype.
+
+        Raises:
+            Nonconformity: the verdict is another, or the ledger is stale.
+        """
         __tracebackhide__ = True
-        verdict = self._offered()
-        if verdict.verdict != "conforms":
-            raise Nonconformity(self._found(verdict))
+        balance = self.judging.balance(self.optimizer, self.dtype)
+        path = self.judging.ledger.path
+        unlisted = f"\nnot in {path}" if path else ""
+        wrong = [self._found(verdict) + unlisted for verdict in balance.unexpected if verdict is self._verdict]
+        if wrong or balance.stale:
+            raise Nonconformity("\n".join([*wrong, *(f"stale: {text}" for text in balance.stale)]))
+        self._offered()
 
     def draw(self) -> None:
-        """Hold the engine on cases that Hypothesis draws and shrinks; skip where it is unsupported.
+        """Hold the engine on cases that Hypothesis draws and shrinks, unless it is unsupported or expected to fail.
 
         Raises:
             Nonconformity: it does not compute what is documented, shown by the simplest case that was found.
@@ -117,12 +143,20 @@ class Check:
             warnings.simplefilter("ignore")
             hold_property(engine, subject_named(self.optimizer), self.dtype, profile, arithmetic)
 
+    @property
+    def _verdict(self) -> Verdict:
+        return self.judging.verdicts(self.optimizer, self.dtype)[self.position]
+
     def _offered(self) -> Verdict:
-        """Return the verdict, or skip where the engine is unsupported."""
+        """Return the verdict; skip where the engine is unsupported, and end the test where the ledger expects it."""
         __tracebackhide__ = True
-        verdict = self.judging.verdicts(self.optimizer, self.dtype)[self.position]
+        verdict = self._verdict
         if verdict.verdict == "unsupported":
             pytest.skip(verdict.reason)
+        for expected, entry in self.judging.balance(self.optimizer, self.dtype).expected:
+            if expected is verdict and verdict.verdict != "conforms":
+                outcome = full(verdict.verdict, name_of(verdict))
+                pytest.xfail(f"{outcome}, expected by {self.judging.ledger.path}, line {entry.line}: {entry.reason}")
         return verdict
 
     def _found(self, verdict: Verdict) -> str:

@@ -13,6 +13,7 @@ from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.subjects.subject import Subject
+from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 
@@ -46,10 +47,12 @@ def hold_property(
         TargetFault: the engine breaks the protocol.
     """
     explanation = Explanation(documented_class(subject.name), arithmetic)
+    limits = limits_of(engine, subject.name)
 
     @profile
-    @given(case=cases(subject, dtype))
-    def computes_the_documented_formula(case: Case) -> None:
+    @given(drawn=cases(subject, dtype))
+    def computes_the_documented_formula(drawn: Case) -> None:
+        case = limits.offered(drawn)
         if reason_unsupported(engine, case) is not None:
             return
         after, oracle = trajectory(engine, case, Guard()), explanation.expected(case)

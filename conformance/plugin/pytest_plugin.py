@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,6 +22,9 @@ NO_TARGET = (
     "optimetry: no target to judge: add --optimizer-target TARGET, a built-in name or module:object "
     "(`optimetry targets` lists what is built in)"
 )
+EXPECT = "optimizer_expect"
+"""The entry of the configuration file that names the ledger."""
+
 SEED = "optimetry_seed"
 SUITE = "optimetry.conformance.suite"
 
@@ -37,6 +41,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--optimizer-dtype", metavar="NAME", action="append", help="one dtype; repeatable (float32 and float64)"
     )
+    group.addoption(
+        "--optimizer-expect", metavar="LEDGER", help="expected verdicts: lines `optimizer dtype verdict[:name] reason`"
+    )
+    parser.addini(EXPECT, "expected verdicts, as --optimizer-expect; relative to this file's folder", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -66,9 +74,19 @@ def pytest_configure(config: pytest.Config) -> None:
             config.getoption("--optimizer-dtype") or ("float32", "float64"),
             config.getoption("--optimizer-effort"),
             int(seed),
+            ledger_of(config),
         )
     except OptimetryError as error:
         raise pytest.UsageError(f"optimetry: {error}") from None
+
+
+def ledger_of(config: pytest.Config) -> Path | None:
+    """Return the path of the ledger that an option or else the configuration file names."""
+    option: str | None = config.getoption("--optimizer-expect")
+    if option is not None:
+        return config.invocation_params.dir / option
+    entry: str = config.getini(EXPECT)
+    return (config.inipath.parent if config.inipath else config.rootpath) / entry if entry else None
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -83,8 +101,9 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     judging = config.stash.get(JUDGING, None)
     if judging is None:
         return None
-    target = judging.target
-    return f"optimetry: {target.name} {target.version}, effort {judging.effort.name}, seed {judging.seed}"
+    target, ledger = judging.target, judging.ledger.path
+    expected = f", expected verdicts in {ledger}" if ledger else ""
+    return f"optimetry: {target.name} {target.version}, effort {judging.effort.name}, seed {judging.seed}{expected}"
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

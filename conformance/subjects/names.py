@@ -14,6 +14,17 @@ def near_miss(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
+LISTED = {"optimizer": "`optimetry rules` lists them"}
+"""The command that says more of the names of a kind, in words for an error text."""
+
+
+def not_among(kind: str, name: str, names: Iterable[str]) -> str:
+    """Describe a name that is not among those known, with what is, the closest one, and where to read of them."""
+    known = list(names)
+    listed = f" ({LISTED[kind]})" if kind in LISTED else ""
+    return f"unknown {kind} {name!r}, must be one of: {', '.join(known)}{listed}{near_miss(name, known)}"
+
+
 def chosen(kind: str, asked: Iterable[str] | None, allowed: Iterable[str], also: Iterable[str] = ()) -> list[str]:
     """Return the names asked for, each once, or all that are allowed.
 
@@ -31,5 +42,5 @@ def chosen(kind: str, asked: Iterable[str] | None, allowed: Iterable[str], also:
     names += also
     for name in picked:
         if name not in names:
-            raise UsageError(f"unknown {kind} {name!r}, must be one of: {', '.join(names)}{near_miss(name, names)}")
+            raise UsageError(not_among(kind, name, names))
     return picked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.subjects.names import near_miss
+from optimetry.conformance.subjects.names import not_among
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.subjects.wrappers import WRAPPERS
@@ -27,8 +27,7 @@ def subject_named(name: str) -> Subject:
     try:
         return SUBJECTS[name]
     except KeyError:
-        known = f"must be one of: {', '.join(SUBJECTS)}{near_miss(name, SUBJECTS)}"
-        raise UnknownOptimizerError(f"unknown optimizer {name!r}, {known}") from None
+        raise UnknownOptimizerError(not_among("optimizer", name, SUBJECTS)) from None
 
 
 def subject_of(case: Case) -> Subject:

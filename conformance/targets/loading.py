@@ -15,7 +15,8 @@ from typing import Any
 
 from optimetry.conformance import targets
 from optimetry.conformance.subjects.names import near_miss
-from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.limits import hold_limits
+from optimetry.conformance.targets.protocol import Target, engines_of
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError
 
@@ -150,7 +151,7 @@ def made(found: Any, spec: str) -> Target:
     """Make a target from a class, an instance or a factory, which error texts call ``spec``.
 
     Raises:
-        TargetError: it cannot be made, or is no target.
+        TargetError: it cannot be made, is no target, or says wrongly what it does not offer.
     """
     if isinstance(found, type) or (callable(found) and not hasattr(found, "start")):
         try:
@@ -169,6 +170,12 @@ def made(found: Any, spec: str) -> Target:
     if missing:
         raise TargetError(f"target {spec}: a {type(found).__name__} is no target, it lacks {', '.join(missing)}")
     target: Target = found
+    try:
+        engines = engines_of(target)
+    except Exception as error:
+        raise TargetError(f"target {spec}: engines() raised {_text(error)}") from error
+    for each in (target, *engines):
+        hold_limits(each, spec)
     return target
 
 

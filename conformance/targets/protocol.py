@@ -13,6 +13,8 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.targets.limits import dtype_refused, limits_of
+from optimetry.reference.errors import TargetFault
 
 Hyper = Mapping[str, Any]
 
@@ -89,6 +91,19 @@ class Target(Protocol):
     ``start_wrapper(wrapper, hyper, parameters) -> GradientRun | AverageRun``
         Begin a run of a documented wrapper (a clip, a regularizer, an average) around ``parameters``. A target without
         this method offers none; one with it is asked ``unsupported`` of wrappers, too.
+
+    Optional attributes, for what a library cannot do. Cases are constructed accordingly, laws that need what is not
+    offered are skipped, and verdicts say what was not tried:
+
+    ``cannot: Collection[str]``
+        Any of ``"missing gradients"`` (None among the gradients of a step), ``"0-d parameters"`` and ``"empty
+        parameters"``.
+    ``pinned: Mapping[str, Mapping[str, value]]``
+        Hyperparameters that can have one value alone, by optimizer: ``{"adam": {"epsilon": 1e-8}}``.
+    ``at_most: Mapping[str, Mapping[str, value]]``
+        Hyperparameters with a largest value, by optimizer: ``{"rmsprop": {"momentum": 0.9}}``.
+    ``dtypes: Collection[str]``
+        The dtypes that are offered; any other is *unsupported*.
     """
 
     name: str
@@ -127,10 +142,20 @@ def reason_unsupported(target: Target, case: Case) -> str | None:
     """Return why a target does not offer what a case asks for, None where it does.
 
     A target without ``unsupported`` offers every rule; one without ``start_wrapper`` offers no wrapper.
+
+    Raises:
+        TargetFault: ``unsupported`` raised.
     """
+    refused = dtype_refused(target, case.dtype)
+    lacking = limits_of(target, case.optimizer).lacking(case)
+    if refused or lacking:
+        return refused or f"{target.name} does not offer {', '.join(lacking)}"
     if not isinstance(subject_of(case), RuleSubject) and not callable(getattr(target, "start_wrapper", None)):
         return f"{target.name} offers no wrappers: it has no start_wrapper"
     ask = getattr(target, "unsupported", None)
-    reason = None if ask is None else ask(case.optimizer, case.hyper, case.dtype)
     declines = getattr(target, "declines", None)
-    return reason if reason is not None or declines is None else declines(case)
+    try:
+        reason = None if ask is None else ask(case.optimizer, case.hyper, case.dtype)
+        return reason if reason is not None or declines is None else declines(case)
+    except Exception as error:
+        raise TargetFault(f"unsupported() raised {type(error).__name__}: {error}") from error

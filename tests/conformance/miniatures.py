@@ -6,6 +6,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -161,6 +162,16 @@ class BreaksTheJudge(Correct):
             return expected(case, *others)
 
         examine.expected = planted
+
+
+class OffersLittle(Correct):
+    cannot = frozenset({"missing gradients", "0-d parameters"})
+    pinned: ClassVar = {"adam": {"epsilon": 1e-8}}
+    dtypes = ("float32",)
+
+
+class SaysItWrongly(Correct):
+    cannot = frozenset({"0-d parameter"})
 
 
 class NeedsHardware(Correct):

@@ -10,8 +10,9 @@ EVERYWHERE = "adam * dialect:scaled_epsilon why\n"
 
 
 def verdict(optimizer="adam", dtype="float32", outcome="dialect:scaled_epsilon", engine="default"):
-    kind, _, dialect = outcome.partition(":")
-    return Verdict(optimizer=optimizer, dtype=dtype, verdict=kind, dialect=dialect or None, engine=engine)
+    kind, _, name = outcome.partition(":")
+    names = {"dialect" if kind == "dialect" else "law": name or None}
+    return Verdict(optimizer=optimizer, dtype=dtype, verdict=kind, engine=engine, **names)
 
 
 @pytest.fixture
@@ -46,6 +47,7 @@ def test_entries_comments_and_blank_lines(ledger):
         ("adam float32 wrong why", "unknown verdict 'wrong', must be one of: conforms, "),
         ("adam float32 dialect why", "adam float32 dialect: must name the dialect, as `dialect:NAME`"),
         ("adam * unsupported why", "adam * unsupported: remove the line, what is not offered needs no entry"),
+        ("adam * imprecise:name why", "adam * imprecise:name: only dialect and diverges have names"),
         ("sgd float32 error again", "repeats line 2: sgd float32 error"),
         ("sgd * error again", "repeats line 2: sgd * error"),
     ],
@@ -111,7 +113,22 @@ def test_another_verdict_is_both_unexpected_and_stale(ledger, outcome):
 
 
 def test_a_verdict_without_a_name_is_expected_whatever_its_name(ledger):
-    assert balanced(ledger("adam float32 diverges why\n").balance([verdict(outcome="diverges:something")]))
+    assert balanced(ledger("adam float32 diverges why\n").balance([verdict(outcome="diverges:permutation")]))
+
+
+@pytest.mark.parametrize("outcome", ["diverges", "diverges:splitting"])
+def test_a_law_is_checked_where_it_is_named(ledger, outcome):
+    named = ledger("adam float32 diverges:permutation why\n")
+    assert balanced(named.balance([verdict(outcome="diverges:permutation")]))
+    balance = named.balance([verdict(outcome=outcome)])
+    assert balance.unexpected == [verdict(outcome=outcome)]
+    assert f"expects adam float32 diverges:permutation, but the verdict is {outcome}: " in balance.stale[0]
+
+
+def test_each_expected_verdict_comes_with_its_entry(ledger):
+    found = [verdict(), verdict("sgd", outcome="conforms"), verdict(dtype="float64", outcome="error")]
+    ((expected, entry),) = ledger("\n" + EVERYWHERE).balance(found).expected
+    assert (expected is found[0], entry.line, entry.reason) == (True, 2, "why")
 
 
 @pytest.mark.parametrize("entry", ["sgd float64 error why\n", "sgd * error why\n", "adam float64 error why\n"])

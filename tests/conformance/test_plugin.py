@@ -8,8 +8,11 @@ import pytest
 
 from optimetry.conformance import parametrize_with_checks
 from optimetry.conformance.plugin.checks import Judging, Nonconformity
+from optimetry.conformance.selftest.instead import computing
+from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError, UsageError
+from tests.conformance.judged import dialect_named
 
 pytest_plugins = ["pytester"]
 
@@ -102,6 +105,7 @@ def test_without_a_target_the_suite_by_path_is_wrong_usage(suite):
         (("--optimizer-target", "numpy", "--optimizer-dtype", "int8"), "unknown dtype 'int8'"),
         (("--optimizer-target", "numpy", "--optimizer-effort", "huge"), "unknown effort 'huge'"),
         (("--optimizer-target", "numpy", "--optimizer-seed", "x"), "--optimizer-seed = 'x'"),
+        (("--optimizer-target", "numpy", "--optimizer-expect", "none.txt"), "none.txt: No such file"),
     ],
 )
 def test_wrong_options_are_wrong_usage(suite, options, expected):
@@ -143,6 +147,80 @@ def test_the_decorator_serves_a_test_file_of_ones_own(suite, pytester):
     result = suite("-v", "--strict-markers", paths=())
     result.assert_outcomes(passed=2, skipped=2, failed=1)
     result.stdout.fnmatch_lines(["*::test_engines?sgd-float64-fast? SKIPPED*"])
+
+
+EXPECTED = "# known\nsgd float32 diverges the wrong sign\n"
+"""A ledger that lists what `Uphill` computes."""
+
+
+@pytest.mark.parametrize("given", ["option", "ini"])
+def test_what_a_ledger_expects_is_no_failure(suite, pytester, given):
+    pytester.makefile(".txt", expected=EXPECTED)
+    option = ("--optimizer-expect", "expected.txt") if given == "option" else ()
+    if given == "ini":
+        pytester.makeini("[pytest]\noptimizer_expect = expected.txt")
+    result = suite("--optimizer-target", "miniatures:Uphill", *QUICK, *option, "-rx", "--rootdir", ".")
+    result.assert_outcomes(xfailed=2)
+    result.stdout.fnmatch_lines(["optimetry: miniature 1.0*expected verdicts in *expected.txt"])
+    result.stdout.fnmatch_lines(["XFAIL*diverges*, expected by *expected.txt, line 2: the wrong sign"])
+
+
+def test_a_stale_line_of_a_ledger_fails(suite, pytester):
+    """Of the two checks, the one of the verdict; cases that Hypothesis draws conform as before."""
+    pytester.makefile(".txt", expected=EXPECTED)
+    result = suite("--optimizer-target", "miniatures:Correct", *QUICK, "--optimizer-expect", "expected.txt")
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["*stale: *expected.txt, line 2: expects sgd float32 diverges, but the verdict is co*"])
+
+
+def judging(tmp_path, target, text):
+    ledger = tmp_path / "expected.txt"
+    ledger.write_text(text)
+    return Judging.of(target, ["adam"], ["float32"], "quick", 0, ledger)
+
+
+@pytest.mark.parametrize("entries", ["", "adam float32 dialect:epsilon_inside why\n", "adam float64 error why\n"])
+def test_another_verdict_than_the_ledger_expects_fails(tmp_path, entries):
+    """The name of a dialect counts."""
+    target = computing(dialect_named("adam", "scaled_epsilon"))
+    for check in judging(tmp_path, target, entries).checks:
+        with pytest.raises(Nonconformity, match=r"not in .*expected\.txt") as caught:
+            check()
+        assert ("stale: " in str(caught.value)) == ("epsilon_inside" in entries)
+    for check in judging(tmp_path, target, "adam * dialect:scaled_epsilon why\n").checks:
+        with pytest.raises(pytest.xfail.Exception, match="dialect:scaled_epsilon, expected by"):
+            check()
+
+
+@pytest.mark.usefixtures("miniatures")
+def test_a_line_about_what_is_no_longer_offered_fails(tmp_path):
+    class Refuses(NumpyTarget):
+        def unsupported(self, optimizer, hyper, dtype):
+            return "no more"
+
+    (check,) = judging(tmp_path, Refuses(), "adam * diverges why\n").checks
+    with pytest.raises(Nonconformity, match="but the verdict is unsupported"):
+        check()
+
+
+def test_the_decorator_takes_a_ledger(suite, pytester):
+    pytester.makefile(".txt", expected=EXPECTED)
+    pytester.makepyfile("""
+        from pathlib import Path
+        from miniatures import Correct, Uphill
+        from optimetry.conformance import parametrize_with_checks
+
+        LEDGER = Path(__file__).with_name("expected.txt")
+
+        @parametrize_with_checks(Uphill(), optimizers=["sgd"], expect=LEDGER)
+        def test_known(check):
+            check()
+
+        @parametrize_with_checks(Correct(), optimizers=["sgd"], dtypes=["float32"], expect=LEDGER)
+        def test_stale(check):
+            check()
+    """)
+    suite(paths=()).assert_outcomes(xfailed=1, failed=2)
 
 
 @pytest.mark.usefixtures("miniatures")

@@ -68,7 +68,8 @@ def test_what_was_written_is_read(path):
 
 def test_a_verdict_line_has_the_documented_fields_in_their_order():
     documented = (
-        "kind book optimizer dtype verdict computes dialect law share ulp vacuous cases engine reason counterexample"
+        "kind book optimizer dtype verdict computes dialect law share ulp vacuous cases engine reason untried "
+        "counterexample"
     )
     assert " ".join(json.loads(line(GOOD))) == documented
     assert " ".join(json.loads(line(BAD))["computes"]) == "rule formula found arithmetic"
@@ -84,7 +85,15 @@ def test_the_schema_is_itself_valid_and_knows_every_field():
     for kind, record in {"header": Header, "verdict": Verdict, "footer": Footer}.items():
         named = {field.name for field in dataclasses.fields(record)}
         assert named == set(results.schema()["$defs"][kind]["properties"])
-        assert named == set(results.schema()["$defs"][kind]["required"])
+        optional = {"untried"} if record is Verdict else set()  # files of before it was written are read, too
+        assert named - optional == set(results.schema()["$defs"][kind]["required"])
+
+
+def test_a_verdict_line_of_before_says_nothing_of_what_was_not_tried(path):
+    changed(path, 2, untried="removed")
+    assert read(path).verdicts[0].untried == []
+    changed(path, 3, untried=["missing gradients"])
+    assert read(path).verdicts[1].untried == ["missing gradients"]
 
 
 def test_the_footer_counts(path):

@@ -42,14 +42,29 @@ def engines(verdict, *names):
 
 
 def test_a_terminal_table_line_by_line():
-    assert tables.terminal([GOOD, ABSENT]).splitlines() == [
-        "optimizer  dtype    verdict      share  ULP  vacuous  cases  reason",
-        "---------  -------  -----------  -----  ---  -------  -----  ------",
-        "sgd        float32  conforms     0.931    3    0.4 %    400",
-        f"ftrl       float32  unsupported      {DASH}    {DASH}        {DASH}      {DASH}  [1]",
+    partly = dataclasses.replace(GOOD, optimizer="adam", untried=["missing gradients", "epsilon above 0.1"])
+    assert tables.terminal([GOOD, partly]).splitlines() == [
+        "optimizer  dtype    verdict   share  ULP  vacuous  cases  reason",
+        "---------  -------  --------  -----  ---  -------  -----  ------",
+        "sgd        float32  conforms  0.931    3    0.4 %    400",
+        "adam       float32  conforms  0.931    3    0.4 %    400  [1]",
         "",
-        "[1]  no class",
+        "[1]  not tried: missing gradients, epsilon above 0.1",
     ]
+
+
+def test_what_is_not_offered_is_summed_up_in_one_line():
+    lamb = dataclasses.replace(ABSENT, optimizer="lamb", reason="no class either")
+    wide = dataclasses.replace(ABSENT, dtype="float64")
+    fused = dataclasses.replace(ABSENT, optimizer="sgd", engine="fused")
+    text = tables.terminal([GOOD, fused, ABSENT, wide, lamb])
+    assert text.splitlines()[-2:] == ["", "unsupported in float32, float64: sgd (fused, float32), ftrl, lamb (float32)"]
+    assert len(text.splitlines()) == 5
+
+
+def test_one_reason_for_all_that_is_not_offered_is_given():
+    assert tables.terminal([ABSENT]) == "unsupported in float32: ftrl: no class"
+    assert tables.terminal([GOOD, *engines(ABSENT, "a", "b")]).endswith("\n\nunsupported in float32: ftrl: no class")
 
 
 def test_a_terminal_table_fits_whatever_the_names():
@@ -60,7 +75,8 @@ def test_a_terminal_table_fits_whatever_the_names():
 
 
 def test_a_reason_is_given_once_and_in_full():
-    text = tables.terminal([WORST, dataclasses.replace(WORST, dtype="float32"), ABSENT])
+    other = dataclasses.replace(WORST, optimizer="ftrl", reason="no class")
+    text = tables.terminal([WORST, dataclasses.replace(WORST, dtype="float32"), other])
     notes = text.split("\n\n")[1]
     assert " ".join(notes.split()) == f"[1] {' '.join(LONG.split())} [2] no class"
     assert [row.split()[-1] for row in text.splitlines() if row.startswith("decayed")] == ["[1]", "[1]"]
@@ -112,6 +128,13 @@ def test_markdown_has_a_section_for_each_file():
     other = dataclasses.replace(HEADER, target="paddle")
     text = tables.markdown([Results(HEADER, [GOOD]), Results(other, [GOOD])])
     assert [title for title in text.splitlines() if title.startswith("##")] == ["## torch 2.13.0", "## paddle 2.13.0"]
+
+
+def test_what_was_not_tried_stands_behind_the_reason():
+    partly = dataclasses.replace(WORST, reason="another rule", untried=["missing gradients"])
+    (row,) = csv.DictReader(io.StringIO(tables.csv_text([Results(HEADER, [partly])])))
+    assert row["reason"] == "another rule; not tried: missing gradients"
+    assert "| another rule; not tried: missing gradients |" in tables.markdown([Results(HEADER, [partly])])
 
 
 def test_csv_has_every_digit():

@@ -1,0 +1,95 @@
+"""Constructs the cases that a target offers: what its library cannot do is replaced, and no case is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.arrays import Array
+
+MISSING, ZERO_D, EMPTY = CANNOT = ("missing gradients", "0-d parameters", "empty parameters")
+"""What a library may be unable to take, in the words of a target's attribute ``cannot``."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a target does not offer of one subject.
+
+    Attributes:
+        cannot: words of `CANNOT`.
+        pinned: hyperparameters by name, each with the one value that it can have.
+        at_most: hyperparameters by name, each with its largest value.
+    """
+
+    cannot: frozenset[str] = frozenset()
+    pinned: tuple[tuple[str, Any], ...] = ()
+    at_most: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def bounds(self) -> bool:
+        """Whether it bounds hyperparameters."""
+        return bool(self.pinned or self.at_most)
+
+    def untried(self) -> list[str]:
+        """Describe what no case contains because of these limits."""
+        return [
+            *(word for word in CANNOT if word in self.cannot),
+            *(f"{name} other than {value}" for name, value in self.pinned),
+            *(f"{name} above {limit}" for name, limit in self.at_most),
+        ]
+
+    def lacking(self, case: Case) -> list[str]:
+        """Describe what is in a case and not offered."""
+        arrays = case.parameters
+        found = {
+            MISSING: MISSING in self.cannot and any(grad is None for grads in case.grads for grad in grads),
+            ZERO_D: any(array.ndim == 0 for array in arrays),
+            EMPTY: any(array.size == 0 for array in arrays),
+        }
+        return [
+            *(word for word in CANNOT if word in self.cannot and found[word]),
+            *(f"{name} other than {value}" for name, value in self.pinned if case.hyper[name] != value),
+            *(f"{name} above {limit}" for name, limit in self.at_most if case.hyper[name] > limit),
+        ]
+
+    def offered(self, case: Case) -> Case:
+        """Return a case as it can be asked of the target; the same where nothing is lacking.
+
+        Hyperparameters take the value that they can have, or the largest. A missing gradient becomes the parameter's
+        gradient of the step before, or else of the next that has one; 0-d arrays get one dimension, and empty ones one
+        element, 1.
+        """
+        if not self.lacking(case):
+            return case
+        least = {name: min(case.hyper[name], limit) for name, limit in self.at_most}
+        rows: Sequence[Sequence[Array | None]] = case.grads
+        if MISSING in self.cannot:
+            columns = [[row[i] for row in rows] for i in range(len(case.parameters))]
+            filled = [_filled(column, param) for column, param in zip(columns, case.parameters, strict=True)]
+            rows = [[column[step] for column in filled] for step in range(len(rows))]
+        return case.replace(
+            hyper={**case.hyper, **dict(self.pinned), **least},
+            parameters=tuple(self._shaped(param) for param in case.parameters),
+            grads=tuple(tuple(None if grad is None else self._shaped(grad) for grad in row) for row in rows),
+        )
+
+    def _shaped(self, array: Array) -> Array:
+        if array.ndim == 0 and ZERO_D in self.cannot:
+            return array.reshape(1)
+        if array.size == 0 and EMPTY in self.cannot:
+            return np.ones([max(length, 1) for length in array.shape], array.dtype)
+        return array
+
+
+UNLIMITED = Limits()
+"""The limits of a target that says nothing."""
+
+
+def _filled(grads: Sequence[Array | None], param: Array) -> list[Array]:
+    """Fill the gaps among the gradients of one parameter."""
+    latest = next((grad for grad in grads if grad is not None), np.zeros_like(param))
+    return [latest := latest if grad is None else grad for grad in grads]

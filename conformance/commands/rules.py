@@ -1,0 +1,181 @@
+"""Runs ``optimetry rules``: lists what is documented, and shows one rule or wrapper on a screen."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from tabulate import tabulate
+
+from optimetry.conformance.commands.check import terminal_width
+from optimetry.conformance.judging.source import formula
+from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
+from optimetry.reference.rule import Rule
+
+EXAMPLES = """\
+examples:
+  optimetry rules          all rules and wrappers
+  optimetry rules adam     its hyperparameters, slots, formula, document and known dialects"""
+
+NONE = "\N{EN DASH}"
+REQUIRED = "(required)"
+
+Row = tuple[str, str, str, str]
+
+
+def add_rules(commands: Any) -> None:
+    """Add the command to the subparsers of ``optimetry``."""
+    parser = commands.add_parser(
+        "rules",
+        help="show what is documented of each optimizer",
+        description="Show every rule and wrapper that a target can be judged on, or one of them on a screen.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help=f"one of: {', '.join(SUBJECTS)}; all by default")
+    parser.set_defaults(command=rules_command)
+
+
+def rules_command(options: argparse.Namespace) -> int:
+    """Run ``optimetry rules``."""
+    if options.name is None:
+        print(listed(SUBJECTS.values(), terminal_width()))
+    else:
+        (name,) = chosen("optimizer", [options.name], SUBJECTS)
+        print(screen(subject_named(name), terminal_width()))
+    return 0
+
+
+def listed(subjects: Iterable[Subject], width: int) -> str:
+    """Write a table of the rules, and one of the wrappers."""
+    kinds: dict[str, list[Subject]] = {"rule": [], "wrapper": []}
+    for subject in subjects:
+        kinds["rule" if isinstance(subject, RuleSubject) else "wrapper"].append(subject)
+    tables = [_table(kind, found, width) for kind, found in kinds.items() if found]
+    return "\n\n".join([*tables, "`optimetry rules NAME` shows one of them: domains, slots, formula, dialects."])
+
+
+def _table(kind: str, subjects: Iterable[Subject], width: int) -> str:
+    rows = []
+    for subject in subjects:
+        numbers = ", ".join(f"{name}={default}" for name, default, *_ in _hyperparameters(subject))
+        dialects = str(len(DIALECTS.get(subject.name, ())) or NONE)
+        page, *_ = subject.document.split(" ")
+        rows.append((subject.name, numbers.replace(f"={REQUIRED}", ""), page, dialects))
+    columns = (kind, "hyperparameters and defaults", "document", "dialects")
+    room = width - sum(_widths(columns, rows)) + _widths(columns, rows)[1] - 2 * len(columns)
+    longest = max(len(number) + 1 for row in rows for number in row[1].split())
+    widths = [None, max(room, longest), None, None]
+    align = ["left", "left", "left", "right"]
+    return tabulate(rows, columns, "simple", disable_numparse=True, maxcolwidths=widths, colalign=align)
+
+
+def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the width of each column, whose header tabulate pads."""
+    return [max(len(cells[0]) + 2, *map(len, cells[1:])) for cells in zip(columns, *rows, strict=True)]
+
+
+def screen(subject: Subject, width: int) -> str:
+    """Write all that is declared of one subject."""
+    return "\n".join(_screen(subject, width))
+
+
+def _screen(subject: Subject, width: int) -> Iterator[str]:
+    summary = plain((inspect.getdoc(subject.declaration) or "").split("\n\n")[0])
+    yield from textwrap.wrap(f"{subject.name}: {summary}", width)
+    yield f"document: {subject.document}"
+    if isinstance(subject, RuleSubject):
+        slots = subject.declaration.slots
+        first = "" if _starts_otherwise(subject) or not slots else ", zeros at first"
+        yield f"slots: {', '.join(slots) or 'none'}{first}"
+    rows = list(_hyperparameters(subject))
+    if rows:
+        columns = ("hyperparameter", "default", "must be", "meaning")
+        room = max(width - sum(_widths(columns, rows)[:-1]) - 2 * len(columns), len("hyperparameter"))
+        widths = [None, None, None, room]
+        yield f"\n{tabulate(rows, columns, 'simple', disable_numparse=True, maxcolwidths=widths)}"
+    yield f"\nformula:\n{textwrap.indent(formula_text(subject), '    ')}"
+    for note in _notes(subject):
+        yield ""
+        yield from textwrap.wrap(note, width)
+    dialects = [(one.name, one.difference, one.origin) for one in DIALECTS.get(subject.name, ())]
+    if not dialects:
+        yield "\nknown dialects: none"
+        return
+    room = (width - 4 - max(len(name) for name, *_ in dialects)) // 2
+    headers = ("known dialect", "what differs", "in")
+    yield f"\n{tabulate(dialects, headers, 'simple', maxcolwidths=[None, room, room])}"
+
+
+def _hyperparameters(subject: Subject) -> Iterator[Row]:
+    """Yield name, default, domain and meaning of each hyperparameter, the learning rate first."""
+    if isinstance(subject, RuleSubject):
+        rate = subject.declaration.learning_rate
+        yield LEARNING_RATE, REQUIRED if rate is None else str(rate), "given with each step", "the step size"
+    for declared in subject.hyperparameters():
+        default = REQUIRED if declared.default is None else str(declared.default)
+        yield declared.name, default, declared.allowed, declared.meaning
+
+
+def _starts_otherwise(subject: RuleSubject) -> bool:
+    """Whether a rule's slots do not begin as zeros in the shape of the parameter."""
+    return subject.declaration.initial_state is not Rule.initial_state
+
+
+def _notes(subject: Subject) -> Iterator[str]:
+    """Yield what the declaration says of its reading of the document: decisions, and departures."""
+    for note in re.split(r"\n(?=[A-Z]\w+:)|\n\n", inspect.getdoc(subject.declaration) or ""):
+        if note.startswith(("Decision:", "Departure:")):
+            yield plain(note)
+
+
+def plain(text: str) -> str:
+    """Write a docstring's sentences for a terminal: without roles, and formulas without backslashes."""
+    text = re.sub(r":math:`([^`]*)`", r"\1", " ".join(text.split())).replace(r"\|", "|")
+    return re.sub(r"\\([a-zA-Z]+)", r"\1", text).replace("`", "")
+
+
+def formula_text(subject: Subject) -> str:
+    """Write the documented formula as the statements of its declaration, with the names of the document."""
+    methods = ["feed"]
+    if isinstance(subject, RuleSubject):
+        methods = ["initial_state", "update"] if _starts_otherwise(subject) else ["update"]
+    tree = ast.parse(formula(subject.declaration, *methods))
+    bare = _Bare({parameter.name for parameter in subject.hyperparameters()})
+    parts: list[str] = []
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == "Documented":
+            parts += [ast.unparse(bare.visit(method)) for method in _methods(node)]
+        elif not isinstance(node, ast.Import | ast.ImportFrom):
+            parts.append(ast.unparse(bare.visit(node)))
+    return "\n\n".join(parts)
+
+
+def _methods(documented: ast.ClassDef) -> Iterator[ast.FunctionDef]:
+    """Yield the methods of the formula without ``self``; its constructor says nothing."""
+    for node in documented.body:
+        if isinstance(node, ast.FunctionDef) and node.name != "__init__":
+            node.args.args = node.args.args[1:]
+            yield node
+
+
+class _Bare(ast.NodeTransformer):
+    """Writes ``np.sqrt`` as ``sqrt``, and the hyperparameter ``self.beta1`` as ``beta1``."""
+
+    def __init__(self, hyperparameters: set[str]) -> None:
+        self.hyperparameters = hyperparameters
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        owner = node.value.id if isinstance(node.value, ast.Name) else ""
+        return ast.Name(node.attr) if owner == "np" or (owner == "self" and node.attr in self.hyperparameters) else node
