@@ -179,6 +179,29 @@ def test_a_fault_that_does_not_show_again_keeps_its_case() -> None:
     assert len(started) == 2, "its results with shared and with fresh arrays, of the whole case alone"
 
 
+ADAM = """\
+from types import SimpleNamespace as State
+
+
+class Documented:
+    def __init__(self, **hyper):
+        vars(self).update(hyper)
+
+    def initial_state(self, param):
+        return State(**{slot: np.zeros_like(param) for slot in self.slots})
+
+    def update(self, param, grad, state, lr, t):
+        moment1 = self.beta1 * state.moment1 + (1 - self.beta1) * grad
+        moment2 = self.beta2 * state.moment2 + (1 - self.beta2) * np.square(grad)
+        lr_t = lr * np.sqrt(1 - self.beta2 ** t) / (1 - self.beta1 ** t)
+        step = lr_t * moment1 / (np.sqrt(moment2) + self.epsilon)
+        return (param - step, State(moment1=moment1, moment2=moment2))"""
+
+
+def test_the_text_of_a_formula_is_its_methods_alone() -> None:
+    assert formula(SUBJECTS["adam"].declaration, "initial_state", "update") == ADAM
+
+
 def test_a_script_imports_what_its_classes_need_and_no_more() -> None:
     model_average = formula(SUBJECTS["model_average"].declaration, "feed")
     assert model_average.startswith("from typing import Any, NamedTuple\nfrom dataclasses import dataclass\n\n\nclass")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Hyper, engines_of
+from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import UnknownOptimizerError
 from optimetry.reports.results import Computes
 from tests.conformance.judged import QUICK, dialect_named, verdict_of
@@ -74,6 +77,59 @@ def test_a_dialect_is_named_with_its_formula_and_a_counterexample(optimizer: str
 def test_what_nothing_explains_diverges() -> None:
     verdict = verdict_of(Instead(one_element_wrong), "sgd")
     assert (verdict.verdict, verdict.dialect, verdict.computes) == ("diverges", None, Computes())
+
+
+def test_nan_is_said_to_be_returned_with_its_place_and_the_documented_value() -> None:
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        """Of several elements the last is NaN from the second step on."""
+        run: Any = run_of(documented, parameters)
+        plain, taken = run.step, []
+
+        def step(grads: list[Array | None], learning_rate: float) -> list[Array]:
+            taken.append(None)
+            after: list[Array] = plain(grads, learning_rate)
+            for array in after:
+                if array.size > 1 and len(taken) > 1:
+                    array.flat[-1] = np.nan
+            return after
+
+        run.step = step
+        return run
+
+    verdict = verdict_of(Instead(begin), "sgd")
+    assert verdict.verdict == "diverges"
+    assert verdict.reason == "returned NaN at step 2, element 1, where the documented formula gives -0.2"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda x: np.full_like(x, np.inf), "infinite where the rule is finite, or different where it is exact"),
+        (
+            lambda x: np.where(np.arange(x.size).reshape(x.shape) == 4, x * x.dtype.type(1.000001), x),
+            "up to 15.3 times",
+        ),
+    ],
+)
+def test_how_far_off_an_unknown_rule_is_stands_in_the_reason(wrong: Callable[[Array], Array], said: str) -> None:
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        """Wrong in tensors of more than four elements."""
+        run: Any = run_of(documented, parameters)
+        plain = run.step
+        run.step = lambda grads, rate: [wrong(x) if x.size > 4 else x for x in plain(grads, rate)]
+        return run
+
+    verdict = verdict_of(Instead(begin), "sgd", effort=Effort("no laws", 20, 0))
+    assert verdict.reason.removeprefix("no known rule explains it: ").removesuffix(" what rounding can") == said
+
+
+def test_a_run_may_take_as_long_as_the_guard_says() -> None:
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        while True:
+            time.sleep(0.01)
+
+    verdict = verdict_of(Instead(begin), "sgd", guard=Guard(time_limit=0.05))
+    assert (verdict.verdict, verdict.reason) == ("error", "hung: one run took longer than 0.05 s")
 
 
 def test_the_same_seed_gives_the_same_verdict_and_counterexample() -> None:
