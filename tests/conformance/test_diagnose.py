@@ -252,6 +252,48 @@ def test_a_wrapper_is_located_in_what_it_returns() -> None:
     assert "first divergence at step 1 in the parameter" in report("x", [found], 0)
 
 
+def test_the_first_divergence_is_from_the_nearest_class_which_need_not_be_the_documented_one() -> None:
+    nearest = class_named("adam", "scaled_epsilon")
+
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        """Another rule, whose results are a thousandth too large from the third step on."""
+        run: Any = run_of(nearest.of(documented.hyper()), parameters)
+        plain, taken = run.step, []
+
+        def step(grads: list[Array | None], rate: float) -> list[Array]:
+            taken.append(None)
+            after: list[Array] = plain(grads, rate)
+            return [x * x.dtype.type(1.001) for x in after] if len(taken) > 2 else after
+
+        run.step = step
+        return run
+
+    found = diagnosed(Instead(begin), "adam")
+    assert (found.verdict.verdict, found.nearest) == ("diverges", nearest)
+    assert found.divergence is not None
+    assert (found.divergence.slot, found.divergence.step, found.divergence.element) == ("parameter", 3, 0)
+    assert found.divergence.given == pytest.approx(1.001 * found.divergence.expected, rel=1e-6)
+
+
+def test_what_conforms_in_the_probes_is_not_said_to_compute_in_float32() -> None:
+    probed = [case.parameters[0] for case in probes_of("adagrad", "float64")]
+
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        run: Any = run_of(documented, parameters)
+        plain = run.step
+        if not any(np.array_equal(parameters[0], given) for given in probed):
+            run.step = lambda grads, rate: [x * 1.001 for x in plain(grads, rate)]
+        return run
+
+    found = diagnosed(Instead(begin), "adagrad", "float64")
+    assert (found.verdict.verdict, found.nearest) == ("diverges", documented_class("adagrad"))
+    assert found.ranking[0][1].conforms
+    assert not found.in_float32
+    assert found.divergence is not None, "in the counterexample, as the probes show none"
+    assert found.verdict.counterexample is not None
+    assert found.divergence.case.to_json() == found.verdict.counterexample["case"]
+
+
 def test_slots_that_agree_are_said_to() -> None:
     off = stepping(lambda plain, grads, rate: [x * x.dtype.type(1.001) for x in plain(grads, rate)])
     assert "in the parameter, while moment agrees" in text_of(off, "adagrad", "float32")

@@ -15,10 +15,12 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.evidence import RULE_LOOP, WRAPPER_LOOP, faulty
+from optimetry.conformance.judging.evidence import RULE_LOOP, WRAPPER_LOOP, difference, faulty, lawless
 from optimetry.conformance.judging.source import formula
 from optimetry.conformance.laws import LAWS
+from optimetry.conformance.laws.law import Law, Trial
 from optimetry.conformance.naming.families.family import Dialect
+from optimetry.conformance.naming.points import PointClass, documented_class
 from optimetry.conformance.numerics.agreement import SLACK, compare
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
@@ -31,7 +33,7 @@ from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
 from optimetry.reference.errors import TargetFault, TargetHung
-from optimetry.reports.results import Verdict
+from optimetry.reports.results import Computes, Verdict
 from tests.conformance.judged import NAMED, dialect_named, label, verdict_of
 
 WITHOUT_LAWS = Effort("quick, without laws", 60, 0)
@@ -133,22 +135,26 @@ def test_hyperparameters_are_numbers_of_the_wide_type_in_the_script() -> None:
         assert call.endswith("slots=('mean_square', 'mean_grad', 'velocity'))"), call
 
 
+class Unsteady(NumpyTarget):
+    """Of three runs one is exact, one a unit in the last place above it, and one below it."""
+
+    def __init__(self, rule: PointClass) -> None:
+        self.rule, self.runs = rule, 0
+
+    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Any:
+        self.runs += 1
+        towards = (None, np.inf, -np.inf)[self.runs % 3]
+        run: Any = run_of(self.rule.of(hyper), parameters)
+        plain = run.step
+        if towards is not None:
+            run.step = lambda grads, rate: [
+                np.array(np.nextafter(x, x.dtype.type(towards))) for x in plain(grads, rate)
+            ]
+        return run
+
+
 def test_the_counterexample_to_a_law_is_a_small_case_that_breaks_it_without_a_script() -> None:
-    class Unsteady(NumpyTarget):
-        """Of three runs one is exact, one a unit in the last place above it, and one below it."""
-
-        runs = 0
-
-        def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Any:
-            self.runs += 1
-            towards = (None, np.inf, -np.inf)[self.runs % 3]
-            run: Any = super().start(optimizer, hyper, parameters)
-            plain = run.step
-            if towards is not None:
-                run.step = lambda grads, rate: [np.nextafter(x, x.dtype.type(towards)) for x in plain(grads, rate)]
-            return run
-
-    verdict = verdict_of(Unsteady(), "sgd", effort=Effort("laws alone", 1, 1))
+    verdict = verdict_of(Unsteady(documented_class("sgd")), "sgd", effort=Effort("laws alone", 1, 1))
     shown = shown_by(verdict)
     assert verdict.law == "repeatable"
     assert shown.keys() == {"case", "law", "found", "script"}
@@ -156,7 +162,53 @@ def test_the_counterexample_to_a_law_is_a_small_case_that_breaks_it_without_a_sc
     assert shown["found"] in verdict.reason
     case = Case.from_json(shown["case"])
     assert (len(case.grads), case.size) == (1, 1)
-    assert LAWS["repeatable"].broken(Unsteady(), case, Guard()) is not None
+    assert LAWS["repeatable"].broken(Unsteady(documented_class("sgd")), case, Guard()) is not None
+
+
+def test_a_known_formula_that_breaks_a_universal_law_is_not_named() -> None:
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        """Another rule, which forgets its state when that is loaded."""
+        run: Any = run_of(dialect_named("adagrad", "epsilon_inside").of(documented.hyper()), parameters)
+        run.load = lambda state: None
+        return run
+
+    verdict = verdict_of(Instead(begin), "adagrad", effort=Effort("laws on all", 8, 8))
+    assert (verdict.verdict, verdict.law, verdict.dialect) == ("diverges", "resuming", None)
+    assert verdict.computes == Computes()
+    without = verdict_of(Instead(begin), "adagrad", effort=Effort("without laws", 8, 0))
+    assert (without.verdict, without.dialect) == ("dialect", "epsilon_inside"), "by its results alone it is known"
+
+
+def test_a_counterexample_is_a_case_in_which_the_target_gives_a_result() -> None:
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        """Wrong from two elements on, and raises for one alone."""
+        if parameters[0].size == 1:
+            raise ValueError("no single element")
+        run: Any = run_of(documented, parameters)
+        plain = run.step
+        run.step = lambda grads, rate: [x + x.dtype.type(1) for x in plain(grads, rate)]
+        return run
+
+    two = np.zeros((2,), np.float32)
+    case = Case("sgd", "float32", {}, (0.1,), (two,), ((two + np.float32(1),),))
+    shown = difference(Instead(begin), case, Guard())
+    assert [len(grads[0]) for grads in Case.from_json(shown["case"]).grads if grads[0] is not None] == [2]
+    assert shown["given"] == repr(float(np.float32(0.9)))
+
+
+def test_the_case_of_a_broken_law_is_sought_among_a_hundred_smaller_ones() -> None:
+    tried: list[Case] = []
+
+    def check(trial: Trial) -> str | None:
+        tried.append(trial.case)
+        return None
+
+    law = Law("never", "shows once", True, lambda subject: True, check)
+    case = next(x for x in drawn_cases(SUBJECTS["sgd"], "float32", seed=0, count=30) if len(x.parameters) > 4)
+    wide = case.replace(parameters=case.parameters * 12, grads=tuple(grads * 12 for grads in case.grads))
+    shown = lawless(NumpyTarget(), law, "shown once", wide, Guard())
+    assert shown == {"case": wide.to_json(), "law": "never", "found": "shown once", "script": None}
+    assert len(tried) == 100
 
 
 def faulty_case() -> Case:
