@@ -11,7 +11,8 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.numerics.agreement import SLACK
+from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.numerics.agreement import LARGEST_SHARE, LARGEST_ULP, SLACK
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.instead import Instead, computing
@@ -101,16 +102,23 @@ def test_nan_is_said_to_be_returned_with_its_place_and_the_documented_value() ->
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "said", "figures"),
     [
-        (lambda x: np.full_like(x, np.inf), "infinite where the rule is finite, or different where it is exact"),
+        (
+            lambda x: np.full_like(x, np.inf),
+            "infinite where the rule is finite, or different where it is exact",
+            (LARGEST_SHARE, int(LARGEST_ULP)),
+        ),
         (
             lambda x: np.where(np.arange(x.size).reshape(x.shape) == 4, x * x.dtype.type(1.000001), x),
             "up to 15.3 times",
+            (15.3, 20),
         ),
     ],
 )
-def test_how_far_off_an_unknown_rule_is_stands_in_the_reason(wrong: Callable[[Array], Array], said: str) -> None:
+def test_how_far_off_an_unknown_rule_is_stands_in_the_reason(
+    wrong: Callable[[Array], Array], said: str, figures: tuple[float, int]
+) -> None:
     def begin(documented: Any, parameters: list[Array]) -> Any:
         """Wrong in tensors of more than four elements."""
         run: Any = run_of(documented, parameters)
@@ -120,6 +128,19 @@ def test_how_far_off_an_unknown_rule_is_stands_in_the_reason(wrong: Callable[[Ar
 
     verdict = verdict_of(Instead(begin), "sgd", effort=Effort("no laws", 20, 0))
     assert verdict.reason.removeprefix("no known rule explains it: ").removesuffix(" what rounding can") == said
+    assert (round(verdict.share or 0, 1), verdict.ulp) == figures
+
+
+def test_a_target_that_breaks_while_it_is_identified_is_an_error() -> None:
+    probed = [case.parameters[0] for case in probes_of("adagrad", "float32")]
+
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        if any(np.array_equal(parameters[0], given) for given in probed):
+            raise ValueError("not this case")
+        return run_of(dialect_named("adagrad", "epsilon_inside").of(documented.hyper()), parameters)
+
+    verdict = verdict_of(Instead(begin), "adagrad", effort=Effort("no laws", 20, 0))
+    assert (verdict.verdict, verdict.reason) == ("error", "raised ValueError: not this case")
 
 
 def test_the_guard_watches_over_every_run() -> None:
