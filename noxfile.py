@@ -136,6 +136,8 @@ def tests(session: nox.Session) -> None:
 def mutants(session: nox.Session) -> None:
     """Change functions and run their tests: ``nox -s mutants -- [FOLDER]... [--sample N] [--seed S] [--fresh]``.
 
+    ``nox -s mutants -- named`` makes the mutants of ``tests/mutation/named.toml`` instead, which once survived.
+
     Folders are those of ``tests/mutation/folders.toml``; all without one. Prints each change that no test notices and
     the score of each folder, and fails below 95 %. Changes that no test can notice stand in
     ``tests/mutation/equivalent.toml``, with the reason. A run that was ended goes on where it stopped; what was noticed
@@ -143,7 +145,9 @@ def mutants(session: nox.Session) -> None:
     """
     install(session, "test", "mutants")
     workspace = str(Path(session.create_tmp()).resolve())
-    session.run("python", "-m", "tests.mutation.run", "--workspace", workspace, *session.posargs)
+    named = session.posargs[:1] == ["named"]
+    module, options = ("named", session.posargs[1:]) if named else ("run", session.posargs)
+    session.run("python", "-m", f"tests.mutation.{module}", "--workspace", workspace, *options)
 
 
 @nox.session

@@ -216,7 +216,7 @@ def test_a_sign_is_certain_or_covers_all_it_may_be(form: Format, shape: tuple[in
         assert np.all(sign.value == np.sign(value))
         assert np.all(sign.value - sign.bound <= low)
         assert np.all(sign.value + sign.bound >= high)
-        assert low != high or np.all(sign.bound == 0)
+        assert np.all(sign.bound == (0 if low == high else 1 + abs(np.sign(value)))), "no wider than from -1 to 1"
     for unknown in (np.inf, np.nan):
         assert not np.any(np.isfinite(np.sign(about(1, unknown, form, shape)).bound))  # a NaN has no sign
 
@@ -280,6 +280,16 @@ def test_inputs_are_exact_and_hyperparameters_are_held_or_rounded(form: Format) 
             assert distance <= scalar.bound <= distance * 1.001
     assert not np.isfinite(Bounded.scalar(1e39, FORMATS["float32"]).bound)
     assert not np.any(np.isfinite(exact(np.array([np.inf, -np.inf, np.nan]).astype(form.dtype), form).bound))
+
+
+def test_a_number_is_rounded_to_a_coarser_format_only() -> None:
+    form = FORMATS["float32"]
+    x = about(1 / 3, 0, form)
+    for same_or_finer in (form, flushing(form), FORMATS["float64"]):
+        assert x.held_in(same_or_finer) is x
+    coarser = x.held_in(FORMATS["bfloat16"])
+    assert coarser.form is FORMATS["bfloat16"]
+    assert 0 < coarser.bound < 1e-2
 
 
 def test_scalars_are_rounded_when_they_meet_a_coarser_array() -> None:

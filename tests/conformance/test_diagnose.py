@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.commands.diagnosis_text import report
-from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
+from optimetry.conformance.judging import diagnose as diagnosing
+from optimetry.conformance.judging.diagnose import Diagnosis, confirming_cases, diagnose
 from optimetry.conformance.judging.divergence import first_divergence
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation, to_float32
@@ -26,6 +28,7 @@ from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Hyper, engines_of
 from optimetry.conformance.targets.session import Guard
+from optimetry.reference.errors import TargetFault
 from optimetry.reports.results import Computes
 from tests.conformance.judged import NAMED, QUICK, class_named, label, verdict_of
 
@@ -63,6 +66,42 @@ def test_the_reference_conforms(optimizer: str) -> None:
     assert found.drawn == (QUICK.cases // 8 if probes_of(optimizer, "float32") else QUICK.cases)
     for one, agreement in found.ranking[1:]:
         assert agreement.share >= APART, f"{one.name} must be ten times the slack away"
+
+
+def test_the_cases_of_a_diagnosis_are_the_first_short_ones_with_tensors_of_few_shapes() -> None:
+    found = confirming_cases("adam", "float32", QUICK, 0)
+    drawn = list(drawn_cases(SUBJECTS["adam"], "float32", seed=0, count=QUICK.cases))
+    assert [(len(case.grads), [param.shape for param in case.parameters]) for case in found] == [
+        (8, [(1,)]),
+        (3, [(1,)]),
+        (5, [(1,)]),
+        (2, [(), (17,)]),
+        (3, [(), (1,), (), ()]),
+        (8, [()]),
+        (1, [(), ()]),
+        (8, [()]),
+        (3, [(1,), (17,)]),
+        (8, [(1,), (17,)]),
+    ]
+    assert found[0].to_json() == drawn[0].only([1]).to_json()
+
+
+def test_all_cases_are_tried_where_there_are_no_probes() -> None:
+    assert probes_of("sgd", "float32") == ()
+    drawn = drawn_cases(SUBJECTS["sgd"], "float32", seed=3, count=QUICK.cases)
+    found = confirming_cases("sgd", "float32", QUICK, 3)
+    assert [case.to_json() for case in found] == [case.to_json() for case in drawn]
+
+
+def test_a_target_that_breaks_while_it_is_diagnosed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*arguments: Any) -> Any:
+        raise TargetFault("broke in a probe")
+
+    monkeypatch.setattr(diagnosing.Probed, "of", breaks)
+    found = diagnosed(NumpyTarget(), "adam")
+    assert (found.verdict.verdict, found.verdict.reason) == ("error", "broke in a probe")
+    assert found.verdict.optimizer == "adam"
+    assert (found.explanation, found.ranking, found.probed, found.divergence) == (None, (), None, None)
 
 
 @pytest.mark.parametrize(
@@ -211,6 +250,48 @@ def test_a_wrapper_is_located_in_what_it_returns() -> None:
     assert (found.divergence.slot, found.divergence.step, found.divergence.compared) == ("parameter", 1, ())
     assert abs(found.divergence.given - found.divergence.expected) > found.divergence.allowed
     assert "first divergence at step 1 in the parameter" in report("x", [found], 0)
+
+
+def test_the_first_divergence_is_from_the_nearest_class_which_need_not_be_the_documented_one() -> None:
+    nearest = class_named("adam", "scaled_epsilon")
+
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        """Another rule, whose results are a thousandth too large from the third step on."""
+        run: Any = run_of(nearest.of(documented.hyper()), parameters)
+        plain, taken = run.step, []
+
+        def step(grads: list[Array | None], rate: float) -> list[Array]:
+            taken.append(None)
+            after: list[Array] = plain(grads, rate)
+            return [x * x.dtype.type(1.001) for x in after] if len(taken) > 2 else after
+
+        run.step = step
+        return run
+
+    found = diagnosed(Instead(begin), "adam")
+    assert (found.verdict.verdict, found.nearest) == ("diverges", nearest)
+    assert found.divergence is not None
+    assert (found.divergence.slot, found.divergence.step, found.divergence.element) == ("parameter", 3, 0)
+    assert found.divergence.given == pytest.approx(1.001 * found.divergence.expected, rel=1e-6)
+
+
+def test_what_conforms_in_the_probes_is_not_said_to_compute_in_float32() -> None:
+    probed = [case.parameters[0] for case in probes_of("adagrad", "float64")]
+
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        run: Any = run_of(documented, parameters)
+        plain = run.step
+        if not any(np.array_equal(parameters[0], given) for given in probed):
+            run.step = lambda grads, rate: [x * 1.001 for x in plain(grads, rate)]
+        return run
+
+    found = diagnosed(Instead(begin), "adagrad", "float64")
+    assert (found.verdict.verdict, found.nearest) == ("diverges", documented_class("adagrad"))
+    assert found.ranking[0][1].conforms
+    assert not found.in_float32
+    assert found.divergence is not None, "in the counterexample, as the probes show none"
+    assert found.verdict.counterexample is not None
+    assert found.divergence.case.to_json() == found.verdict.counterexample["case"]
 
 
 def test_slots_that_agree_are_said_to() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
@@ -211,6 +212,10 @@ def test_a_dialect_that_does_not_fit_its_family_is_refused() -> None:
         axis("a", {"a": "x", "b": "x"}, rare=("c",))
     with pytest.raises(ValueError, match="adagrad: dialects epsilon_inside, epsilon_inside, must differ in name"):
         declare(*(DIALECTS["adagrad"][0],) * 2)
+    first = DIALECTS["adagrad"][0]
+    family: Any = type("Other", (FAMILIES["adagrad"],), {})
+    with pytest.raises(ValueError, match=r"adagrad: dialects epsilon_inside, other, must .* be of one family"):
+        declare(first, dataclasses.replace(first, name="other", family=family))
     for others in (DIALECTS["adam"], DIALECTS["clip_by_norm"]):
         with pytest.raises(ValueError, match=r"adagrad: dialects epsilon_inside, .*, must .* be of one family"):
             declare(DIALECTS["adagrad"][0], others[-1])

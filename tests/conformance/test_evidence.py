@@ -15,10 +15,13 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.evidence import RULE_LOOP, WRAPPER_LOOP
+from optimetry.conformance.judging.evidence import RULE_LOOP, WRAPPER_LOOP, difference, faulty, lawless
 from optimetry.conformance.judging.source import formula
+from optimetry.conformance.laws import LAWS
+from optimetry.conformance.laws.law import Law, Trial
 from optimetry.conformance.naming.families.family import Dialect
-from optimetry.conformance.numerics.agreement import compare
+from optimetry.conformance.naming.points import PointClass, documented_class
+from optimetry.conformance.numerics.agreement import SLACK, compare
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults import FAULTS
@@ -26,10 +29,11 @@ from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.rules import RuleSubject
-from optimetry.conformance.targets.numpy.target import run_of
+from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
+from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
-from optimetry.reference.errors import TargetFault
-from optimetry.reports.results import Verdict
+from optimetry.reference.errors import TargetFault, TargetHung
+from optimetry.reports.results import Computes, Verdict
 from tests.conformance.judged import NAMED, dialect_named, label, verdict_of
 
 WITHOUT_LAWS = Effort("quick, without laws", 60, 0)
@@ -85,6 +89,179 @@ def test_a_counterexample_shows_the_step_from_1_and_the_element_from_0_with_its_
     assert shown["given"] == repr(after[1, 1].item()) != repr(after[0, 0].item())
     assert shown["documented"] == str(oracle.value[1, 1])
     assert shown["bound"] == float(oracle.bound[1, 1])
+
+
+def test_the_script_holds_the_case_and_the_limits_and_prints_every_value(tmp_path: Path) -> None:
+    shown = shown_by(verdict_of(Instead(WrongLate), "sgd", effort=WITHOUT_LAWS))
+    lines = shown["script"].splitlines()
+    assert lines[0] == '"""instead 0 on sgd in float32.'
+    assert lines[2] == "Evaluates the documented formula in float64, and compares what instead 0 gave with it."
+    assert "parameters = [[0.0, 0.0]]  # before the first step" in lines
+    assert "learning_rates = [0.1, 0.1]" in lines
+    assert "grads = [[[1.0, 1.0]], [[1.0, 1.0]]]  # one list a step; None: no gradient" in lines
+    (given,) = (line for line in lines if line.startswith("given = "))
+    assert given == (
+        "given = [[[-0.10000000149011612, -0.10000000149011612]], [[-0.20000000298023224, 0.800000011920929]]]"
+        "  # what instead 0 gave after each step"
+    )
+    (allowed,) = (line for line in lines if line.startswith("allowed = "))
+    assert allowed.endswith("  # 2 times the rounding-error bound of float32")
+    assert json.loads(allowed.split(" = ")[1].split("  #")[0])[1][0][1] == SLACK * shown["bound"]
+    assert "documented = Documented(slots=())" in lines
+
+    (tmp_path / "counterexample.py").write_text(shown["script"], encoding="utf-8")
+    command = [sys.executable, "-I", tmp_path / "counterexample.py"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert ran[0].split() == ["step", "tensor", "element", "documented", "given", "difference", "allowed"]
+    assert [line.split()[:3] for line in ran[1:5]] == [
+        ["1", "0", "0"],
+        ["1", "0", "1"],
+        ["2", "0", "0"],
+        ["2", "0", "1"],
+    ]
+    assert ran[4].split()[3:6] == ["-0.20000000000000001", "0.80000001192092896", "1"]
+    assert ran[5] == "1 of the values above differ by more than rounding can explain"
+
+
+def test_hyperparameters_are_numbers_of_the_wide_type_in_the_script() -> None:
+    dialect = dialect_named("rmsprop", "nesterov")
+    for dtype, wide in (("float32", "float64"), ("float64", "longdouble")):
+        shown = shown_by(verdict_of(computing(dialect), "rmsprop", dtype, WITHOUT_LAWS))
+        hyper = Case.from_json(shown["case"]).hyper
+        (call,) = (line for line in shown["script"].splitlines() if line.startswith("documented = "))
+        assert f"wide = np.{wide}\n" in shown["script"]
+        assert f"rho=wide({hyper['rho']!r}), " in call
+        assert f"centered={hyper['centered']}" in call
+        assert call.endswith("slots=('mean_square', 'mean_grad', 'velocity'))"), call
+
+
+class Unsteady(NumpyTarget):
+    """Of three runs one is exact, one a unit in the last place above it, and one below it."""
+
+    def __init__(self, rule: PointClass) -> None:
+        self.rule, self.runs = rule, 0
+
+    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Any:
+        self.runs += 1
+        towards = (None, np.inf, -np.inf)[self.runs % 3]
+        run: Any = run_of(self.rule.of(hyper), parameters)
+        plain = run.step
+        if towards is not None:
+            run.step = lambda grads, rate: [
+                np.array(np.nextafter(x, x.dtype.type(towards))) for x in plain(grads, rate)
+            ]
+        return run
+
+
+def test_the_counterexample_to_a_law_is_a_small_case_that_breaks_it_without_a_script() -> None:
+    verdict = verdict_of(Unsteady(documented_class("sgd")), "sgd", effort=Effort("laws alone", 1, 1))
+    shown = shown_by(verdict)
+    assert (verdict.verdict, verdict.law) == ("diverges", "repeatable")
+    assert shown.keys() == {"case", "law", "found", "script"}
+    assert (shown["law"], shown["script"]) == ("repeatable", None)
+    assert shown["found"] in verdict.reason
+    case = Case.from_json(shown["case"])
+    assert (len(case.grads), case.size) == (1, 1)
+    assert LAWS["repeatable"].broken(Unsteady(documented_class("sgd")), case, Guard()) is not None
+
+
+def test_a_known_formula_that_breaks_a_universal_law_is_not_named() -> None:
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        """Another rule, which forgets its state when that is loaded."""
+        run: Any = run_of(dialect_named("adagrad", "epsilon_inside").of(documented.hyper()), parameters)
+        run.load = lambda state: None
+        return run
+
+    verdict = verdict_of(Instead(begin), "adagrad", effort=Effort("laws on all", 8, 8))
+    assert (verdict.verdict, verdict.law, verdict.dialect) == ("diverges", "resuming", None)
+    assert verdict.computes == Computes()
+    without = verdict_of(Instead(begin), "adagrad", effort=Effort("without laws", 8, 0))
+    assert (without.verdict, without.dialect) == ("dialect", "epsilon_inside"), "by its results alone it is known"
+
+
+def test_a_counterexample_is_a_case_in_which_the_target_gives_a_result() -> None:
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        """Wrong from two elements on, and raises for one alone."""
+        if parameters[0].size == 1:
+            raise ValueError("no single element")
+        run: Any = run_of(documented, parameters)
+        plain = run.step
+        run.step = lambda grads, rate: [x + x.dtype.type(1) for x in plain(grads, rate)]
+        return run
+
+    two = np.zeros((2,), np.float32)
+    case = Case("sgd", "float32", {}, (0.1,), (two,), ((two + np.float32(1),),))
+    shown = difference(Instead(begin), case, Guard())
+    assert [len(grads[0]) for grads in Case.from_json(shown["case"]).grads if grads[0] is not None] == [2]
+    assert shown["given"] == repr(float(np.float32(0.9)))
+
+
+def test_the_case_of_a_broken_law_is_sought_among_a_hundred_smaller_ones() -> None:
+    tried: list[Case] = []
+
+    def check(trial: Trial) -> str | None:
+        tried.append(trial.case)
+        return None
+
+    law = Law("never", "shows once", True, lambda subject: True, check)
+    case = next(x for x in drawn_cases(SUBJECTS["sgd"], "float32", seed=0, count=30) if len(x.parameters) > 4)
+    wide = case.replace(parameters=case.parameters * 12, grads=tuple(grads * 12 for grads in case.grads))
+    shown = lawless(NumpyTarget(), law, "shown once", wide, Guard())
+    assert shown == {"case": wide.to_json(), "law": "never", "found": "shown once", "script": None}
+    assert len(tried) == 100
+
+
+def faulty_case() -> Case:
+    return next(case for case in drawn_cases(SUBJECTS["sgd"], "float32", seed=0, count=9) if len(case.grads) > 1)
+
+
+def test_a_hang_is_not_repeated_to_find_a_smaller_one() -> None:
+    started = []
+    target = Instead(lambda documented, parameters: started.append(parameters) or run_of(documented, parameters))
+    shown = faulty(target, TargetHung("hung"), faulty_case(), Guard())
+    assert shown == {"case": faulty_case().to_json(), "script": None}
+    assert started == []
+
+
+def test_a_fault_that_does_not_show_again_keeps_its_case() -> None:
+    started = []
+    target = Instead(lambda documented, parameters: started.append(parameters) or run_of(documented, parameters))
+    shown = faulty(target, TargetFault("raised once"), faulty_case(), Guard())
+    assert shown == {"case": faulty_case().to_json(), "script": None}
+    assert len(started) == 2, "its results with shared and with fresh arrays, of the whole case alone"
+
+
+ADAM = """\
+from types import SimpleNamespace as State
+
+
+class Documented:
+    def __init__(self, **hyper):
+        vars(self).update(hyper)
+
+    def initial_state(self, param):
+        return State(**{slot: np.zeros_like(param) for slot in self.slots})
+
+    def update(self, param, grad, state, lr, t):
+        moment1 = self.beta1 * state.moment1 + (1 - self.beta1) * grad
+        moment2 = self.beta2 * state.moment2 + (1 - self.beta2) * np.square(grad)
+        lr_t = lr * np.sqrt(1 - self.beta2 ** t) / (1 - self.beta1 ** t)
+        step = lr_t * moment1 / (np.sqrt(moment2) + self.epsilon)
+        return (param - step, State(moment1=moment1, moment2=moment2))"""
+
+
+def test_the_text_of_a_formula_is_its_methods_alone() -> None:
+    assert formula(SUBJECTS["adam"].declaration, "initial_state", "update") == ADAM
+
+
+def test_a_script_imports_what_its_classes_need_and_no_more() -> None:
+    model_average = formula(SUBJECTS["model_average"].declaration, "feed")
+    assert model_average.startswith("from typing import Any, NamedTuple\nfrom dataclasses import dataclass\n\n\nclass")
+    assert model_average.index("FOLD = 16384") < model_average.index("class WindowAverage:")
+    assert model_average.count("class WindowAverage:") == 1
+    compress = formula(SUBJECTS["dgc_compress"].declaration, "feed")
+    assert compress.startswith("import math\nfrom fractions import Fraction\n\n\ndef accumulate(")
+    assert formula(SUBJECTS["l1_decay"].declaration, "feed").startswith("def l1_term(")
 
 
 @pytest.mark.parametrize("dialect", SCRIPTED, ids=label)

@@ -16,6 +16,7 @@ from optimetry.conformance.judging.identify import Identity, identify
 from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.families.clips import RoundedClipByNorm
 from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.numerics.agreement import Agreement
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
@@ -143,6 +144,15 @@ def test_an_identity_says_how_far_the_target_is_from_the_document_and_from_what_
     assert found.from_document.elements == found.from_explanation.elements > 0
     nothing = identified(Instead(lambda documented, given: HookedRun(documented, given, Hooks(rate=lambda rates: 2.0))))
     assert nothing.explanation is None
+    assert nothing.from_document == nothing.from_explanation == Agreement()
+    assert nothing.tried == 0, "no candidate holds in the probes"
+    tried = identified(
+        Instead(lambda documented, given: HookedRun(documented, given, Hooks(rate=lambda _: 2.0))), "sgd"
+    )
+    assert tried.explanation is None
+    assert tried.tried > 0, "SGD has no probes, so cases are run"
+    assert tried.from_document.elements > 0
+    assert tried.from_explanation == Agreement()
 
 
 def test_where_subnormals_are_flushed_the_error_ratio_allows_for_that() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,15 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.numerics.agreement import SLACK
+from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.numerics.agreement import LARGEST_SHARE, LARGEST_ULP, SLACK
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Hyper, engines_of
+from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import UnknownOptimizerError
 from optimetry.reports.results import Computes
 from tests.conformance.judged import QUICK, dialect_named, verdict_of
@@ -74,6 +77,78 @@ def test_a_dialect_is_named_with_its_formula_and_a_counterexample(optimizer: str
 def test_what_nothing_explains_diverges() -> None:
     verdict = verdict_of(Instead(one_element_wrong), "sgd")
     assert (verdict.verdict, verdict.dialect, verdict.computes) == ("diverges", None, Computes())
+
+
+def test_nan_is_said_to_be_returned_with_its_place_and_the_documented_value() -> None:
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        """Of several elements the last is NaN from the second step on."""
+        run: Any = run_of(documented, parameters)
+        plain, taken = run.step, []
+
+        def step(grads: list[Array | None], learning_rate: float) -> list[Array]:
+            taken.append(None)
+            after: list[Array] = plain(grads, learning_rate)
+            for array in after:
+                if array.size > 1 and len(taken) > 1:
+                    array.flat[-1] = np.nan
+            return after
+
+        run.step = step
+        return run
+
+    verdict = verdict_of(Instead(begin), "sgd")
+    assert verdict.verdict == "diverges"
+    assert verdict.reason == "returned NaN at step 2, element 1, where the documented formula gives -0.2"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said", "figures"),
+    [
+        (
+            lambda x: np.full_like(x, np.inf),
+            "infinite where the rule is finite, or different where it is exact",
+            (LARGEST_SHARE, int(LARGEST_ULP)),
+        ),
+        (
+            lambda x: np.where(np.arange(x.size).reshape(x.shape) == 4, x * x.dtype.type(1.000001), x),
+            "up to 15.3 times",
+            (15.3, 20),
+        ),
+    ],
+)
+def test_how_far_off_an_unknown_rule_is_stands_in_the_reason(
+    wrong: Callable[[Array], Array], said: str, figures: tuple[float, int]
+) -> None:
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        """Wrong in tensors of more than four elements."""
+        run: Any = run_of(documented, parameters)
+        plain = run.step
+        run.step = lambda grads, rate: [wrong(x) if x.size > 4 else x for x in plain(grads, rate)]
+        return run
+
+    verdict = verdict_of(Instead(begin), "sgd", effort=Effort("no laws", 20, 0))
+    assert verdict.reason.removeprefix("no known rule explains it: ").removesuffix(" what rounding can") == said
+    assert (round(verdict.share or 0, 1), verdict.ulp) == figures
+
+
+def test_a_target_that_breaks_while_it_is_identified_is_an_error() -> None:
+    probed = [case.parameters[0] for case in probes_of("adagrad", "float32")]
+
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        if any(np.array_equal(parameters[0], given) for given in probed):
+            raise ValueError("not this case")
+        return run_of(dialect_named("adagrad", "epsilon_inside").of(documented.hyper()), parameters)
+
+    verdict = verdict_of(Instead(begin), "adagrad", effort=Effort("no laws", 20, 0))
+    assert (verdict.verdict, verdict.reason) == ("error", "raised ValueError: not this case")
+
+
+def test_the_guard_watches_over_every_run() -> None:
+    beats, started = [], []
+    target = Instead(lambda documented, parameters: started.append(parameters) or run_of(documented, parameters))
+    verdict = verdict_of(target, "sgd", effort=Effort("no laws", 5, 0), guard=Guard(heartbeat=lambda: beats.append(0)))
+    assert (verdict.verdict, verdict.cases) == ("conforms", 5)
+    assert len(beats) == len(started) == 5
 
 
 def test_the_same_seed_gives_the_same_verdict_and_counterexample() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from math import prod
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from optimetry.conformance.naming import points
 from optimetry.conformance.naming.families import DIALECTS, FAMILIES
 from optimetry.conformance.naming.families.family import MOST_WITH_RARE, axes
 from optimetry.conformance.naming.points import (
@@ -144,7 +146,9 @@ def test_an_unnamed_class_is_named_by_its_axes() -> None:
 
 
 def test_classes_survive_being_written_and_read() -> None:
-    assert decoded(encoded(stored())) == stored()
+    text = Path(points.__file__).with_name("classes.json").read_text(encoding="utf-8")
+    assert encoded(stored()) == text, "one group a line"
+    assert decoded(text) == stored()
     assert set(stored()) == set(FAMILIES) == set(SETTINGS)
 
 

@@ -12,7 +12,15 @@ import pytest
 from optimetry.conformance.naming import points, probe_search, probes
 from optimetry.conformance.naming.families import FAMILIES
 from optimetry.conformance.naming.points import classes_of, separations
-from optimetry.conformance.naming.probe_search import SETTINGS, WITNESSES, Search, found_probes, pool, two_digits
+from optimetry.conformance.naming.probe_search import (
+    SETTINGS,
+    WITNESSES,
+    Search,
+    found_probes,
+    pool,
+    telling_cases,
+    two_digits,
+)
 from optimetry.conformance.naming.probes import APART, Probed, oracles_of, probes_of
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Expected
 from optimetry.conformance.numerics.formats import FORMATS
@@ -93,6 +101,29 @@ def test_the_search_finds_the_stored_probes_again(name: str) -> None:
     assert found_probes(name) == json.loads(file.read_text(encoding="utf-8"))[name]
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_pool_has_arrays_of_its_dtype_with_two_digits(dtype: str) -> None:
+    case = pool("lamb", 0, dtype)
+    assert {array.dtype.name for array in (*case.parameters, *case.grads[0], *case.grads[-1])} == {dtype}
+    assert {param.shape for param in case.parameters} == {(3,)}, "norms need several elements"
+    assert pool("adagrad", 0, dtype).parameters[0].shape == (1,)
+
+
+def test_numbers_of_two_digits_have_no_negative_zero() -> None:
+    found = two_digits([-0.0, 0.0, 0.1234, -98765.0])
+    assert found.tolist() == [0.0, 0.0, 0.12, -99000.0]
+    assert not np.signbit(found[:2]).any()
+
+
+def test_classes_are_told_apart_by_pools_and_by_short_drawn_cases() -> None:
+    cases = list(telling_cases("adagrad", drawn=7))
+    pools, drawn = len(SETTINGS["adagrad"]), cases[len(SETTINGS["adagrad"]) :]
+    assert [len(case.parameters) for case in cases[:pools]] == [setting.pool for setting in SETTINGS["adagrad"]]
+    assert len(drawn) == 7
+    assert max(len(case.grads) for case in drawn) == 5
+    assert {case.dtype for case in cases} == {"float64"}
+
+
 def test_no_name_hangs_on_a_single_tensor() -> None:
     search = Search("momentum", classes_of("momentum"))
     apart = np.concatenate(search.apart)
@@ -146,4 +177,5 @@ def test_the_search_writes_what_is_stored_beside_the_code(
         found = json.loads((tmp_path / name).read_text(encoding="utf-8"))
         kept = json.loads(Path(probes.__file__).with_name(name).read_text(encoding="utf-8"))
         assert found == {optimizer: kept[optimizer] for optimizer in few}
+        assert (tmp_path / name).read_text(encoding="utf-8") == json.dumps(found, indent=1) + "\n"
     assert "adagrad: 8 points, 7 classes, " in capsys.readouterr().out

@@ -177,17 +177,25 @@ def test_a_target_that_sets_how_numpy_reports_errors_is_told_so() -> None:
     assert np.geterr() == before
 
 
-def c_flush() -> None:
-    """Switch flush-to-zero on as compiled code does: by the control register, through the C library."""
+def set_bits(bits: int) -> None:
+    """Set bits of the control register as compiled code does, through the C library."""
     library = ctypes.CDLL("libm.so.6")
     environment = (ctypes.c_uint32 * 64)()
     library.fegetenv(ctypes.byref(environment))
-    environment[7] |= 0x8040  # MXCSR behind the seven words of the x87: flush-to-zero, denormals-are-zero
+    environment[7] |= bits  # MXCSR behind the seven words of the x87
     library.fesetenv(ctypes.byref(environment))
 
 
+def c_flush() -> None:
+    set_bits(0x8040)  # flush-to-zero, denormals-are-zero
+
+
+def c_round(mode: int) -> None:
+    ctypes.CDLL("libm.so.6").fesetround(mode)
+
+
 def c_round_up() -> None:
-    ctypes.CDLL("libm.so.6").fesetround(0x800)  # FE_UPWARD
+    c_round(0x800)  # FE_UPWARD
 
 
 def torch_flush() -> None:
@@ -220,6 +228,21 @@ def test_a_target_that_changes_the_floating_point_environment_is_told_so(deed: C
     assert (verdict.verdict, verdict.reason) == ("error", f"changed how this process computes: {said}")
     deed()
     assert changes() == [said], "the deed must be one that lasts for this test to mean anything"
+
+
+@INTEL
+@pytest.mark.usefixtures("restored")
+def test_every_mode_of_rounding_and_of_reading_subnormals_is_noticed() -> None:
+    for mode in (0x400, 0x800, 0xC00):  # downward, upward, towards zero
+        c_round(mode)
+        assert changes() == ["results are not rounded to nearest"]
+        c_round(0)
+        assert changes() == []
+    for bits in (0x0040, 0x8000):  # denormals-are-zero, of operands; flush-to-zero, of results
+        with default_environment():
+            set_bits(bits)
+            with np.errstate(all="raise"):  # which is not for those who only look
+                assert changes() == ["subnormals are flushed to zero"]
 
 
 @pytest.mark.usefixtures("restored")

@@ -19,8 +19,11 @@ from optimetry.conformance.naming.families.averages import (
 from optimetry.conformance.naming.families.clips import RoundedClipByGlobalNorm, RoundedClipByNorm
 from optimetry.conformance.naming.families.compression import RoundedUp, Uncorrected, Unmasked, VelocitySelects
 from optimetry.conformance.naming.families.family import FAMILIES, WITH_ARITHMETIC
+from optimetry.conformance.naming.moments import moving_average_of_squares
 from optimetry.conformance.naming.points import at
 from optimetry.conformance.numerics.arithmetic import INCREMENTAL
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reference.averaging.exponential import Decayed
 from optimetry.reference.rule import Rule, State
@@ -109,7 +112,41 @@ def test_moments_formed_as_increments_are_rounded_as_increments(name: str) -> No
     first, second = (old + (1 - 0.1) * (new - old) for new in (gradient, gradient**2))
     assert state[rule.slots[0]].tolist() == first.tolist()
     if "moment2" in rule.slots:
-        assert state["moment2"].tolist() == second.tolist()
+        assert state["moment2"].tolist() == second.tolist() != (0.1 * old + (1 - 0.1) * gradient**2).tolist()
+
+
+def test_an_average_of_squares_by_increments_cannot_be_negative() -> None:
+    """Where it is the radicand of a root, its bound must not give up."""
+    form = FORMATS["float32"]
+    old, grad = (Bounded.exact(np.array(numbers, np.float32), form) for numbers in ([1e-3, 0.0], [0.0, 1e-3]))
+    average: Any = moving_average_of_squares(np.square(old), grad, Bounded.scalar(0.1, form), incremental=True)
+    assert average.nonnegative
+    assert np.all(np.isfinite(np.sqrt(average).bound))
+    assert average.value.tolist() == pytest.approx([1e-7, 9e-7])
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.3])
+def test_the_trust_ratio_may_be_left_out_where_nothing_decays(decay: float) -> None:
+    hyper = {"beta1": 0.5, "beta2": 0.5, "lamb_weight_decay": decay}
+    param, grad = np.array([3.0, -4.0]), np.array([1.0, 2.0])
+    state = State(moment1=np.zeros(2), moment2=np.zeros(2))
+    documented, _ = subject_named("lamb").declaration.of(hyper).update(param, grad, state, 0.1, 1)
+    variant: Any = at("lamb", {"zero_decay": "ratio_one"}, hyper)
+    found, _ = variant.update(param, grad, state, 0.1, 1)
+    if decay:
+        assert found.tolist() == documented.tolist()
+    else:
+        assert found.tolist() == pytest.approx((param - 0.1 * 0.5 * grad / np.sqrt(0.5 * grad**2)).tolist(), rel=1e-5)
+        assert found.tolist() != documented.tolist()
+
+
+def test_a_rate_outside_is_multiplied_first_where_there_is_no_momentum() -> None:
+    """As the frameworks do that skip the velocity then: the other order rounds otherwise."""
+    rule: Any = at("rmsprop", {"learning_rate_placement": "outside"}, {"rho": 0.5, "epsilon": 0.0, "momentum": 0.0})
+    grad, zeros = np.arange(1.0, 100.0), np.zeros(99)
+    moved, _ = rule.update(zeros, grad, State(mean_square=zeros + 6, mean_grad=zeros, velocity=zeros), 0.1, 1)
+    root = np.sqrt(0.5 * 6 + 0.5 * grad**2)
+    assert moved.tolist() == (-(0.1 * grad / root)).tolist() != (-(0.1 * (grad / root))).tolist()
 
 
 def test_an_average_formed_as_increments_is_rounded_as_increments() -> None:

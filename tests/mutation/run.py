@@ -19,6 +19,7 @@ from tests.mutation.workspace import ROOT, Folder, environment, folders, prepare
 LEAST = 0.95
 UNNOTICED = ("survived", "no tests")  # `no tests`: none calls the function
 UNFINISHED = ("not checked",)
+TRIED_AGAIN = (*UNNOTICED, *UNFINISHED, "timeout")  # on a busy machine tests that pass may run out of time
 EQUIVALENT = ROOT / "tests" / "mutation" / "equivalent.toml"
 
 
@@ -118,7 +119,7 @@ def tested(folder: Folder, workspace: Path, sample: int | None, seed: int, fresh
         diffs = {name: kept.diff(name, before[name][0]) for name in names}
         changes = {name: Change.of(folder.in_tree(before[name][0]), diffs[name]) for name in names}
         wanted = [name for name in names if changes[name] not in known]
-        pending = [name for name in wanted if before[name][1] in (*UNNOTICED, *UNFINISHED)]
+        pending = [name for name in wanted if before[name][1] in TRIED_AGAIN]
         if pending:
             run(pending, workspace, workers)
         after = kept.statuses()

@@ -116,9 +116,15 @@ def test_lamb_wants_a_function():
         (lambda: ref.StepDecay(0.1, 0), "StepDecay: step_size = 0, must be an integer in [1, inf)"),
         (lambda: ref.MultiStepDecay(0.1, [3, 2]), "MultiStepDecay: milestones = [3, 2], must increase"),
         (lambda: ref.PiecewiseDecay([1], [0.1]), "PiecewiseDecay: 1 values for 1 boundaries, must be one more"),
+        (lambda: ref.PiecewiseDecay([1], [0.1, -1.0]), "PiecewiseDecay: values = -1.0, must be in [0, inf)"),
+        (lambda: ref.NoamDecay(1.0, 4, -1.0), "NoamDecay: learning_rate = -1.0, must be in [0, inf)"),
         (lambda: ref.NoamDecay(0, 4), "NoamDecay: d_model = 0, must be in (0, inf)"),
         (lambda: ref.NoamDecay(1.0, 2.5), "NoamDecay: warmup_steps = 2.5, must be an integer in [1, inf)"),
         (lambda: ref.SparseRows([5], np.ones((1, 2)), 5), "sparse rows: row numbers [5], must be in [0, 5)"),
+        (
+            lambda: ref.SparseRows([[1], [2]], np.ones((2, 1, 3)), 5),
+            "sparse rows: (2, 1) row numbers for values of shape (2, 1, 3)",
+        ),
         (
             lambda: ref.SparseRows([1, 2], np.ones((1, 2)), 5),
             "sparse rows: (2,) row numbers for values of shape (1, 2)",

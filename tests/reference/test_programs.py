@@ -1,14 +1,16 @@
 """Programs and executors."""
 
+import math
 import time
 
 import numpy as np
+import pytest
 
 import optimetry.reference as ref
-from optimetry.reference.programs import Executor, layers
+from optimetry.reference.programs import Executor, layers, operators
 from optimetry.reference.programs.program import default_main_program, default_startup_program
 from tests.reference.first_step import values
-from tests.reference.small import FEED, network, started
+from tests.reference.small import FEED, network, parameter, started
 
 
 def test_dropout_replays_its_mask_and_scales_at_test():
@@ -36,6 +38,56 @@ def test_every_dropout_of_a_program_has_a_mask_of_its_own():
     assert np.any(one != other)
     assert np.any(one != seeded)
     np.testing.assert_array_equal(seeded, again)
+
+
+A, B = (np.array(rows, np.float32) for rows in ([[1.0, -2.0], [0.5, 4.0]], [[3.0, 1.0], [-1.0, 2.0]]))
+
+
+@pytest.mark.parametrize(
+    ("layer", "expected"),
+    [
+        (lambda a, b: layers.concat([a, b], axis=1), np.hstack([A, B])),
+        (lambda a, b: layers.concat([a, b]), np.vstack([A, B])),
+        (lambda a, b: layers.concat([a, b], axis=-1), np.hstack([A, B])),
+        (layers.square_error_cost, np.array([[4.0, 9.0], [2.25, 4.0]], np.float32)),
+        (lambda a, b: layers.mean(a), np.float32(0.875)),
+        (lambda a, b: layers.reduce_mean(a, (1,)), np.array([0.875], np.float32)),
+        (lambda a, b: layers.reduce_sum(a), np.float32(3.5)),
+        (lambda a, b: a + 2.0 * b, A + 2 * B),
+        (lambda a, b: 1.0 - a / b, 1 - A / B),
+        (lambda a, b: b**2, B**2),
+        (lambda a, b: -a * b, -A * B),
+    ],
+)
+def test_a_layer_gives_its_documented_values(layer, expected):
+    out = layer(layers.data("a", [2, 2]), layers.data("b", [2, 2]))
+    (got,) = Executor().run(feed={"a": A, "b": B}, fetch_list=[out])
+    np.testing.assert_array_equal(got, expected, strict=True)
+    assert out.shape == got.shape
+
+
+def test_the_cross_entropy_is_minus_the_logarithm_of_the_probability_of_the_label():
+    probabilities = np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)
+    loss = layers.cross_entropy(layers.data("p", [2, 2]), layers.data("label", [2, 1], "int64"))
+    (got,) = Executor().run(feed={"p": probabilities, "label": np.array([[1], [0]])}, fetch_list=[loss])
+    np.testing.assert_allclose(got, -np.log([[0.75], [0.5]]), rtol=1e-6)
+
+
+def test_activations_are_their_formulas_and_overflow_nowhere():
+    x = np.array([[-200.0, -1.0, 0.0, 1.0, 200.0]], np.float64)
+    np.testing.assert_array_equal(operators.relu(x), [[0.0, 0.0, 0.0, 1.0, 200.0]])
+    with np.errstate(all="raise", under="ignore"):
+        half = 1 / (1 + math.exp(-1.0))
+        np.testing.assert_allclose(operators.sigmoid(x), [[0.0, 1 - half, 0.5, half, 1.0]], rtol=1e-15, atol=1e-15)
+        of_two = operators.softmax(np.array([[0.0, math.log(3.0)], [1000.0, 1000.0]]))
+    np.testing.assert_allclose(of_two, [[0.25, 0.75], [0.5, 0.5]], rtol=1e-15)
+
+
+def test_an_eager_value_converts_to_an_array_of_the_dtype_asked_for():
+    value = parameter("w")
+    assert value.__array__(np.float16).dtype == np.float16
+    np.testing.assert_array_equal(np.asarray(value), value.value, strict=True)
+    assert not np.shares_memory(np.asarray(value), value.value)
 
 
 def test_what_is_fetched_is_the_callers():

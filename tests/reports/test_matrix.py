@@ -1,5 +1,7 @@
 import dataclasses
 
+import pytest
+
 from optimetry.reports.matrix import matrix, page
 from optimetry.reports.results import Computes, Header, Results, Verdict
 
@@ -76,6 +78,11 @@ def test_a_page_links_its_sources():
     assert text.startswith("# What frameworks compute\n")
     assert "| conforms (0.500; 3 ULP) |" in text
     assert "- [torch 2.13.0](torch-2.13.0). Judged by optimetry 0.1.0, effort quick, seed 0, on Linux x86_64.\n" in text
+
+
+def test_every_column_needs_its_folder():
+    with pytest.raises(ValueError, match="shorter"):
+        page([Results(HEADER, [GOOD])], [])
 
 
 def test_how_a_rule_is_computed_stands_behind_what_is_computed():

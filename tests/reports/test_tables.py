@@ -124,6 +124,14 @@ def test_markdown_has_every_column_and_the_full_reason():
     assert text.startswith("## torch 2.13.0\n\nJudged by optimetry 0.1.0, effort quick, seed 7, on Linux x86_64.")
 
 
+def test_markdown_keeps_every_digit_of_a_number():
+    """0.930 is no 0.93, and what looks like a number in a name stays as it is."""
+    verdict = dataclasses.replace(GOOD, share=0.93, optimizer="1e5", reason="007")
+    row = tables.markdown([Results(HEADER, [verdict])]).splitlines()[6]
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells == ["1e5", "float32", "default", "conforms", DASH, "0.930", "3", "0.4 %", "400", "007"]
+
+
 def test_markdown_has_a_section_for_each_file():
     other = dataclasses.replace(HEADER, target="paddle")
     text = tables.markdown([Results(HEADER, [GOOD]), Results(other, [GOOD])])
@@ -155,6 +163,14 @@ def test_csv_has_every_digit():
         (0.9312, "0.931"),
         (0.99996, "1.000"),
         (1.5, "1.500"),
+        (9.9994, "9.999"),
+        (9.9995, "10.0"),
+        (99.94, "99.9"),
+        (99.95, "100"),
+        (0.001, "0.001"),
+        (0.0009, "9.0e-04"),
+        (999.4, "999"),
+        (999.5, "1.0e+03"),
         (12.345, "12.3"),
         (123.4, "123"),
         (999.7, "1.0e+03"),
@@ -163,6 +179,7 @@ def test_csv_has_every_digit():
         (1.7976931348623157e308, "1.8e+308"),
         (3, "3"),
         (999_999, "999999"),
+        (10**6, "1.0e+06"),
         (2**62, "4.6e+18"),
     ],
 )
@@ -171,7 +188,8 @@ def test_numbers_are_short(value, text):
 
 
 @pytest.mark.parametrize(
-    ("part", "text"), [(0.0, "0 %"), (1e-9, "<0.1 %"), (0.004, "0.4 %"), (0.99999, "99.9 %"), (1.0, "100 %")]
+    ("part", "text"),
+    [(0.0, "0 %"), (1e-9, "<0.1 %"), (0.001, "0.1 %"), (0.004, "0.4 %"), (0.99999, "99.9 %"), (1.0, "100 %")],
 )
 def test_percentages_are_never_rounded_to_none_or_all(part, text):
     assert tables.percent(part) == text
