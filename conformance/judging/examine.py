@@ -198,12 +198,13 @@ class Examination:
     def _rejection(self, case: Case) -> dict[str, Any]:
         """Build the verdict on an engine that a case has shown not to be the documented formula, computed plainly."""
         shown = evidence.difference(self.target, case, self.guard)
-        lawless = self.broken is not None and self.broken[0].universal
-        identity = Identity(None) if lawless else self._identity()
+        identity = self._identity()
         self.explanation = explanation = identity.explanation
         if explanation is None:
             returned_nan = shown["given"] == "nan"
             why = self._law() if self.broken is not None and not returned_nan else {"reason": self._unexplained(shown)}
+            if identity.partial is not None:
+                why |= {"computes": Computes(parts=identity.partial.parts), "reason": identity.partial.reason}
             return {"verdict": "diverges", **why, "counterexample": shown}
         computes = Computes(explanation.rule.name, explanation.formula, False, explanation.arithmetic.record())
         if not explanation.rule.documented:
@@ -217,7 +218,8 @@ class Examination:
 
     def _identity(self) -> Identity:
         """Identify what the engine computes; the cases run for that complete the agreement."""
-        identity = identify(self.target, self.optimizer, self.dtype, self.cases, self.guard)
+        broken = self.broken and self.broken[0]
+        identity = identify(self.target, self.optimizer, self.dtype, self.cases, self.guard, broken)
         if identity.tried > self.tried or identity.explanation is not None:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity

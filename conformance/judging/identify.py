@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.candidates import tiers
+from optimetry.conformance.laws import Law
+from optimetry.conformance.naming.adapters import Mistaken
+from optimetry.conformance.naming.candidates import arithmetics, tiers, tiers_of_mistakes
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.agreement import Agreement, compare, explained
+from optimetry.conformance.numerics.agreement import Agreement, Expected, compare, explained
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
@@ -25,30 +29,62 @@ class Identity:
         from_document: how far it is from the documented formula, over the cases that were tried for it.
         from_explanation: how far it is from what explains it.
         tried: the number of those cases.
+        partial: where no explanation holds, what explains every case in parts.
     """
 
     explanation: Explanation | None
     from_document: Agreement = field(default_factory=Agreement)
     from_explanation: Agreement = field(default_factory=Agreement)
     tried: int = 0
+    partial: Mistaken | None = None
 
 
-def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
+def identify(
+    target: Target,
+    optimizer: str,
+    dtype: str,
+    cases: Callable[[], Iterator[Case]],
+    guard: Guard,
+    broken: Law | None = None,
+) -> Identity:
     """Try the tiers of candidates; the first in which any holds decides, and it must be one alone.
+
+    Where none holds, mistakes of the adapter are tried. What breaks a universal law computes no formula, but it may be
+    a mistake that breaks it.
+
+    Args:
+        target: one engine.
+        optimizer: the subject's name.
+        dtype: the dtype's name.
+        cases: every case again, from the first.
+        guard: what watches over its runs.
+        broken: a law that it breaks, if one is known.
 
     Raises:
         TargetFault: the target breaks the protocol.
     """
     search = _Search(target, cases, guard, Probed.of(target, optimizer, dtype, guard))
+    lawless = broken if broken is not None and broken.universal else None
     longest = Identity(None)
-    for tier in tiers(optimizer, dtype, search.probed):
+    for tier in tiers(optimizer, dtype, search.probed) if lawless is None else ():
         alive, unexplained = search.surviving(tier)
         longest = max(longest, unexplained, key=lambda identity: identity.tried)
         if len(alive) > 1:
             return longest
         if alive:
             return search.narrowed(alive[0])
-    return longest
+    return search.mistaken(optimizer, dtype, lawless) or longest
+
+
+class Candidate(Protocol):
+    """Something that may explain a target."""
+
+    def expected(self, case: Case) -> Expected:
+        """Return the expected value of a target that this explains."""
+        ...
+
+
+C = TypeVar("C", bound=Candidate)
 
 
 @dataclass(frozen=True)
@@ -62,6 +98,12 @@ class _Search:
 
     def surviving(self, candidates: Sequence[Explanation]) -> tuple[list[Identity], Identity]:
         """The candidates that hold in every probe and on every case, and how far the document is in those tried."""
+        alive, unexplained = self.holding_on_all(candidates)
+        document, tried = unexplained.from_document, unexplained.tried
+        return [Identity(one, document, agreement, tried) for one, agreement in alive], unexplained
+
+    def holding_on_all(self, candidates: Sequence[C]) -> tuple[list[tuple[C, Agreement]], Identity]:
+        """The same for candidates of any kind, each with its agreement."""
         alive = [(one, Agreement()) for one in candidates if self.probed.explained_by(one.expected)]
         document, tried = Agreement(), 0
         for case in self.cases() if alive else ():
@@ -72,8 +114,24 @@ class _Search:
                 alive = [(one, before + agreement) for one, before, agreement in found if agreement is not None]
             if not alive:
                 break
-        identities = [Identity(one, document, agreement, tried) for one, agreement in alive]
-        return identities, Identity(None, document, Agreement(), tried)
+        return alive, Identity(None, document, Agreement(), tried)
+
+    def mistaken(self, optimizer: str, dtype: str, broken: Law | None) -> Identity | None:
+        """Find the mistake of an adapter that explains every case: of the documented rule, or else of a named one.
+
+        Where several rules explain them with the same mistake, it makes them one rule, and the first names it.
+        """
+        first = next(self.cases(), None)
+        for tier in tiers_of_mistakes(optimizer, dtype, first) if first else ():
+            near = [one for one in tier if one.mistake.may_break(broken) and self.probed.explained_by(one.expected)]
+            for arithmetic in arithmetics(optimizer, dtype) if near else ():
+                alive, unexplained = self.holding_on_all([one.computed_in(arithmetic) for one in near])
+                if alive:
+                    one = alive[0][0]
+                    alone = all(other.mistake is one.mistake for other, _ in alive)
+                    apart = not self.holding_on_all([Explanation(one.rule, arithmetic)])[0]
+                    return dataclasses.replace(unexplained, partial=one) if alone and apart else None
+        return None
 
     def holding(self, explanation: Explanation) -> Identity | None:
         """What is known of an explanation that holds in every probe and on every case; None if it does not."""

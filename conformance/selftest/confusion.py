@@ -30,16 +30,17 @@ FEW = Effort("few", 10, 1)
 LARGEST = 32
 """The most unnamed classes of a family that are tried; of more, every second, third, … is."""
 
-NAMED, UNNAMED, IMPRECISE, FLUSHED = (
+NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN = (
     "named dialect",
     "unnamed member of a family",
     "numbers in float32",
     "subnormals flushed",
+    "mistake of an adapter",
 )
 OUTSIDE, EQUIVALENT = "outside every family", "equivalent"
-KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, OUTSIDE, EQUIVALENT)
+KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, OUTSIDE, EQUIVALENT)
 
-MEMBERS = KINDS[:4]
+MEMBERS = KINDS[:5]
 """Those of which it must be said what they compute."""
 
 COLUMNS = ("named exactly", "named wrongly", "diverges", "error", "conforms")
@@ -93,9 +94,9 @@ def unnamed(optimizer: str) -> Sequence[PointClass]:
 def kind_of(fault: Fault) -> str:
     """The row that a fault belongs to."""
     kinds = {f"dialect: {member.name}": NAMED for member in DIALECTS.get(fault.optimizer, ())}
-    return kinds.get(fault.outcome) or {"imprecise": IMPRECISE, "conforms": FLUSHED}.get(
-        fault.outcome.partition(": ")[0], OUTSIDE
-    )
+    kinds |= {"imprecise": IMPRECISE, "conforms": FLUSHED, "diverges": OUTSIDE, "error": OUTSIDE}
+    verdict, _, parts = fault.outcome.partition(": ")
+    return kinds.get(fault.outcome) or (MISTAKEN if verdict == "diverges" and parts else kinds[verdict])
 
 
 def trials() -> Iterator[Trial]:
