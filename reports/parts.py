@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+DOCUMENTED = "documented"
+
 HELD, SWAPPED, COMPLEMENT = "held", "swapped", "complement"
 RATE, MISSING = "learning_rate", "missing_gradients"
 
@@ -41,6 +43,12 @@ class Part:
         given = f" with {_inputs(self.given)}" if self.given else ""
         where = f" where {condition(self.where)}" if self.where else ""
         return f"{self.rule}{given}{where}"
+
+    @property
+    def words(self) -> str:
+        """The same as part of a sentence."""
+        text = str(self)
+        return f"the documented rule{text.removeprefix(DOCUMENTED)}" if self.rule == DOCUMENTED else text
 
 
 def condition(where: Mapping[str, Any]) -> str:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.judging.splitting import Splitting
 from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.adapters import Mistaken
 from optimetry.conformance.naming.candidates import arithmetics, tiers, tiers_of_mistakes
-from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.agreement import Agreement, Expected, compare, explained
+from optimetry.conformance.naming.splits import Split, properties
+from optimetry.conformance.numerics.agreement import Agreement, compare, explained
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 
@@ -36,7 +39,7 @@ class Identity:
     from_document: Agreement = field(default_factory=Agreement)
     from_explanation: Agreement = field(default_factory=Agreement)
     tried: int = 0
-    partial: Mistaken | None = None
+    partial: Mistaken | Split | None = None
 
 
 def identify(
@@ -73,15 +76,7 @@ def identify(
             return longest
         if alive:
             return search.narrowed(alive[0])
-    return search.mistaken(optimizer, dtype, lawless) or longest
-
-
-class Candidate(Protocol):
-    """Something that may explain a target."""
-
-    def expected(self, case: Case) -> Expected:
-        """Return the expected value of a target that this explains."""
-        ...
+    return search.mistaken(optimizer, dtype, lawless) or search.split(optimizer, dtype, lawless) or longest
 
 
 C = TypeVar("C", bound=Candidate)
@@ -131,6 +126,18 @@ class _Search:
                     alone = all(other.mistake is one.mistake for other, _ in alive)
                     apart = not self.holding_on_all([Explanation(one.rule, arithmetic)])[0]
                     return dataclasses.replace(unexplained, partial=one) if alone and apart else None
+        return None
+
+    def split(self, optimizer: str, dtype: str, broken: Law | None) -> Identity | None:
+        """Find the simplest property that decides between two explanations, which hold on every case together."""
+        subject = subject_named(optimizer)
+        chosen = [by for by in properties(subject) if by.may_break(broken)]
+        splitting = Splitting(self.target, subject, dtype, self.guard)
+        for arithmetic in arithmetics(optimizer, dtype) if chosen else ():
+            for split in splitting.splits(arithmetic, chosen):
+                alive, unexplained = self.holding_on_all([split])
+                if alive:
+                    return dataclasses.replace(unexplained, partial=split)
         return None
 
     def holding(self, explanation: Explanation) -> Identity | None:

@@ -32,6 +32,9 @@ Hyper = Mapping[str, Any]
 LIBRARY_RATES = (0.001, 0.01, 0.1, 1.0)
 """The default learning rates of frameworks; 1 is where the rate is not multiplied by at all."""
 
+IGNORED = (0.0, 1.0)
+"""What is added, or multiplied by, where a hyperparameter is not used at all."""
+
 ADVICE = "check your adapter"
 
 DEFAULTS = "the documented defaults"
@@ -90,8 +93,7 @@ class Mistaken:
         """One sentence on what the target computes, with advice."""
         (part,) = self.parts
         note = f" ({self.mistake.note})" if self.mistake.note else ""
-        rule = "the documented rule" if self.rule.documented else f"the rule {part.rule}"
-        return f"computes {rule}{str(part).removeprefix(part.rule)}{note}: {ADVICE}"
+        return f"computes {part.words}{note}: {ADVICE}"
 
 
 def _evaluated(mistaken: Mistaken, case: Case) -> Expected:
@@ -126,8 +128,9 @@ def mistakes(subject: Subject, first: Case) -> tuple[tuple[Mistake, ...], ...]:
 
 def _constants(declared: Hyperparameter, first: Hyper) -> dict[Any, str]:
     """Return the values that an adapter may hold a hyperparameter at, each with where it comes from."""
-    known = {first[declared.name]: "that of the first case"}
-    known |= dict.fromkeys((*declared.corners, *([0.0] if declared.kind is float else [])), "")
+    known = {first[declared.name]: "that of the first case"} | dict.fromkeys(declared.corners, "")
+    if declared.kind is float:
+        known |= dict.fromkeys(IGNORED, "")
     return known | ({declared.default: "its documented default"} if declared.default is not None else {})
 
 

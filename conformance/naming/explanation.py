@@ -6,7 +6,7 @@ import copy
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,6 +27,14 @@ def to_float32(number: float) -> float:
         return float(np.float32(number))
 
 
+class Candidate(Protocol):
+    """Something that may explain a target."""
+
+    def expected(self, case: Case) -> Expected:
+        """Return the expected value of a target that this explains."""
+        ...
+
+
 @dataclass(frozen=True)
 class Explanation:
     """A formula and its arithmetic, which a target may compute.
@@ -38,6 +46,11 @@ class Explanation:
 
     rule: PointClass
     arithmetic: Arithmetic = PLAIN
+
+    @property
+    def name(self) -> str:
+        """The name of the formula."""
+        return self.rule.name
 
     def expected(self, case: Case, instead: Mapping[str, Any] | None = None) -> Expected:
         """Return the expected value of a target that this explains.

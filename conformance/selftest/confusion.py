@@ -30,17 +30,18 @@ FEW = Effort("few", 10, 1)
 LARGEST = 32
 """The most unnamed classes of a family that are tried; of more, every second, third, … is."""
 
-NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN = (
+NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, SPLIT = (
     "named dialect",
     "unnamed member of a family",
     "numbers in float32",
     "subnormals flushed",
     "mistake of an adapter",
+    "two rules, each on its cases",
 )
 OUTSIDE, EQUIVALENT = "outside every family", "equivalent"
-KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, OUTSIDE, EQUIVALENT)
+KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, SPLIT, OUTSIDE, EQUIVALENT)
 
-MEMBERS = KINDS[:5]
+MEMBERS = KINDS[:6]
 """Those of which it must be said what they compute."""
 
 COLUMNS = ("named exactly", "named wrongly", "diverges", "error", "conforms")
@@ -96,7 +97,9 @@ def kind_of(fault: Fault) -> str:
     kinds = {f"dialect: {member.name}": NAMED for member in DIALECTS.get(fault.optimizer, ())}
     kinds |= {"imprecise": IMPRECISE, "conforms": FLUSHED, "diverges": OUTSIDE, "error": OUTSIDE}
     verdict, _, parts = fault.outcome.partition(": ")
-    return kinds.get(fault.outcome) or (MISTAKEN if verdict == "diverges" and parts else kinds[verdict])
+    if verdict == "diverges" and parts:
+        return SPLIT if ";" in parts else MISTAKEN
+    return kinds.get(fault.outcome) or kinds[verdict]
 
 
 def trials() -> Iterator[Trial]:

@@ -77,7 +77,7 @@ def test_a_verdict_records_the_mistake_and_advises() -> None:
     assert verdict.reason == "computes the documented rule with beta1 and beta2 swapped: check your adapter"
     assert verdict.counterexample is not None
     dialect = judged(FAULTS["scaled_epsilon_with_a_default_beta2"], "float32")
-    assert dialect.reason.startswith("computes the rule scaled_epsilon with beta2 = 0.999 whatever is given")
+    assert dialect.reason.startswith("computes scaled_epsilon with beta2 = 0.999 whatever is given")
 
 
 def test_a_rule_that_explains_without_the_mistake_is_no_mistake() -> None:

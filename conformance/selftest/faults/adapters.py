@@ -48,10 +48,10 @@ def _first_run(*names: str) -> Passed:
     return lambda hyper, memory: {name: memory.setdefault(name, hyper[name]) for name in names}
 
 
-def _first(optimizer: str, name: str) -> float:
-    """Return a hyperparameter of the first case that faults are tried on."""
+def _held_at_the_first(optimizer: str, name: str) -> str:
+    """Return the outcome for a hyperparameter held at that of the first case that faults are tried on."""
     (case,) = drawn_cases(subject_named(optimizer), "float32", seed=0, count=1)
-    return float(case.hyper[name])
+    return f"diverges: documented with {name} = {case.hyper[name]:g} whatever is given"
 
 
 def _with_rate(rate: Callable[[Any], float]) -> Start:
@@ -94,7 +94,7 @@ enter(
         optimizer="adadelta",
         defect="the adapter makes one object and uses it for every run",
         start=_passing(_first_run("epsilon")),
-        outcome=f"diverges: documented with epsilon = {_first('adadelta', 'epsilon'):g} whatever is given",
+        outcome=_held_at_the_first("adadelta", "epsilon"),
         because="(that of the first case): check your adapter",
     ),
     Fault(
@@ -102,7 +102,7 @@ enter(
         optimizer="exponential_moving_average",
         defect="the adapter makes one average and uses it for every run",
         start=_passing(_first_run("decay")),
-        outcome=f"diverges: documented with decay = {_first('exponential_moving_average', 'decay'):g} whatever is given",
+        outcome=_held_at_the_first("exponential_moving_average", "decay"),
     ),
     Fault(
         name="betas_swapped",

@@ -162,6 +162,7 @@ COMPUTES = {
     "momentum_nesterov_always": "use_nesterov = true whatever is given",
     "momentum_nesterov_with_the_old_velocity": "use_nesterov = false whatever is given",
     "lars_momentum_momentum_ignored": "momentum = 0 whatever is given",
+    "lars_momentum_coefficient_ignored": "lars_coeff = 1 whatever is given",
     "adagrad_initial_value_ignored": "initial_accumulator_value = 0 whatever is given",
     "decayed_adagrad_weights_swapped": "1 - decay in place of decay",
     "decayed_adagrad_epsilon_dropped": "epsilon = 0 whatever is given",
