@@ -17,6 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self, get_args
 
+from optimetry.reports.parts import Part
+
 SCHEMA_VERSION = 2
 
 READABLE = (1, SCHEMA_VERSION)
@@ -69,15 +71,19 @@ class Computes:
         found: whether the formula was found by a search and is declared nowhere.
         arithmetic: ways of computing that are not operation by operation in the arrays' own precision:
             ``flushes_subnormals``, ``incremental_moments``, or an object such as ``{"float32": ["beta1"]}``.
+        parts: where no rule explains every case, what does: one rule on some cases and another on the rest, or a rule
+            that is given other inputs than the target was; empty where there is nothing of the kind.
     """
 
     rule: str | None = None
     formula: str | None = None
     found: bool = False
     arithmetic: list[Any] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
 
     def __str__(self) -> str:
-        return "; ".join([*([self.rule] if self.rule else []), *map(described, self.arithmetic)])
+        rules = [self.rule] if self.rule else map(str, self.parts)
+        return "; ".join([*rules, *map(described, self.arithmetic)])
 
 
 WAYS = {
@@ -105,7 +111,7 @@ class Verdict:
         verdict: the outcome, one of `OUTCOMES`.
         computes: which rule it computes, and how.
         dialect: the name of that rule, for the outcome ``dialect`` alone.
-        law: the name of the law that is broken, where that is the reason.
+        law: the name of the law that is broken, where that is the reason or follows from it.
         share: the error ratio: the largest difference from the documented rule divided by the rounding-error bound; at
             most 1 where the target computes the rule, finite, None where nothing was compared. Where subnormals are
             flushed, the bound allows for that.
@@ -228,7 +234,7 @@ def read(path: Path) -> Results:
             return Results(header, verdicts)
         fields = fields if header_fields["schema"] == SCHEMA_VERSION else _of_schema_1(fields)
         _check(path, number, fields, "verdict")
-        verdicts.append(Verdict(**{**fields, "computes": Computes(**fields["computes"])}))
+        verdicts.append(Verdict(**{**fields, "computes": _computes(fields["computes"])}))
     raise ResultsError(f"{path}: unfinished: its run did not end, no footer after {len(verdicts)} verdicts")
 
 
@@ -255,6 +261,11 @@ def _header(path: Path, text: str) -> dict[str, Any]:
         )
     _check(path, 1, fields, "header")
     return fields
+
+
+def _computes(fields: dict[str, Any]) -> Computes:
+    """Read an identity; files of schema 2 from before there were parts have none."""
+    return Computes(**{**fields, "parts": [Part(**part) for part in fields.get("parts", ())]})
 
 
 def _of_schema_1(fields: dict[str, Any]) -> dict[str, Any]:

@@ -59,6 +59,8 @@ def _where(group: list[Diagnosis]) -> str:
 
 def _finding(diagnosis: Diagnosis) -> str:
     verdict, explanation = diagnosis.verdict, diagnosis.explanation
+    if verdict.computes.parts:
+        return f"DIVERGES, {verdict.computes}"
     if explanation is None:
         return {"diverges": "DIVERGES, nothing known explains it", "error": "ERROR", "unsupported": "not offered"}[
             verdict.verdict

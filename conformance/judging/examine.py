@@ -14,10 +14,12 @@ from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging import evidence
 from optimetry.conformance.judging.confirm import confirmed
-from optimetry.conformance.judging.identify import Identity, identify
+from optimetry.conformance.judging.identify import Identity, identify, in_parts
 from optimetry.conformance.laws import Law, laws_of
+from optimetry.conformance.naming.adapters import Mistaken
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, Agreement, Expected, compare
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
@@ -220,11 +222,16 @@ class Examination:
         identity = self._identity()
         if self.broken is not None:
             self.broken = confirmed(self.target, self.broken, identity.explanation, self.guard)
-        lawless = self.broken is not None and self.broken[0].universal
-        self.explanation = explanation = None if lawless else identity.explanation
+        law = self.broken[0] if self.broken is not None and self.broken[0].universal else None
+        self.explanation = explanation = identity.explanation if law is None else None
         if explanation is None:
             returned_nan = shown["given"] == "nan"
             why = self._law() if self.broken is not None and not returned_nan else {"reason": self._unexplained(shown)}
+            if identity.several and self.broken is None:
+                why = {"reason": f"explained equally by {' and '.join(identity.several)}: no case tells them apart"}
+            partial = None if identity.several else self._in_parts(law)
+            if partial is not None:
+                why |= {"computes": Computes(parts=partial.parts), "reason": partial.reason}
             return {"verdict": "diverges", **why, "counterexample": shown}
         computes = Computes(explanation.rule.name, explanation.formula, False, explanation.arithmetic.record())
         if not explanation.rule.documented:
@@ -243,6 +250,16 @@ class Examination:
         if identity.tried > self.tried or identity.explanation is not None:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
+
+    def _in_parts(self, law: Law | None) -> Mistaken | Split | None:
+        """Find what explains every case in parts, such as a mistake of the adapter that breaks a universal law."""
+        found = in_parts(self.target, self.optimizer, self.dtype, self.cases, self.guard, law)
+        if found is None:
+            return None
+        partial, identity = found
+        if identity.tried > self.tried:
+            self.agreement, self.tried = identity.from_document, identity.tried
+        return partial
 
     def _law(self) -> dict[str, Any]:
         """Return the fields of a broken law: its name, and the reason."""

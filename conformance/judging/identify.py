@@ -5,14 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.candidates import tiers
-from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.judging.splitting import Splitting
+from optimetry.conformance.laws import Law
+from optimetry.conformance.naming.adapters import Mistaken
+from optimetry.conformance.naming.candidates import arithmetics, tiers, tiers_of_mistakes
+from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.naming.splits import Split, properties
 from optimetry.conformance.numerics.agreement import Agreement, compare, explained
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
@@ -28,6 +34,7 @@ class Identity:
         from_explanation: how far it is from what explains it.
         tried: the number of those cases.
         alike: other rules that are the same for all hyperparameters that the target offers.
+        several: where several explain every case and nothing tells them apart, their names.
     """
 
     explanation: Explanation | None
@@ -35,9 +42,16 @@ class Identity:
     from_explanation: Agreement = field(default_factory=Agreement)
     tried: int = 0
     alike: tuple[str, ...] = ()
+    several: tuple[str, ...] = ()
 
 
-def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
+def identify(
+    target: Target,
+    optimizer: str,
+    dtype: str,
+    cases: Callable[[], Iterator[Case]],
+    guard: Guard,
+) -> Identity:
     """Try the tiers of candidates; the first in which any holds decides, and it must be one alone.
 
     Where the target's hyperparameters are limited, rules may be the same that differ elsewhere: the one that differs
@@ -53,12 +67,42 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
         longest = max(longest, unexplained, key=lambda identity: identity.tried)
         alive = _with_fewest_numbers(alive)
         if len(alive) > 1 and not limits_of(target, optimizer).bounds:
-            return longest
+            return dataclasses.replace(
+                longest, several=tuple(one.explanation.rule.name for one in alive if one.explanation)
+            )
         if alive:
             found, *others = sorted(alive, key=_choices)
             alike = (other.explanation.rule.name for other in others if other.explanation)
             return dataclasses.replace(search.narrowed(found), alike=tuple(dict.fromkeys(alike)))
     return longest
+
+
+def in_parts(
+    target: Target,
+    optimizer: str,
+    dtype: str,
+    cases: Callable[[], Iterator[Case]],
+    guard: Guard,
+    broken: Law | None,
+) -> tuple[Mistaken | Split, Identity] | None:
+    """Find what explains every case in parts: a mistake of the adapter, or two explanations and what decides.
+
+    Args:
+        target: one engine, which no candidate explains.
+        optimizer: the subject's name.
+        dtype: the dtype's name.
+        cases: every case again, from the first.
+        guard: what watches over its runs.
+        broken: a universal law that it breaks: it computes no formula then, but it may be a mistake that breaks it.
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    search = _Search(target, cases, guard, Probed.of(target, optimizer, dtype, guard))
+    return search.mistaken(optimizer, dtype, broken) or search.split(optimizer, dtype, broken)
+
+
+C = TypeVar("C", bound=Candidate)
 
 
 def _with_fewest_numbers(alive: Sequence[Identity]) -> list[Identity]:
@@ -83,6 +127,12 @@ class _Search:
 
     def surviving(self, candidates: Sequence[Explanation]) -> tuple[list[Identity], Identity]:
         """The candidates that hold in every probe and on every case, and how far the document is in those tried."""
+        alive, unexplained = self.holding_on_all(candidates)
+        document, tried = unexplained.from_document, unexplained.tried
+        return [Identity(one, document, agreement, tried) for one, agreement in alive], unexplained
+
+    def holding_on_all(self, candidates: Sequence[C]) -> tuple[list[tuple[C, Agreement]], Identity]:
+        """The same for candidates of any kind, each with its agreement."""
         alive = [(one, Agreement()) for one in candidates if self.probed.explained_by(one.expected)]
         document, tried = Agreement(), 0
         for case in self.cases() if alive else ():
@@ -93,8 +143,36 @@ class _Search:
                 alive = [(one, before + agreement) for one, before, agreement in found if agreement is not None]
             if not alive:
                 break
-        identities = [Identity(one, document, agreement, tried) for one, agreement in alive]
-        return identities, Identity(None, document, Agreement(), tried)
+        return alive, Identity(None, document, Agreement(), tried)
+
+    def mistaken(self, optimizer: str, dtype: str, broken: Law | None) -> tuple[Mistaken, Identity] | None:
+        """Find the mistake of an adapter that explains every case: of the documented rule, or else of a named one.
+
+        Where several rules explain them with the same mistake, it makes them one rule, and the first names it.
+        """
+        first = next(self.cases(), None)
+        for tier in tiers_of_mistakes(optimizer, dtype, first) if first else ():
+            near = [one for one in tier if one.mistake.may_break(broken) and self.probed.explained_by(one.expected)]
+            for arithmetic in arithmetics(optimizer, dtype) if near else ():
+                alive, unexplained = self.holding_on_all([one.computed_in(arithmetic) for one in near])
+                if alive:
+                    one = alive[0][0]
+                    alone = all(other.mistake is one.mistake for other, _ in alive)
+                    apart = not self.holding_on_all([Explanation(one.rule, arithmetic)])[0]
+                    return (one, unexplained) if alone and apart else None
+        return None
+
+    def split(self, optimizer: str, dtype: str, broken: Law | None) -> tuple[Split, Identity] | None:
+        """Find the simplest property that decides between two explanations, which hold on every case together."""
+        subject = subject_named(optimizer)
+        chosen = [by for by in properties(subject) if by.may_break(broken)]
+        splitting = Splitting(self.target, subject, dtype, self.guard)
+        for arithmetic in arithmetics(optimizer, dtype) if chosen else ():
+            for split in splitting.splits(arithmetic, chosen):
+                alive, unexplained = self.holding_on_all([split])
+                if alive:
+                    return split, unexplained
+        return None
 
     def holding(self, explanation: Explanation) -> Identity | None:
         """What is known of an explanation that holds in every probe and on every case; None if it does not."""

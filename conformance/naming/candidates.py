@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.adapters import Mistaken, mistakes
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.points import PointClass, documented_class, formula_of, named_classes
@@ -57,7 +59,30 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     yield _each(probed.unnamed(), FLUSHED)
     yield _each(incremental, flushed_increments)
     if numbers:
+        yield [Explanation(documented, replace(FLUSHED, float32=chosen)) for chosen in _choices(numbers)]
+        yield [Explanation(documented, flushed_partly)]
         yield _each(named, flushed_partly)
+        yield _each(incremental, replace(flushed_partly, incremental_moments=True))
+
+
+def tiers_of_mistakes(optimizer: str, dtype: str, first: Case) -> Iterator[list[Mistaken]]:
+    """Yield the mistakes of adapters in tiers, the simplest first, each computed in the least precise of `arithmetics`.
+
+    Args:
+        optimizer: the subject's name.
+        dtype: the dtype's name.
+        first: the first case that the target was given.
+    """
+    widest, documented = arithmetics(optimizer, dtype)[-1], [documented_class(optimizer)]
+    usual, together = mistakes(subject_named(optimizer), first)
+    for rules, tier in ((documented, usual), (documented, together), (named_classes(optimizer, dtype), usual)):
+        yield [Mistaken(one, mistake) for one in _each(rules, widest) for mistake in tier]
+
+
+def arithmetics(optimizer: str, dtype: str) -> list[Arithmetic]:
+    """Return the ways in which a rule with a mistake may be computed, the sharpest first; the last contains all."""
+    numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
+    return [PLAIN, FLUSHED, *[Arithmetic(flushes_subnormals=True, float32_in_some_uses=numbers)] * bool(numbers)]
 
 
 def _each(rules: Iterable[PointClass], arithmetic: Arithmetic = PLAIN) -> list[Explanation]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -26,6 +27,14 @@ def to_float32(number: float) -> float:
         return float(np.float32(number))
 
 
+class Candidate(Protocol):
+    """Something that may explain a target."""
+
+    def expected(self, case: Case) -> Expected:
+        """Return the expected value of a target that this explains."""
+        ...
+
+
 @dataclass(frozen=True)
 class Explanation:
     """A formula and its arithmetic, which a target may compute.
@@ -38,26 +47,37 @@ class Explanation:
     rule: PointClass
     arithmetic: Arithmetic = PLAIN
 
-    def expected(self, case: Case) -> Expected:
-        """Return the expected value of a target that this explains."""
+    @property
+    def name(self) -> str:
+        """The name of the formula."""
+        return self.rule.name
+
+    def expected(self, case: Case, instead: Mapping[str, Any] | None = None) -> Expected:
+        """Return the expected value of a target that this explains.
+
+        Args:
+            case: what the target is fed.
+            instead: hyperparameters that reach the formula in place of the case's, inside their domain or not.
+        """
         arithmetic = self.arithmetic
-        if self.rule.documented and not arithmetic:
+        if self.rule.documented and not arithmetic and not instead:
             return expected(case)
-        computed = self.computed(case.hyper)
+        computed = self.computed(case.hyper, instead)
         if LEARNING_RATE in arithmetic.float32:
             case = case.replace(learning_rates=tuple(map(to_float32, case.learning_rates)))
         form = flushing(case.form) if arithmetic.flushes_subnormals else None
         return expected(case, computed, form, arithmetic.float32_in_some_uses)
 
-    def computed(self, hyper: Mapping[str, Any]) -> Declared:
+    def computed(self, hyper: Mapping[str, Any], instead: Mapping[str, Any] | None = None) -> Declared:
         """Return the formula with these documented hyperparameters, rounded where they are held in float32.
 
-        Rounding may move one out of its domain (0.99999999 becomes 1), as it does in the frameworks that round.
+        Rounding may move one out of its domain (0.99999999 becomes 1), as it does in the frameworks that round; so may
+        what is put ``instead`` of some.
 
         Raises:
             HyperparameterError: as for the documented formula, before rounding.
         """
-        computed = self.rule.of(hyper)
+        computed = _holding(self.rule.of(hyper), instead or {})
         ways = {way: True for way in (INCREMENTAL, FLOAT32_NORM) if getattr(self.arithmetic, way)}
         computed = dataclasses.replace(computed, **ways) if ways else computed
         narrow = self.arithmetic.float32
@@ -85,3 +105,11 @@ class Explanation:
         what = "the documented rule" if self.rule.documented else f"{self.rule.difference}, as in {self.rule.origin}"
         ways = "; ".join(map(described, self.arithmetic.record()))
         return f"{what}; {ways}" if ways else "" if self.rule.documented else what
+
+
+def _holding(computed: Declared, hyper: Mapping[str, Any]) -> Declared:
+    """Return a formula with some hyperparameters replaced, unchecked."""
+    other = copy.copy(computed)
+    for name, value in hyper.items():
+        object.__setattr__(other, name, value)
+    return other

@@ -30,16 +30,18 @@ FEW = Effort("few", 10, 1)
 LARGEST = 32
 """The most unnamed classes of a family that are tried; of more, every second, third, … is."""
 
-NAMED, UNNAMED, IMPRECISE, FLUSHED = (
+NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, SPLIT = (
     "named dialect",
     "unnamed member of a family",
     "imprecise arithmetic",
     "subnormals flushed",
+    "mistake of an adapter",
+    "two rules, each on its cases",
 )
 OUTSIDE, EQUIVALENT = "outside every family", "equivalent"
-KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, OUTSIDE, EQUIVALENT)
+KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, SPLIT, OUTSIDE, EQUIVALENT)
 
-MEMBERS = KINDS[:4]
+MEMBERS = KINDS[:6]
 """Those of which it must be said what they compute."""
 
 COLUMNS = ("named exactly", "named wrongly", "diverges", "error", "conforms")
@@ -93,7 +95,10 @@ def unnamed(optimizer: str) -> Sequence[PointClass]:
 def kind_of(fault: Fault) -> str:
     """The row that a fault belongs to."""
     kinds = {"dialect": NAMED, "imprecise": IMPRECISE, "conforms": FLUSHED}
-    return kinds.get(fault.outcome.partition(": ")[0], OUTSIDE)
+    verdict, _, parts = fault.outcome.partition(": ")
+    if verdict == "diverges" and parts:
+        return SPLIT if ";" in parts else MISTAKEN
+    return kinds.get(verdict, OUTSIDE)
 
 
 def trials() -> Iterator[Trial]:

@@ -122,12 +122,14 @@ enter(
         optimizer="adagrad",
         defect="a 0-d parameter is taken for a missing one",
         start=hooked(parameter=lambda before, after: after if after.ndim else before),
+        outcome="diverges: no update where number of dimensions < 1; documented where number of dimensions >= 1",
     ),
     Fault(
         name="single_elements_skipped",
         optimizer="adamax",
         defect="a parameter of one element is taken for a constant",
         start=hooked(parameter=lambda before, after: after if after.size > 1 else before),
+        outcome="diverges: no update where number of elements is 1; documented where number of elements is not 1",
     ),
     Fault(
         name="position_dependent_rate",

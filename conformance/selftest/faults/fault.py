@@ -79,7 +79,8 @@ def enter(*faults: Fault) -> None:
 
 def outcome(verdict: Verdict) -> str:
     """Write a verdict in a few words: ``diverges``, ``dialect: scaled_epsilon``, ``imprecise: beta1 in float32``."""
-    computes = [*([verdict.dialect] if verdict.dialect else []), *map(described, verdict.computes.arithmetic)]
+    parts = map(str, verdict.computes.parts)
+    computes = [*([verdict.dialect] if verdict.dialect else []), *parts, *map(described, verdict.computes.arithmetic)]
     return ": ".join([verdict.verdict, *(["; ".join(computes)] if computes else [])])
 
 

@@ -11,10 +11,11 @@ from optimetry.conformance.selftest.faults.state import Run
 from optimetry.reference.rule import Rule
 
 
-class _MissingIsZero(Run):
+class MissingIsZero(Run):
     """Takes a missing gradient for one of zeros."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Apply one update of every parameter."""
         params = self.training.parameters
         filled: Grads = [np.zeros_like(np.array(p)) if g is None else g for p, g in zip(params, grads, strict=True)]
         return super().step(filled, learning_rate)
@@ -60,13 +61,16 @@ enter(
         name="missing_gradient_is_zero",
         optimizer="rmsprop",
         defect="a missing gradient acts as one of zeros: state decays, velocity goes on (torch set_to_none=False)",
-        start=_MissingIsZero,
+        start=MissingIsZero,
+        outcome="diverges: documented with zeros in place of a missing gradient",
+        because="check your adapter",
     ),
     Fault(
         name="missing_gradient_repeats_the_last",
         optimizer="sgd",
         defect="where a gradient is missing, the one before acts again: gradients are never cleared",
         start=_MissingRepeats,
+        outcome="diverges: documented with the gradient before in place of a missing one",
         rejected_by="missing_gradient",
     ),
     Fault(

@@ -157,6 +157,21 @@ REJECTED_BY = {
 }
 """The law that rejects a mutation first, where no other can."""
 
+COMPUTES = {
+    "momentum_nesterov_ignored": "use_nesterov = false whatever is given",
+    "momentum_nesterov_always": "use_nesterov = true whatever is given",
+    "momentum_nesterov_with_the_old_velocity": "use_nesterov = false whatever is given",
+    "lars_momentum_momentum_ignored": "momentum = 0 whatever is given",
+    "lars_momentum_coefficient_ignored": "lars_coeff = 1 whatever is given",
+    "adagrad_initial_value_ignored": "initial_accumulator_value = 0 whatever is given",
+    "decayed_adagrad_weights_swapped": "1 - decay in place of decay",
+    "decayed_adagrad_epsilon_dropped": "epsilon = 0 whatever is given",
+    "rmsprop_centered_ignored": "centered = false whatever is given",
+    "rmsprop_momentum_ignored": "momentum = 0 whatever is given",
+    "lamb_decay_ignored": "lamb_weight_decay = 0 whatever is given",
+}
+"""The mutations that are the documented rule with other hyperparameters: which."""
+
 
 def mutant(optimizer: str, old: str, new: str) -> type[Rule]:
     """The documented rule with one text replaced in the source of its methods.
@@ -181,6 +196,10 @@ def _start(optimizer: str, old: str, new: str) -> Start:
     return lambda rule, parameters, memory: RuleRun(rule_type.of(rule.hyper()), parameters)
 
 
+def _outcome(name: str) -> str:
+    return f"diverges: documented with {COMPUTES[name]}" if name in COMPUTES else "diverges"
+
+
 enter(
     *(
         Fault(
@@ -189,6 +208,7 @@ enter(
             defect=f"`{old.strip()}` reads `{new.strip()}`",
             start=_start(optimizer, old, new),
             rejected_by=REJECTED_BY.get(f"{optimizer}_{name}"),
+            outcome=_outcome(f"{optimizer}_{name}"),
         )
         for optimizer, mutations in MUTATIONS.items()
         for name, old, new in mutations

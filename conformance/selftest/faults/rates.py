@@ -11,12 +11,15 @@ enter(
         optimizer="sgd",
         defect="the learning rate is compiled in at the first step: a scheduler has no effect",
         start=hooked(rate=lambda rates: rates[0]),
+        outcome="diverges: documented with the learning rate of the first step in every step",
+        because="check your adapter",
     ),
     Fault(
         name="previous_learning_rate",
         optimizer="rmsprop",
         defect="the scheduler acts one step late",
         start=hooked(rate=lambda rates: rates[-2:][0]),
+        outcome="diverges: documented with the learning rate of the step before",
     ),
     Fault(
         name="largest_learning_rate",

@@ -1,0 +1,114 @@
+"""Searches for a split: a property of cases or tensors, with one explanation where it holds and another elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import combinations
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.naming.sides import sides
+from optimetry.conformance.naming.splits import Property, Side, Split
+from optimetry.conformance.numerics.agreement import Expected, explains
+from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
+
+DRAWN = 80
+"""How many cases the evidence is taken from."""
+
+LONGEST, LARGEST = 8, 40
+"""The most steps that a case of the evidence has, and the most elements of its tensors."""
+
+TELLING = 5
+"""How many cases of each side must refute the explanation of the other side: drawn, and switched from the other."""
+
+
+@lru_cache(maxsize=32)
+def evidence(subject: Subject, dtype: str) -> tuple[Case, ...]:
+    """Return the cases that splits are judged on: short, and with one small tensor unless tensors depend on another."""
+    short = [case for case in drawn_cases(subject, dtype, seed=0, count=DRAWN) if len(case.grads) <= LONGEST]
+    if subject.joint:
+        return tuple(short)
+    alone = [case.only([i]) for case in short for i in range(len(case.parameters))]
+    return tuple(case for case in alone if 0 < case.size <= LARGEST)
+
+
+@lru_cache(maxsize=4096)
+def _expected(candidate: Side, case: Case) -> Expected:
+    return candidate.expected(case)
+
+
+@dataclass
+class Splitting:
+    """What is known of a target on the cases of the evidence, and on those switched.
+
+    Attributes:
+        target: one engine.
+        subject: what it was asked for.
+        dtype: the dtype's name.
+        guard: what watches over its runs.
+    """
+
+    target: Target
+    subject: Subject
+    dtype: str
+    guard: Guard
+    _runs: dict[Case, Array] = field(default_factory=dict)
+    _known: dict[tuple[Side, Case], bool] = field(default_factory=dict)
+
+    def splits(self, arithmetic: Arithmetic, chosen: Sequence[Property]) -> Iterator[Split]:
+        """Yield the splits by one of these properties that the evidence supports, each shown by switching it.
+
+        Raises:
+            TargetFault: the target breaks the protocol.
+        """
+        cases = [case for case in evidence(self.subject, self.dtype) if self._offered(case)]
+        pairs = list(combinations(sides(self.subject, self.dtype, arithmetic), 2))
+        for case in cases:
+            pairs = [(a, b) for a, b in pairs if self._explains(a, case) or self._explains(b, case)]
+            if not pairs:
+                return
+        for by in chosen:
+            for pair in pairs:
+                for true, false in (pair, pair[::-1]):
+                    split = Split(by, true, false)
+                    if self.supported(split, cases):
+                        yield split
+
+    def supported(self, split: Split, cases: list[Case]) -> bool:
+        """Whether each side explains its cases, drawn and switched, and enough of them refute the other side."""
+        if not all(self._explains(split.side(split.by.holds(case)), case) for case in cases):
+            return False
+        refuted = {True: 0, False: 0}
+        for case in (*cases, *self._switched(split.by, cases)):
+            holds = split.by.holds(case)
+            if not self._explains(split.side(holds), case):
+                return False
+            refuted[holds] += not self._explains(split.side(not holds), case)
+        return min(refuted.values()) >= TELLING
+
+    def _switched(self, by: Property, cases: list[Case]) -> Iterator[Case]:
+        for case in cases:
+            switched = _switched(by, case)
+            if switched is not None and self._offered(switched):
+                yield switched
+
+    def _offered(self, case: Case) -> bool:
+        return reason_unsupported(self.target, case) is None
+
+    def _explains(self, candidate: Side, case: Case) -> bool:
+        if case not in self._runs:
+            self._runs[case] = trajectory(self.target, case, self.guard)
+        if (candidate, case) not in self._known:
+            self._known[candidate, case] = explains(self._runs[case], _expected(candidate, case), case.form)
+        return self._known[candidate, case]
+
+
+@lru_cache(maxsize=4096)
+def _switched(by: Property, case: Case) -> Case | None:
+    return by.switched(case)

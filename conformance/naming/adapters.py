@@ -1,0 +1,206 @@
+"""Lists the mistakes of adapters: a known rule, which is given other inputs than the target was.
+
+An adapter that forgets to pass a hyperparameter on makes the framework compute its own rule with a value of its own. No
+formula says so: the rule is right, and what reaches it is not. Each mistake is a function of what the target is given,
+so the rounding bound of the rule decides, as for every other explanation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case, Grads
+from optimetry.conformance.laws.law import Check, Law
+from optimetry.conformance.laws.universal import missing_gradient, resuming
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
+from optimetry.reference.declaration import Hyperparameter
+from optimetry.reports.parts import COMPLEMENT, FIRST, HELD, MISSING, PREVIOUS, RATE, REPEATED, SWAPPED, ZEROS, Part
+
+Hyper = Mapping[str, Any]
+
+LIBRARY_RATES = (0.001, 0.01, 0.1, 1.0)
+"""The default learning rates of frameworks; 1 is where the rate is not multiplied by at all."""
+
+IGNORED = (0.0, 1.0)
+"""What is added, or multiplied by, where a hyperparameter is not used at all."""
+
+ADVICE = "check your adapter"
+
+DEFAULTS = "the documented defaults"
+
+
+@dataclass(frozen=True, eq=False)
+class Mistake:
+    """What reaches a rule in place of what the target was given.
+
+    Attributes:
+        given: the same as it is recorded; see `Part`.
+        hyper: the hyperparameters that reach the rule in place of the case's, from all of those.
+        fed: the case that reaches it, from the case; hyperparameters apart.
+        note: a few words on where a value comes from, if they are known.
+        breaks: the checks of the universal laws that the mistake breaks; what it keeps is no part of a saved state.
+    """
+
+    given: Mapping[str, Any]
+    hyper: Callable[[Hyper], Hyper] = lambda hyper: {}
+    fed: Callable[[Case], Case] = lambda case: case
+    note: str = ""
+    breaks: tuple[Check, ...] = ()
+
+    def may_break(self, law: Law | None) -> bool:
+        """Whether a target with this mistake alone may break a law; None stands for none."""
+        return law is None or law.check in self.breaks
+
+
+@dataclass(frozen=True)
+class Mistaken:
+    """A rule that is given other inputs than the target was, which a target may compute."""
+
+    explanation: Explanation
+    mistake: Mistake
+
+    def expected(self, case: Case) -> Expected:
+        """Return the expected value of a target that this explains; those in the probes are kept."""
+        return _in_probe(self, case) if case in probes_of(case.optimizer, case.dtype) else _evaluated(self, case)
+
+    def computed_in(self, arithmetic: Arithmetic) -> Mistaken:
+        """Return the same in another arithmetic."""
+        return Mistaken(Explanation(self.rule, arithmetic), self.mistake)
+
+    @property
+    def rule(self) -> PointClass:
+        """The rule that is computed."""
+        return self.explanation.rule
+
+    @property
+    def parts(self) -> list[Part]:
+        """What a verdict records."""
+        return [Part(self.rule.name, None, self.mistake.given)]
+
+    @property
+    def reason(self) -> str:
+        """One sentence on what the target computes, with advice."""
+        (part,) = self.parts
+        note = f" ({self.mistake.note})" if self.mistake.note else ""
+        return f"computes {part.words}{note}: {ADVICE}"
+
+
+def _evaluated(mistaken: Mistaken, case: Case) -> Expected:
+    mistake = mistaken.mistake
+    return mistaken.explanation.expected(mistake.fed(case), mistake.hyper(case.hyper))
+
+
+_in_probe = cache(_evaluated)
+
+
+@lru_cache(maxsize=64)
+def mistakes(subject: Subject, first: Case) -> tuple[tuple[Mistake, ...], ...]:
+    """Return the mistakes that are tried: the usual ones, then those of some hyperparameters together.
+
+    Args:
+        subject: what the target was asked for.
+        first: the first case that it was given, from which something may have been kept.
+    """
+    declared = subject.hyperparameters()
+    singles = [_held({x.name: value}, note) for x in declared for value, note in _constants(x, first.hyper).items()]
+    singles += [_swapped(a, b) for a, b in _alike(declared)]
+    singles += [_complement(x) for x in declared if x.domain is not None and x.domain.ends == (0.0, 1.0)]
+    if subject.has_learning_rate:
+        singles += [*_rates(first), *MISSING_GRADIENTS]
+    defaults = {x.name: x.default for x in declared if x.default is not None}
+    subsets = [names for size in range(2, len(defaults)) for names in combinations(defaults, size)]
+    everything = [_held(defaults, DEFAULTS), _held(dict(first.hyper), "those of the first case")]
+    singles += [one for one in everything if len(one.given[HELD]) > 1]
+    distinct = [one for i, one in enumerate(singles) if all(one.given != other.given for other in singles[:i])]
+    return tuple(distinct), tuple(_held({name: defaults[name] for name in names}, DEFAULTS) for names in subsets)
+
+
+def _constants(declared: Hyperparameter, first: Hyper) -> dict[Any, str]:
+    """Return the values that an adapter may hold a hyperparameter at, each with where it comes from."""
+    known = {first[declared.name]: "that of the first case"} | dict.fromkeys(declared.corners, "")
+    if declared.kind is float:
+        known |= dict.fromkeys(IGNORED, "")
+    return known | ({declared.default: "its documented default"} if declared.default is not None else {})
+
+
+def _alike(declared: Sequence[Hyperparameter]) -> list[tuple[str, str]]:
+    """Return the pairs of hyperparameters of one kind and one domain; flags are alike, too."""
+    pairs = combinations(declared, 2)
+    return [(a.name, b.name) for a, b in pairs if (a.kind, str(a.domain)) == (b.kind, str(b.domain))]
+
+
+def _held(values: Hyper, note: str = "") -> Mistake:
+    return Mistake({HELD: dict(values)}, lambda hyper: values, note=note)
+
+
+def _swapped(a: str, b: str) -> Mistake:
+    return Mistake({SWAPPED: [a, b]}, lambda hyper: {a: hyper[b], b: hyper[a]})
+
+
+def _complement(declared: Hyperparameter) -> Mistake:
+    name = declared.name
+    return Mistake({COMPLEMENT: name}, lambda hyper: {name: 1 - hyper[name]})
+
+
+def _rates(first: Case) -> Iterator[Mistake]:
+    """Yield the learning rates that may reach a rule in place of this step's."""
+    frozen, late = (
+        _with_rates(lambda rates: rates[:1] * len(rates)),
+        _with_rates(lambda rates: (*rates[:1], *rates[:-1])),
+    )
+    yield Mistake({RATE: FIRST}, fed=frozen, breaks=(resuming,))
+    yield Mistake({RATE: PREVIOUS}, fed=late, breaks=(resuming, missing_gradient))
+    notes = dict.fromkeys(first.learning_rates[:1], "that of the first case") | dict.fromkeys(LIBRARY_RATES, "")
+    for rate, note in notes.items():
+        yield Mistake({HELD: {LEARNING_RATE: rate}}, fed=_with_rates(_constant(rate)), note=note)
+
+
+Rates = tuple[float, ...]
+
+
+def _with_rates(change: Callable[[Rates], Rates]) -> Callable[[Case], Case]:
+    return lambda case: case.replace(learning_rates=change(case.learning_rates))
+
+
+def _constant(rate: float) -> Callable[[Rates], Rates]:
+    return lambda rates: (rate,) * len(rates)
+
+
+def _zeros_for_missing(case: Case) -> Case:
+    """Put zeros where a gradient is missing."""
+    return case.replace(
+        grads=tuple(
+            tuple(
+                np.zeros_like(param) if grad is None else grad for param, grad in zip(case.parameters, row, strict=True)
+            )
+            for row in case.grads
+        )
+    )
+
+
+def _repeated_for_missing(case: Case) -> Case:
+    """Put the gradient of the step before where one is missing."""
+    rows: list[Grads] = []
+    latest: Grads = (None,) * len(case.parameters)
+    for row in case.grads:
+        latest = tuple(old if new is None else new for old, new in zip(latest, row, strict=True))
+        rows.append(latest)
+    return case.replace(grads=tuple(rows))
+
+
+MISSING_GRADIENTS = (
+    Mistake({MISSING: ZEROS}, fed=_zeros_for_missing, breaks=(missing_gradient,)),
+    Mistake({MISSING: REPEATED}, fed=_repeated_for_missing, breaks=(missing_gradient, resuming)),
+)
+"""What may reach a rule in place of a missing gradient."""

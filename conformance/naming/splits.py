@@ -1,0 +1,171 @@
+"""Declares splits: one explanation where a case or a tensor has a property, and another where it has not.
+
+A property can be switched: the same numbers with it and without. So a split is not believed because it happens to
+separate the cases that were drawn: with the property switched, the other explanation must hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.laws.law import Check, Law
+from optimetry.conformance.laws.universal import reshaping, splitting
+from optimetry.conformance.laws.variations import each
+from optimetry.conformance.naming.explanation import Candidate
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.reference.declaration import Hyperparameter
+from optimetry.reports.parts import Part
+
+
+class Side(Candidate, Hashable, Protocol):
+    """What may explain one side of a split."""
+
+    def __hash__(self) -> int:
+        """Expected values are kept by it."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The name of the rule, ``documented`` for the documented one."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Property:
+    """A property of a case, or of each of its tensors, that a rule may depend on by mistake or by design.
+
+    Attributes:
+        where: the property and its test, as a `Part` records it, where it holds, and where it does not.
+        holds: whether a case with one tensor has it.
+        switched: such a case with the property if it had not, and without it if it had; None where that is impossible.
+        of_tensors: whether it is a tensor's, not the case's.
+        breaks: the checks of the universal laws that a rule breaks which depends on it.
+    """
+
+    where: tuple[Mapping[str, Any], Mapping[str, Any]]
+    holds: Callable[[Case], bool]
+    switched: Callable[[Case], Case | None]
+    of_tensors: bool = False
+    breaks: tuple[Check, ...] = ()
+
+    def may_break(self, law: Law | None) -> bool:
+        """Whether a rule that depends on this alone may break a law; None stands for none."""
+        return law is None or law.check in self.breaks
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Two explanations and the property that decides between them, which a target may compute.
+
+    Attributes:
+        by: the property.
+        true: what explains the target where it holds.
+        false: what explains it elsewhere.
+    """
+
+    by: Property
+    true: Side
+    false: Side
+
+    def expected(self, case: Case) -> Expected:
+        """Return the expected value of a target that this explains, tensor by tensor."""
+        if not self.by.of_tensors:
+            return self.side(self.by.holds(case)).expected(case)
+        chosen = [self.by.holds(case.only([i])) for i in range(len(case.parameters))]
+        if len(set(chosen)) < 2:
+            return self.side(chosen[0]).expected(case)
+        columns = np.repeat(chosen, [param.size for param in case.parameters])
+        true, false = self.true.expected(case), self.false.expected(case)
+        value, bound = np.where(columns, true.value, false.value), np.where(columns, true.bound, false.bound)
+        return Expected(value, bound, true.start)
+
+    def side(self, holds: bool) -> Side:
+        """Return what explains the target where the property holds, or where it does not."""
+        return self.true if holds else self.false
+
+    @property
+    def parts(self) -> list[Part]:
+        """What a verdict records: the documented rule last."""
+        parts = [Part(one.name, where) for one, where in zip((self.true, self.false), self.by.where, strict=True)]
+        return sorted(parts, key=lambda part: part.rule == "documented")
+
+    @property
+    def reason(self) -> str:
+        """One sentence on what the target computes where."""
+        first, second = self.parts
+        return f"computes {first.words}, and {second.words}"
+
+
+def properties(subject: Subject) -> Iterator[Property]:
+    """Yield the properties that a rule may depend on, the simplest first: flags, other hyperparameters, shapes."""
+    declared = subject.hyperparameters()
+    for flag in declared:
+        if flag.kind is bool:
+            yield _value(flag, True, False)
+    for number in declared:
+        special = dict.fromkeys(x for x in (number.default, *number.corners) if x in number.corners)
+        for value in special if number.kind is not bool else ():
+            others = [other for other in number.corners if other != value]
+            if others:
+                yield _value(number, value, others[0])
+    if not subject.joint:
+        yield from (_dimensions(limit) for limit in (2, 1, 3))
+        yield ONE_ELEMENT
+
+
+def _value(declared: Hyperparameter, value: Any, other: Any) -> Property:
+    """Whether a hyperparameter has a value; where it has not, it may have the other."""
+    name = declared.name
+
+    def holds(case: Case) -> bool:
+        return bool(case.hyper[name] == value)
+
+    def switched(case: Case) -> Case:
+        return case.replace(hyper={**case.hyper, name: other if holds(case) else value})
+
+    otherwise = {"is": other} if declared.kind is bool else {"is_not": value}
+    return Property(({"property": name, "is": value}, {"property": name, **otherwise}), holds, switched)
+
+
+def _dimensions(limit: int) -> Property:
+    """Whether a tensor has fewer dimensions."""
+
+    def switched(case: Case) -> Case | None:
+        param = case.parameters[0]
+        if param.ndim < limit:
+            return each(case, lambda array: array.reshape(-1, *(1,) * (limit - 1)))
+        if limit == 1:
+            return each(case, lambda array: array.reshape(())) if param.size == 1 else None
+        return each(case, lambda array: array.reshape(-1))
+
+    where = {"property": DIMENSIONS, "less_than": limit}, {"property": DIMENSIONS, "at_least": limit}
+    return Property(where, lambda case: case.parameters[0].ndim < limit, switched, True, (reshaping, splitting))
+
+
+DIMENSIONS, ELEMENTS = "number of dimensions", "number of elements"
+
+
+def _resized(case: Case) -> Case | None:
+    """Take one element of a tensor, or else repeat its only one; 0-d ones have no other size."""
+    param = case.parameters[0]
+    if param.ndim == 0:
+        return None
+    if param.size == 1:
+        return each(case, lambda array: np.repeat(array, 3, axis=-1))
+    first = (slice(0, 1),) * param.ndim
+    return each(case, lambda array: array[first].copy())
+
+
+ONE_ELEMENT = Property(
+    ({"property": ELEMENTS, "is": 1}, {"property": ELEMENTS, "is_not": 1}),
+    lambda case: case.parameters[0].size == 1,
+    _resized,
+    True,
+    (reshaping, splitting),
+)

@@ -1,0 +1,167 @@
+"""Mistakes of adapters: the rule is right, and is given other inputs than the target was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
+from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
+from optimetry.conformance.selftest.faults.missing import MissingIsZero
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import run_of
+from optimetry.reference.declaration import Declared
+from optimetry.reference.rule import Rule
+
+Passed = Callable[[Mapping[str, Any], Memory], Mapping[str, Any]]
+"""The hyperparameters that an adapter passes on, from those that it was given."""
+
+
+def _passing(passed: Passed, dialect: str | None = None) -> Start:
+    """Runs of the documented formula, or of a dialect, with other hyperparameters."""
+
+    def start(documented: Declared, parameters: list[Array], memory: Memory) -> Any:
+        hyper = documented.hyper()
+        named = [one for one in DIALECTS.get(documented.name, ()) if one.name == dialect]
+        formula = named[0].of(hyper) if named else documented
+        for name, value in passed(hyper, memory).items():
+            object.__setattr__(formula, name, value)  # unchecked, as in a framework that takes any number
+        return run_of(formula, parameters)
+
+    return start
+
+
+def _defaults(*names: str) -> Passed:
+    """Leave hyperparameters out, so that they keep their defaults; all of them where none is named."""
+    return lambda hyper, memory: {name: DEFAULTS[name] for name in names or hyper}
+
+
+DEFAULTS = {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-6, "lamb_weight_decay": 0.01}
+"""Those of LAMB."""
+
+
+def _first_run(*names: str) -> Passed:
+    """Pass on what the first run was given: an object is made once, and used again."""
+    return lambda hyper, memory: {name: memory.setdefault(name, hyper[name]) for name in names}
+
+
+def _held_at_the_first(optimizer: str, name: str) -> str:
+    """Return the outcome for a hyperparameter held at that of the first case that faults are tried on."""
+    (case,) = drawn_cases(subject_named(optimizer), "float32", seed=0, count=1)
+    return f"diverges: documented with {name} = {case.hyper[name]:g} whatever is given"
+
+
+def _with_rate(rate: Callable[[Any], float]) -> Start:
+    return lambda rule, parameters, memory: HookedRun(rule, parameters, Hooks(rate=rate))
+
+
+def _frozen_dialect(rule: Rule, parameters: list[Array], memory: Memory) -> HookedRun:
+    (scaled,) = (one for one in DIALECTS["adam"] if one.name == "scaled_epsilon")
+    formula: Any = scaled.of(rule.hyper())
+    return HookedRun(formula, parameters, Hooks(rate=lambda rates: rates[0]))
+
+
+enter(
+    Fault(
+        name="default_epsilon",
+        optimizer="adam",
+        defect="the adapter does not pass epsilon on",
+        start=_passing(lambda hyper, memory: {"epsilon": 1e-8}),
+        outcome="diverges: documented with epsilon = 1e-08 whatever is given",
+        dtypes=("float32", "float64"),
+        because="(its documented default): check your adapter",
+    ),
+    Fault(
+        name="default_betas",
+        optimizer="lamb",
+        defect="the adapter does not pass the decays on",
+        start=_passing(_defaults("beta1", "beta2")),
+        outcome="diverges: documented with beta1 = 0.9, beta2 = 0.999 whatever is given",
+    ),
+    Fault(
+        name="default_everything",
+        optimizer="lamb",
+        defect="the adapter passes no hyperparameter on",
+        start=_passing(_defaults()),
+        outcome="diverges: documented with lamb_weight_decay = 0.01, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-06"
+        " whatever is given",
+    ),
+    Fault(
+        name="epsilon_of_the_first_run",
+        optimizer="adadelta",
+        defect="the adapter makes one object and uses it for every run",
+        start=_passing(_first_run("epsilon")),
+        outcome=_held_at_the_first("adadelta", "epsilon"),
+        because="(that of the first case): check your adapter",
+    ),
+    Fault(
+        name="decay_of_the_first_run",
+        optimizer="exponential_moving_average",
+        defect="the adapter makes one average and uses it for every run",
+        start=_passing(_first_run("decay")),
+        outcome=_held_at_the_first("exponential_moving_average", "decay"),
+    ),
+    Fault(
+        name="betas_swapped",
+        optimizer="adam",
+        defect="the adapter passes beta1 and beta2 in the wrong order",
+        start=_passing(lambda hyper, memory: {"beta1": hyper["beta2"], "beta2": hyper["beta1"]}),
+        outcome="diverges: documented with beta1 and beta2 swapped",
+        because="check your adapter",
+    ),
+    Fault(
+        name="regularizations_swapped",
+        optimizer="ftrl",
+        defect="the adapter passes l1 and l2 in the wrong order",
+        start=_passing(lambda hyper, memory: {"l1": hyper["l2"], "l2": hyper["l1"]}),
+        outcome="diverges: documented with l1 and l2 swapped",
+    ),
+    Fault(
+        name="share_of_the_new_for_that_of_the_old",
+        optimizer="rmsprop",
+        defect="the framework's alpha is 1 - rho, and the adapter passes rho",
+        start=_passing(lambda hyper, memory: {"rho": 1 - hyper["rho"]}),
+        outcome="diverges: documented with 1 - rho in place of rho",
+    ),
+    Fault(
+        name="default_learning_rate",
+        optimizer="adamax",
+        defect="the adapter does not pass the learning rate on, and the framework has 0.001",
+        start=_with_rate(lambda rates: 0.001),
+        outcome="diverges: documented with learning_rate = 0.001 whatever is given",
+        because="check your adapter",
+    ),
+    Fault(
+        name="learning_rate_lost",
+        optimizer="momentum",
+        defect="the step is not multiplied by the learning rate",
+        start=_with_rate(lambda rates: 1.0),
+        outcome="diverges: documented with learning_rate = 1 whatever is given",
+    ),
+    Fault(
+        name="scaled_epsilon_with_a_default_beta2",
+        optimizer="adam",
+        defect="the framework computes a dialect, and the adapter does not pass beta2 on",
+        start=_passing(lambda hyper, memory: {"beta2": 0.999}, "scaled_epsilon"),
+        outcome="diverges: scaled_epsilon with beta2 = 0.999 whatever is given",
+    ),
+    Fault(
+        name="scaled_epsilon_with_a_frozen_rate",
+        optimizer="adam",
+        defect="the framework computes a dialect, and the adapter passes the learning rate on once",
+        start=_frozen_dialect,
+        outcome="diverges: scaled_epsilon with the learning rate of the first step in every step",
+        dtypes=("float32", "float64"),
+    ),
+    Fault(
+        name="missing_gradient_is_zero_for_adam",
+        optimizer="adam",
+        defect="the adapter makes zeros of a missing gradient",
+        start=MissingIsZero,
+        rejected_by="missing_gradient",
+        outcome="diverges: documented with zeros in place of a missing gradient",
+    ),
+)

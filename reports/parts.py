@@ -1,0 +1,74 @@
+"""Declares partial findings: what a target computes on some cases, or from other inputs than it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+DOCUMENTED = "documented"
+
+HELD, SWAPPED, COMPLEMENT = "held", "swapped", "complement"
+RATE, MISSING = "learning_rate", "missing_gradients"
+
+FIRST, PREVIOUS = "of_the_first_step", "of_the_step_before"
+ZEROS, REPEATED = "zeros", "repeated"
+
+MISTAKES = {
+    (RATE, FIRST): "the learning rate of the first step in every step",
+    (RATE, PREVIOUS): "the learning rate of the step before",
+    (MISSING, ZEROS): "zeros in place of a missing gradient",
+    (MISSING, REPEATED): "the gradient before in place of a missing one",
+}
+"""The entries of `Part.given` that are one of a few words."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of what a target computes: a rule, on which cases, and from which inputs.
+
+    Attributes:
+        rule: ``documented``, or the name of a dialect.
+        where: the property of a case or of a tensor that this part is about, and its test, such as
+            ``{"property": "use_nesterov", "is": false}``; None for every case.
+        given: what reaches the rule in place of the case's inputs, such as ``{"held": {"momentum": 0.9}}``; None where
+            nothing else does.
+    """
+
+    rule: str
+    where: Mapping[str, Any] | None = None
+    given: Mapping[str, Any] | None = None
+
+    def __str__(self) -> str:
+        given = f" with {_inputs(self.given)}" if self.given else ""
+        where = f" where {condition(self.where)}" if self.where else ""
+        return f"{self.rule}{given}{where}"
+
+    @property
+    def words(self) -> str:
+        """The same as part of a sentence."""
+        text = str(self)
+        return f"the documented rule{text.removeprefix(DOCUMENTED)}" if self.rule == DOCUMENTED else text
+
+
+def condition(where: Mapping[str, Any]) -> str:
+    """Write the condition of a part in words: ``use_nesterov is false``."""
+    (test, value), what = next(item for item in where.items() if item[0] != "property"), where["property"]
+    words = {"is": "is", "is_not": "is not", "less_than": "<", "at_least": ">="}
+    return f"{what} {words[test]} {_text(value)}"
+
+
+def _inputs(given: Mapping[str, Any]) -> str:
+    (kind, what), *_ = given.items()
+    if kind == HELD:
+        held = ", ".join(f"{name} = {_text(value)}" for name, value in what.items())
+        return f"{held} whatever is given"
+    if kind == SWAPPED:
+        return f"{' and '.join(what)} swapped"
+    if kind == COMPLEMENT:
+        return f"1 - {what} in place of {what}"
+    return MISTAKES[kind, what]
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,125 @@
+"""Mistakes of adapters: which inputs reach the rule, and what a verdict says of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.laws import LAWS
+from optimetry.conformance.naming.adapters import Mistake, Mistaken, mistakes
+from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
+from optimetry.conformance.selftest.instead import Instead, computing
+from optimetry.conformance.selftest.sensitivity import judged
+from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reports.parts import Part
+from optimetry.reports.results import Computes
+from tests.conformance.judged import class_named, verdict_of
+
+X, Y, Z = (np.array([x], np.float32) for x in (1.0, 2.0, 3.0))
+MOMENTUM = {"momentum": 0.5, "use_nesterov": True}
+CASE = Case("momentum", "float32", MOMENTUM, (0.5, 0.25, 0.1), (X, Y), ((None, Y), (Z, None), (None, X)))
+
+
+def mistake(given: dict[str, Any], optimizer: str = "momentum", case: Case = CASE) -> Mistake:
+    (found,) = (one for tier in mistakes(SUBJECTS[optimizer], case) for one in tier if one.given == given)
+    return found
+
+
+def test_the_learning_rate_that_reaches_a_rule() -> None:
+    assert mistake({"learning_rate": "of_the_first_step"}).fed(CASE).learning_rates == (0.5, 0.5, 0.5)
+    assert mistake({"learning_rate": "of_the_step_before"}).fed(CASE).learning_rates == (0.5, 0.5, 0.25)
+    assert mistake({"held": {"learning_rate": 1.0}}).fed(CASE).learning_rates == (1.0, 1.0, 1.0)
+
+
+def test_what_reaches_a_rule_for_a_missing_gradient() -> None:
+    zeros = mistake({"missing_gradients": "zeros"}).fed(CASE).grads
+    assert [[float(grad[0]) for grad in row if grad is not None] for row in zeros] == [[0, 2], [3, 0], [0, 1]]
+    repeated = mistake({"missing_gradients": "repeated"}).fed(CASE).grads
+    assert [[None if grad is None else float(grad[0]) for grad in row] for row in repeated] == [
+        [None, 2],
+        [3, 2],
+        [3, 1],
+    ]
+
+
+def test_the_hyperparameters_that_reach_a_rule() -> None:
+    assert mistake({"held": {"use_nesterov": False}}).hyper(MOMENTUM) == {"use_nesterov": False}
+    assert mistake({"complement": "momentum"}).hyper(MOMENTUM) == {"momentum": 0.5}
+    adam = {"beta1": 0.9, "beta2": 0.0, "epsilon": 0.1}
+    case = CASE.replace(optimizer="adam", hyper=adam)
+    assert mistake({"swapped": ["beta1", "beta2"]}, "adam", case).hyper(adam) == {"beta1": 0.0, "beta2": 0.9}
+    turned = mistake({"complement": "beta2"}, "adam", case)
+    explanation = Explanation(documented_class("adam"))
+    computed: Any = explanation.computed(adam, turned.hyper(adam))
+    assert (computed.beta1, computed.beta2) == (0.9, 1.0), "outside its domain, as an adapter may pass it"
+
+
+def test_a_rule_with_other_inputs_is_evaluated_from_them() -> None:
+    one = Mistaken(Explanation(documented_class("momentum")), mistake({"held": {"use_nesterov": False}}))
+    plain = expected(CASE.replace(hyper={**MOMENTUM, "use_nesterov": False}))
+    np.testing.assert_array_equal(one.expected(CASE).value, plain.value)
+    assert (one.expected(CASE).value != expected(CASE).value).any()
+
+
+def test_a_verdict_records_the_mistake_and_advises() -> None:
+    verdict = judged(FAULTS["betas_swapped"], "float32")
+    part = Part("documented", None, {"swapped": ["beta1", "beta2"]})
+    assert (verdict.verdict, verdict.dialect, verdict.computes) == ("diverges", None, Computes(parts=[part]))
+    assert verdict.reason == "computes the documented rule with beta1 and beta2 swapped: check your adapter"
+    assert verdict.counterexample is not None
+    dialect = judged(FAULTS["scaled_epsilon_with_a_default_beta2"], "float32")
+    assert dialect.reason.startswith("computes scaled_epsilon with beta2 = 0.999 whatever is given")
+
+
+def test_a_rule_that_explains_without_the_mistake_is_no_mistake() -> None:
+    """SGD takes missing gradients and zeros alike: a run that is not repeatable must not be called that mistake."""
+    verdict = judged(FAULTS["state_shared_between_runs"], "float32")
+    assert verdict.law == "repeatable"
+    assert verdict.computes == Computes()
+
+
+def test_a_mistake_is_refuted_by_a_law_that_it_does_not_break() -> None:
+    zeros, held = mistake({"missing_gradients": "zeros"}), mistake({"held": {"momentum": 0.0}})
+    assert zeros.may_break(LAWS["missing_gradient"])
+    assert zeros.may_break(None)
+    assert held.may_break(None)
+    assert not held.may_break(LAWS["missing_gradient"])
+    assert not zeros.may_break(LAWS["repeatable"])
+
+
+def two_mistakes(documented: Any, parameters: list[Any]) -> HookedRun:
+    rule = type(documented).of({**documented.hyper(), "use_nesterov": False})
+    return HookedRun(rule, parameters, Hooks(rate=lambda rates: rates[0]))
+
+
+def other_constant(documented: Any, parameters: list[Any]) -> RuleRun:
+    return RuleRun(type(documented).of({**documented.hyper(), "momentum": 0.8}), parameters)
+
+
+@pytest.mark.parametrize("begin", [two_mistakes, other_constant], ids=["two mistakes", "another constant"])
+def test_what_is_no_single_listed_mistake_is_not_named(begin: Any) -> None:
+    assert verdict_of(Instead(begin, "momentum"), "momentum").computes == Computes()
+
+
+def test_a_dialect_is_named_before_a_mistake_is_looked_for() -> None:
+    scaled = class_named("adam", "scaled_epsilon")
+    assert verdict_of(computing(scaled), "adam").computes == Computes("scaled_epsilon", scaled.difference)
+
+
+@pytest.mark.parametrize(("dtype", "ways"), [("float32", 2), ("float64", 3)])
+def test_mistakes_are_tried_in_every_arithmetic_the_widest_first_in_the_probes(dtype: str, ways: int) -> None:
+    case = CASE.replace(dtype=dtype)
+    known = arithmetics("momentum", dtype)
+    assert len(known) == ways
+    tried = [one for tier in tiers_of_mistakes("momentum", dtype, case) for one in tier]
+    assert {one.explanation.arithmetic for one in tried} == {known[-1]}
+    assert {one.rule.documented for one in tried} == {True, False}
