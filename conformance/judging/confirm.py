@@ -52,7 +52,7 @@ def _first_broken(target: Target, laws: Sequence[Law], case: Case, guard: Guard,
 def widest(case: Case) -> Expected:
     """Return the documented formula, each element with the largest finite bound of it and of the named dialects."""
     oracle = expected(case)
-    named = named_classes(case.optimizer, case.dtype)
+    named = named_classes(case.optimizer)
     bounds = [expected(case, rule_class.of(case.hyper)).bound for rule_class in named]
     bound = oracle.bound
     for other in bounds:

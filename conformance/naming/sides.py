@@ -56,7 +56,7 @@ class Unchanged:
 @cache
 def sides(subject: Subject, dtype: str, arithmetic: Arithmetic) -> tuple[Side, ...]:
     """Return what may explain one side of a split, the nearest to the document first."""
-    classes = [documented_class(subject.name), *named_classes(subject.name, dtype)]
+    classes = [documented_class(subject.name), *named_classes(subject.name)]
     found: list[Side] = [Explanation(one, arithmetic) for one in classes]
     if subject.has_learning_rate:
         given = {declared.name for declared in subject.hyperparameters()}
