@@ -9,9 +9,11 @@ from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.cases.large import large_plans
+from optimetry.conformance.cases.strategies import Plan, drawn_cases
 from optimetry.conformance.judging import evidence
 from optimetry.conformance.judging.identify import Identity, identify
+from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.laws import Law, laws_of
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
@@ -68,7 +70,8 @@ def examined(
     def cases() -> Iterator[Case]:
         return chain(before, drawn_cases(subject, dtype, seed=seed, count=effort.cases))
 
-    examinations = [Examination(engine, optimizer, dtype, cases, guard or Guard()) for engine in engines]
+    plans = list(large_plans(subject, dtype, effort.scales, seed))
+    examinations = [Examination(engine, optimizer, dtype, cases, guard or Guard(), plans) for engine in engines]
     for number, case in enumerate(cases()):
         trying = [examination for examination in examinations if examination.open_to(case)]
         if number < effort.law_cases:
@@ -94,6 +97,7 @@ class Examination:
         dtype: the dtype's name.
         cases: every case again, from the first.
         guard: what watches over its runs.
+        plans: the large cases, which are tried once the others have an explanation.
         agreement: with the documented formula, over the cases tried so far.
         tried: how many those are.
         declined: why a case was not offered, if one was not.
@@ -108,6 +112,7 @@ class Examination:
     dtype: str
     cases: Callable[[], Iterator[Case]]
     guard: Guard
+    plans: Sequence[Plan] = ()
     agreement: Agreement = field(default_factory=Agreement)
     tried: int = 0
     declined: str | None = None
@@ -162,6 +167,8 @@ class Examination:
         """Build the verdict; cases are run again to identify what a rejected engine computes."""
         try:
             fields = self._outcome()
+            if self.explanation is not None:
+                fields = self._at_scale(self.explanation) or fields
         except TargetFault as fault:
             fields = {"verdict": "error", "reason": str(fault)}
         compared = self.agreement.elements > self.agreement.vacuous
@@ -176,6 +183,15 @@ class Examination:
             cases=self.tried,
             **fields,
         )
+
+    def _at_scale(self, explanation: Explanation) -> dict[str, Any] | None:
+        """Return the verdict's fields if a large case contradicts what explains the others; None where none does."""
+        found = contradiction(self.target, self.plans, explanation, self.guard)
+        if found is None:
+            return None
+        self.explanation = None
+        self.agreement, self.tried = self.agreement + found.agreement, self.tried + 1
+        return found.fields
 
     def _outcome(self) -> dict[str, Any]:
         if self.fault is not None:

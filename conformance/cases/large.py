@@ -1,0 +1,204 @@
+"""Draws large cases: big tensors, many tensors and long runs, which the cases drawn by `strategies` never are.
+
+A defect may depend on size alone: a tail beyond a block, a seam between threads, a narrow index or step count. A large
+case is handled as its `Plan`, a few choices from which the same arrays are built every time, so that nobody has to keep
+millions of numbers to show a failure.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import SHAPES, STEPS, Drawn, Plan, Tensor, seeded_plan
+from optimetry.conformance.numerics.formats import FORMATS
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What is large in a case.
+
+    Attributes:
+        shapes: the shapes of the tensors, in turn.
+        tensors: how many there are.
+        steps: how many steps are taken.
+    """
+
+    shapes: tuple[Shape, ...]
+    tensors: int = 1
+    steps: int = 3
+
+    @property
+    def long(self) -> bool:
+        """Whether the run is what is large."""
+        return self.steps > max(STEPS)
+
+
+MIXED: tuple[Shape, ...] = ((3,), (17,), (), (1,), (2, 3))
+"""The shapes of many tensors."""
+
+SHORT: tuple[Shape, ...] = ((17,),)
+"""The shape of the tensor in a long run."""
+
+FEW_SCALES = (Scale(((4099,),)), Scale(MIXED, tensors=70), Scale(SHORT, steps=300))
+"""A big tensor with a tail behind its blocks, more tensors than one launch takes, and more steps than 8 bits count."""
+
+SCALES = (
+    *FEW_SCALES,
+    Scale(((4096,),)),
+    Scale(((65_537,),)),
+    Scale(((257, 129),)),
+    Scale(((33, 65, 31),)),
+    Scale(((1_000_003,),), steps=2),
+    Scale(MIXED, tensors=1000, steps=2),
+    Scale(SHORT, steps=2500),
+)
+"""Sizes around powers of two, blocks and threads; more steps than a float16 (2048) or a schedule of 1,000 counts."""
+
+MORE_SCALES = (*SCALES, Scale(((4_194_305,),), steps=2), Scale(SHORT, steps=10_000))
+
+KEPT = 2**16
+"""The most numbers, of all steps, of a large case that is kept."""
+
+WHOLE = 2**17
+"""The most elements of a case that is judged whole, because a result depends on other elements."""
+
+
+def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) -> Iterator[Plan]:
+    """Yield a plan for each scale that can be judged, the same for the same seed.
+
+    Every second one, and every long run, has the default hyperparameters; those of the others are drawn. Tensors begin
+    at zero or at mixed magnitudes: from zero every update shows.
+
+    Sums of so many elements that rounding may exceed them are left out, and long runs of subjects that take few steps.
+    """
+    for number, scale in enumerate(scales):
+        drawn = seeded_plan(subject, dtype, f"{seed} large {number}")
+        plain = scale.long or number % 2 == 0
+        tensor = Tensor(
+            shape=(),
+            start="zero" if plain and subject.elementwise and not scale.long else "mixed",
+            pattern="one_sign" if scale.long else "normal" if plain else "mixed",
+            untouched=False,
+            missing=None,
+        )
+        rate = (0.01 if scale.long else 0.1) * (1.0 if subject.elementwise else 0.1)
+        plan = dataclasses.replace(
+            drawn,
+            hyper=_defaults(subject) if plain else drawn.hyper,
+            tensors=tuple(
+                dataclasses.replace(
+                    tensor, shape=scale.shapes[i % len(scale.shapes)], missing=1 if i % 8 == 5 else None
+                )
+                for i in range(scale.tensors)
+            ),
+            steps=scale.steps,
+            rate=rate,
+            later_rate=rate / 2,
+        )
+        if (subject.elementwise or _summable(plan, subject)) and (
+            not scale.long or len(built(plan, subject).grads) == scale.steps
+        ):
+            yield plan
+
+
+def _summable(plan: Plan, subject: Drawn) -> bool:
+    """Whether sums over a tensor, or over all, have few enough terms for the oracle, and for their rounding errors."""
+    terms = size(plan) if subject.joint else max(math.prod(tensor.shape) for tensor in plan.tensors)
+    return size(plan) <= WHOLE and 8 * terms * FORMATS[plan.dtype].roundoff <= 1
+
+
+def built(plan: Plan, subject: Drawn) -> Case:
+    """Return the case of a plan, as it makes sense for the subject; the latest small ones are kept."""
+    if size(plan) * plan.steps <= KEPT:
+        return _built(to_json(plan), subject)
+    return subject.adapted(plan.case())
+
+
+@lru_cache(maxsize=len(SCALES))
+def _built(plan: str, subject: Drawn) -> Case:
+    return subject.adapted(from_json(plan).case())
+
+
+def size(plan: Plan) -> int:
+    """Return the number of elements of all tensors."""
+    return sum(math.prod(tensor.shape) for tensor in plan.tensors)
+
+
+def smallest(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
+    """Return the smallest plan found that still fails: bisects the largest tensor, the number of tensors and of steps.
+
+    It takes some twenty calls for each, the first of which are the most costly.
+
+    Args:
+        plan: a plan that fails.
+        fails: whether a plan fails; called for smaller plans only.
+    """
+    largest = max(range(len(plan.tensors)), key=lambda i: math.prod(plan.tensors[i].shape))
+
+    def with_shape(shape: Shape) -> Plan:
+        tensors = list(plan.tensors)
+        tensors[largest] = dataclasses.replace(tensors[largest], shape=shape)
+        return dataclasses.replace(plan, tensors=tuple(tensors))
+
+    flat = with_shape((math.prod(plan.tensors[largest].shape),))
+    if flat != plan and fails(flat):
+        plan = flat
+    shape = plan.tensors[largest].shape
+    if shape:
+        length = _least(shape[0], lambda length: fails(with_shape((length, *shape[1:]))))
+        plan = with_shape((length, *shape[1:]))
+    count = _least(len(plan.tensors), lambda count: fails(dataclasses.replace(plan, tensors=plan.tensors[:count])))
+    plan = dataclasses.replace(plan, tensors=plan.tensors[:count])
+    steps = _least(plan.steps, lambda steps: fails(dataclasses.replace(plan, steps=steps)))
+    return dataclasses.replace(plan, steps=steps)
+
+
+def _least(high: int, fails: Callable[[int], bool]) -> int:
+    """Return a number that fails and whose predecessor does not, or 1, by bisection; ``high`` is known to fail."""
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fails(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def largeness(plan: Plan) -> str | None:
+    """Describe in what a plan is larger than any case drawn by `strategies`; None where it is not."""
+    shape = max((tensor.shape for tensor in plan.tensors), key=math.prod)
+    found = []
+    if math.prod(shape) > max(map(math.prod, SHAPES)):
+        found.append(f"a tensor of {'x'.join(map(str, shape))} elements")
+    if len(plan.tensors) > 5:
+        found.append(f"{len(plan.tensors)} tensors")
+    if plan.steps > max(STEPS):
+        found.append(f"{plan.steps} steps")
+    return " and ".join(found) or None
+
+
+def to_json(plan: Plan) -> str:
+    """Return a plan as JSON text, from which the same case can be built again."""
+    return json.dumps(dataclasses.asdict(plan))
+
+
+def from_json(text: str) -> Plan:
+    """Read the plan that `to_json` wrote."""
+    fields: dict[str, Any] = json.loads(text)
+    tensors = [Tensor(**{**tensor, "shape": tuple(tensor["shape"])}) for tensor in fields["tensors"]]
+    return Plan(**{**fields, "tensors": tuple(tensors)})
+
+
+def _defaults(subject: Drawn) -> dict[str, Any]:
+    """Return the default hyperparameters, and the first corner of one without a default."""
+    return {x.name: x.corners[0] if x.default is None else x.default for x in subject.hyperparameters()}
