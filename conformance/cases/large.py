@@ -39,7 +39,7 @@ class Scale:
     @property
     def long(self) -> bool:
         """Whether the run is what is large."""
-        return self.steps > max(STEPS)
+        return self.steps > LONGEST
 
 
 MIXED: tuple[Shape, ...] = ((3,), (17,), (), (1,), (2, 3))
@@ -64,6 +64,9 @@ SCALES = (
 """Sizes around powers of two, blocks and threads; more steps than a float16 (2048) or a schedule of 1,000 counts."""
 
 MORE_SCALES = (*SCALES, Scale(((4_194_305,),), steps=2), Scale(SHORT, steps=10_000))
+
+LARGEST, MOST, LONGEST = max(map(math.prod, SHAPES)), 5, max(STEPS)
+"""The most elements of a tensor, tensors and steps of the cases that `strategies` draws."""
 
 KEPT = 2**16
 """The most numbers, of all steps, of a large case that is kept."""
@@ -134,9 +137,10 @@ def size(plan: Plan) -> int:
 
 
 def smallest(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
-    """Return the smallest plan found that still fails: bisects the largest tensor, the number of tensors and of steps.
+    """Return the smallest plan found that still fails: bisects the largest tensor, then the number of tensors.
 
-    It takes some twenty calls for each, the first of which are the most costly.
+    Steps are not left out: the same run shows which is the first that fails. Each bisection takes some twenty calls,
+    the first of which are the most costly.
 
     Args:
         plan: a plan that fails.
@@ -149,17 +153,19 @@ def smallest(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
         tensors[largest] = dataclasses.replace(tensors[largest], shape=shape)
         return dataclasses.replace(plan, tensors=tuple(tensors))
 
-    flat = with_shape((math.prod(plan.tensors[largest].shape),))
-    if flat != plan and fails(flat):
-        plan = flat
+    def with_tensors(count: int) -> Plan:
+        return dataclasses.replace(plan, tensors=plan.tensors[:count])
+
     shape = plan.tensors[largest].shape
-    if shape:
-        length = _least(shape[0], lambda length: fails(with_shape((length, *shape[1:]))))
-        plan = with_shape((length, *shape[1:]))
-    count = _least(len(plan.tensors), lambda count: fails(dataclasses.replace(plan, tensors=plan.tensors[:count])))
-    plan = dataclasses.replace(plan, tensors=plan.tensors[:count])
-    steps = _least(plan.steps, lambda steps: fails(dataclasses.replace(plan, steps=steps)))
-    return dataclasses.replace(plan, steps=steps)
+    if math.prod(shape) > LARGEST:
+        flat = (math.prod(shape),)
+        if flat != shape and fails(with_shape(flat)):
+            shape = flat
+        rest = shape[1:]
+        plan = with_shape((_least(shape[0], lambda length: fails(with_shape((length, *rest)))), *rest))
+    if len(plan.tensors) > MOST:
+        plan = with_tensors(_least(len(plan.tensors), lambda count: fails(with_tensors(count))))
+    return plan
 
 
 def _least(high: int, fails: Callable[[int], bool]) -> int:
@@ -175,16 +181,11 @@ def _least(high: int, fails: Callable[[int], bool]) -> int:
 
 
 def largeness(plan: Plan) -> str | None:
-    """Describe in what a plan is larger than any case drawn by `strategies`; None where it is not."""
+    """Describe in what a plan is larger than any case drawn by `strategies`; None where its steps alone may be more."""
     shape = max((tensor.shape for tensor in plan.tensors), key=math.prod)
-    found = []
-    if math.prod(shape) > max(map(math.prod, SHAPES)):
-        found.append(f"a tensor of {'x'.join(map(str, shape))} elements")
-    if len(plan.tensors) > 5:
-        found.append(f"{len(plan.tensors)} tensors")
-    if plan.steps > max(STEPS):
-        found.append(f"{plan.steps} steps")
-    return " and ".join(found) or None
+    if math.prod(shape) > LARGEST:
+        return f"a tensor of {'x'.join(map(str, shape))} elements"
+    return f"{len(plan.tensors)} tensors" if len(plan.tensors) > MOST else None
 
 
 def to_json(plan: Plan) -> str:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.large import built, largeness, smallest, to_json
+from optimetry.conformance.cases.large import LONGEST, built, largeness, smallest, to_json
 from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence
+from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.numerics.agreement import SLACK, Agreement, Expected, compare, shares_of
 from optimetry.conformance.numerics.arrays import Array
@@ -57,20 +58,39 @@ def contradiction(
             if trial.failing(plan) is not None:
                 return trial.shown(smallest(plan, lambda smaller: trial.failing(smaller) is not None))
         except TargetFault as fault:
+            where = largeness(plan) or f"a run of {plan.steps} steps"
             shown = {"plan": to_json(plan), "case": to_json(plan), "script": None}
-            reason = f"{fault}, with {largeness(plan) or 'a small case'}"
-            return Contradiction({"verdict": "error", "reason": reason, "counterexample": shown})
+            return Contradiction({"verdict": "error", "reason": f"{fault}, with {where}", "counterexample": shown})
     return None
 
 
 @dataclass(frozen=True)
 class _Failing:
-    """A large case that is not explained: the part that was compared, and what the target returned there."""
+    """A large case that is not explained.
+
+    Attributes:
+        case: the whole case.
+        part: what was compared of it.
+        given: what the target returned there.
+        oracle: the expected value there.
+    """
 
     case: Case
     part: Part
     given: Array
     oracle: Expected
+
+    @property
+    def shares(self) -> Array:
+        """The error ratios."""
+        known = np.isfinite(self.oracle.bound) & np.isfinite(self.oracle.value)
+        found: Array = shares_of(self.given, self.oracle, known)
+        return found
+
+    @property
+    def step(self) -> int:
+        """The first step that is not explained, from 0."""
+        return int(np.argmax(self.shares.max(axis=1) > SLACK))
 
 
 @dataclass(frozen=True)
@@ -94,36 +114,42 @@ class _Trial:
     def shown(self, plan: Plan) -> Contradiction:
         """Build the verdict on a plan that fails."""
         found = self.failing(plan)
-        assert found is not None
-        large = largeness(plan)
+        assert found is not None  # or the target is not repeatable, which a law has reported
         agreement = compare(found.given, expected(found.part.case), found.case.form)
-        if large is None:
+        if largeness(plan) is None and found.step < LONGEST:
             reason = f"no known rule explains it: up to {agreement.share:.3g} times what rounding can"
             shown = evidence.difference(self.target, found.case, self.guard)
-            return Contradiction({"verdict": "diverges", "reason": reason, "counterexample": shown}, agreement)
-        shares = shares_of(found.given, found.oracle, np.isfinite(found.oracle.bound) & np.isfinite(found.oracle.value))
-        step = int(np.argmax(shares.max(axis=1) > SLACK))
-        column = int(np.argmax(shares[step]))
-        given, wanted = (float(x[step, column]) for x in (found.given, found.oracle.value))
-        reason = (
-            f"{'as documented' if self.explanation.rule.documented else self.explanation.rule.name} in small cases, "
-            f"but not with {large}, the smallest such case found: returned {given:.9g} at step {step + 1}, "
-            f"element {found.part.columns[column]}, where {wanted:.9g} is expected"
-        )
-        shown = {"plan": to_json(plan), **self._evidence(plan, found, shares.max(axis=0))}
+        else:
+            reason = self._reason(plan, found)
+            shown = {"plan": to_json(plan), **self._evidence(plan, found)}
         return Contradiction({"verdict": "diverges", "reason": reason, "counterexample": shown}, agreement)
 
-    def _evidence(self, plan: Plan, found: _Failing, shares: Array) -> dict[str, Any]:
+    def _reason(self, plan: Plan, found: _Failing) -> str:
+        """Say what fails where, and from which size on."""
+        rule, step = self.explanation.rule, found.step
+        column = int(np.argmax(found.shares[step]))
+        given, wanted = (float(x[step, column]) for x in (found.given, found.oracle.value))
+        tensor, element = _place(found.case, int(found.part.columns[column]))
+        size = largeness(plan)
+        return (
+            f"{'as documented' if rule.documented else rule.name} in small cases, but not "
+            f"{f'with {size}, the fewest found' if size else f'after {step} steps'}: returned {given:.9g} at step "
+            f"{step + 1}, {f'tensor {tensor}, ' if len(plan.tensors) > 1 else ''}element {element}, "
+            f"where {wanted:.9g} is expected"
+        )
+
+    def _evidence(self, plan: Plan, found: _Failing) -> dict[str, Any]:
         """Cut what is furthest off out of the case, with a script; the plan alone where that is too much."""
-        part = _cut(found.part.case, shares)
+        part = _cut(found)
         if part is None:
             return {"case": to_json(plan), "script": None}
-        given, oracle = found.given[:, part.columns], expected(part.case)
+        given, oracle = found.given[: found.step + 1, part.columns], expected(part.case)
         worst = compare(given, oracle, part.case.form)
         if worst.conforms or worst.worst is None:  # another formula explained the small cases
             return {"case": part.case.to_json(), "script": None}
         name = f"{self.target.name} {self.target.version}"
-        title = f"{name} on {plan.optimizer} in {plan.dtype}: elements of {largeness(plan)}."
+        where = largeness(plan) or f"a run of {plan.steps} steps"
+        title = f"{name} on {plan.optimizer} in {plan.dtype}: part of {where}."
         step, element = worst.worst
         return {
             "case": part.case.to_json(),
@@ -137,14 +163,23 @@ class _Trial:
         }
 
 
-def _cut(case: Case, shares: Array) -> Part | None:
-    """Return the part of a case with the largest error ratios, as far as it can be evaluated apart and is small."""
-    subject, steps = subject_of(case), len(case.grads)
+def _place(case: Case, column: int) -> tuple[int, int]:
+    """Return the tensor and the element of it that a column is."""
+    ends = np.cumsum([param.size for param in case.parameters])
+    tensor = int(np.searchsorted(ends, column, side="right"))
+    return tensor, int(column - ends[tensor] + case.parameters[tensor].size)
+
+
+def _cut(found: _Failing) -> Part | None:
+    """Return what is furthest off as a case that ends there; None where that is large still."""
+    steps, shares = found.step + 1, found.shares[found.step]
+    case = at_steps(found.part.case, list(range(steps)))
+    subject = subject_of(case)
     columns = np.arange(case.size)
     if subject.elementwise:
         columns = np.sort(np.argsort(shares)[::-1][: max(1, min(SHOWN, NUMBERS // steps, np.sum(shares > SLACK)))])
     elif not subject.joint:
-        ends = np.cumsum([param.size for param in case.parameters])
-        tensor = int(np.searchsorted(ends, np.argmax(shares), side="right"))
-        columns = np.arange(ends[tensor] - case.parameters[tensor].size, ends[tensor])
+        tensor, element = _place(case, int(np.argmax(shares)))
+        first = int(np.argmax(shares)) - element
+        columns = np.arange(first, first + case.parameters[tensor].size)
     return part_of(case, columns) if len(columns) * steps <= NUMBERS else None
