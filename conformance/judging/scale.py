@@ -55,8 +55,10 @@ def contradiction(
     trial = _Trial(target, explanation, guard)
     for plan in plans:
         try:
-            if trial.failing(plan) is not None:
-                return trial.shown(smallest(plan, lambda smaller: trial.failing(smaller) is not None))
+            found = trial.failing(plan)
+            if found is not None:
+                least = smallest(plan, lambda smaller: trial.failing(smaller) is not None)
+                return trial.shown(least, found if least == plan else trial.failing(least))
         except TargetFault as fault:
             where = largeness(plan) or f"a run of {plan.steps} steps"
             shown = {"plan": to_json(plan), "case": to_json(plan), "script": None}
@@ -111,10 +113,10 @@ class _Trial:
         given, oracle = after[:, part.columns], self.explanation.expected(part.case)
         return None if compare(given, oracle, case.form).conforms else _Failing(case, part, given, oracle)
 
-    def shown(self, plan: Plan) -> Contradiction:
+    def shown(self, plan: Plan, found: _Failing | None) -> Contradiction:
         """Build the verdict on a plan that fails."""
-        found = self.failing(plan)
-        assert found is not None  # or the target is not repeatable, which a law has reported
+        if found is None:
+            raise TargetFault("gives another result in every run")
         agreement = compare(found.given, expected(found.part.case), found.case.form)
         if largeness(plan) is None and found.step < LONGEST:
             reason = f"no known rule explains it: up to {agreement.share:.3g} times what rounding can"

@@ -111,6 +111,7 @@ def _furthest(case: Case, after: Array, computed: Declared) -> Iterator[Array]:
             for step, arrays in enumerate(subject.trajectory(chunk.case, PlainNumbers(), computed)):
                 value, given = flat(list(arrays)), after[step, chunk.columns].astype(np.float64)
                 largest = np.fmax(largest, np.abs(value))
-                distance = np.where((given == value) | (np.isnan(given) & np.isnan(value)), 0.0, np.abs(given - value))
-                apart = np.maximum(apart, np.nan_to_num(distance / largest, nan=np.inf))
+                same = (given == value) | (np.isnan(given) & np.isnan(value))
+                off = np.where(same, 0.0, np.nan_to_num(np.abs(given - value) / largest, nan=np.inf))
+                apart = np.maximum(apart, off)
         yield chunk.columns[np.argsort(apart)[-FURTHEST:]]
