@@ -226,3 +226,14 @@ def test_what_is_not_offered_is_not_tried() -> None:
     target = NumpyTarget()
     target.unsupported = lambda optimizer, hyper, dtype: "no"  # type: ignore[attr-defined]
     assert contradicted(target, "sgd", BIG) is None
+
+
+def test_every_hundred_steps_are_watched_as_a_run() -> None:
+    beats: list[None] = []
+    case = case_of("sgd", LONG)
+    guard = Guard(heartbeat=lambda: beats.append(None))
+    after = trajectory(NumpyTarget(), case, guard)
+    assert len(beats) == 3
+    assert np.isfinite(after).all()
+    trajectory(NumpyTarget(), case.replace(grads=(), learning_rates=()), guard)
+    assert len(beats) == 4
