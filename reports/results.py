@@ -115,7 +115,7 @@ class Verdict:
         engine: the implementation inside the target, ``default`` where there is only one.
         reason: one sentence on why the verdict is not ``conforms``; empty where it is.
         counterexample: a JSON object with the exact ``case`` and a standalone NumPy ``script`` that shows the
-            difference, or None.
+            difference, or None. Of a case that fails by its size it has the ``plan``, too, from which it is built.
     """
 
     kind: Literal["verdict"] = "verdict"

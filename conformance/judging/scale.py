@@ -118,9 +118,11 @@ class _Trial:
         if found is None:
             raise TargetFault("gives another result in every run")
         agreement = compare(found.given, expected(found.part.case), found.case.form)
-        if largeness(plan) is None and found.step < LONGEST:
+        if largeness(plan) is None and found.step < LONGEST and not agreement.conforms:
             reason = f"no known rule explains it: up to {agreement.share:.3g} times what rounding can"
-            shown = evidence.difference(self.target, found.case, self.guard)
+            shown = evidence.difference(
+                self.target, at_steps(found.case, list(range(min(LONGEST, plan.steps)))), self.guard
+            )
         else:
             reason = self._reason(plan, found)
             shown = {"plan": to_json(plan), **self._evidence(plan, found)}

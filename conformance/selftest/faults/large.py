@@ -14,12 +14,12 @@ from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.subjects.wrappers.clips import ClipByNorm
 
 BLOCK = (Scale(((4099,),)),)
-WHOLE_BLOCKS = (Scale(((4096,),)),)
+WHOLE_BLOCKS = (Scale(((4096,),), drawn=True),)
 BIG = (Scale(((65_537,),)),)
-HUGE = (Scale(((1_000_003,),), steps=2),)
-MATRIX = (Scale(((257, 129),)),)
+HUGE = (Scale(((1_000_003,),), steps=2, drawn=True),)
+MATRIX = (Scale(((257, 129),), drawn=True),)
 CUBE = (Scale(((33, 65, 31),)),)
-MANY = (Scale(MIXED, tensors=70),)
+MANY = (Scale(MIXED, tensors=70, drawn=True),)
 MOST = (Scale(MIXED, tensors=1000, steps=2),)
 LONG = (Scale(SHORT, steps=300),)
 LONGEST = (Scale(SHORT, steps=2500),)
@@ -132,10 +132,10 @@ enter(
     Fault(
         name="last_block_skipped",
         optimizer="adadelta",
-        defect="the last of many blocks of 65536 is not launched where all are full but that one",
-        start=_skipping(2**19, lambda size: slice(size - size % 65536, size)),
+        defect="the last block of 65536 is not launched in tensors of at least 70000 elements",
+        start=_skipping(70_000, lambda size: slice(size - size % 65536, size)),
         scales=HUGE,
-        because="524289 elements",
+        because="a tensor of 70000 elements",
     ),
     Fault(
         name="seam_skipped",
