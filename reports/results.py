@@ -122,7 +122,7 @@ class Verdict:
         reason: one sentence on why the verdict is not ``conforms``; empty where it is.
         untried: what cases lack because the target does not offer it, such as ``missing gradients``.
         counterexample: a JSON object with the exact ``case`` and a standalone NumPy ``script`` that shows the
-            difference, or None.
+            difference, or None. Of a case that fails by its size it has the ``plan``, too, from which it is built.
     """
 
     kind: Literal["verdict"] = "verdict"

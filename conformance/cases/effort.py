@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from optimetry.conformance.cases.large import FEW_SCALES, MORE_SCALES, SCALES, Scale
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -13,14 +15,20 @@ class Effort:
         name: as on the command line.
         cases: cases compared with the oracle, for each optimizer and dtype.
         law_cases: cases each law is tried on.
+        scales: the large cases, which are tried after the others.
     """
 
     name: str
     cases: int
     law_cases: int
+    scales: tuple[Scale, ...] = ()
 
 
 EFFORTS = {
     effort.name: effort
-    for effort in (Effort("quick", 80, 3), Effort("standard", 400, 12), Effort("thorough", 2000, 40))
+    for effort in (
+        Effort("quick", 80, 3, FEW_SCALES),
+        Effort("standard", 400, 12, SCALES),
+        Effort("thorough", 2000, 40, MORE_SCALES),
+    )
 }

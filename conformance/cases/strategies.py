@@ -174,6 +174,11 @@ class Drawn(Hashable, Protocol):
         """Whether an element of the result depends on the same element of the inputs alone."""
         ...
 
+    @property
+    def joint(self) -> bool:
+        """Whether what one parameter gets depends on the others."""
+        ...
+
     def hyperparameters(self) -> Sequence[Hyperparameter]:
         """Its hyperparameters, with their domains and corners."""
         ...
@@ -294,5 +299,9 @@ def drawn_cases(subject: Drawn, dtype: str, *, seed: int, count: int) -> Iterato
 
 @lru_cache(maxsize=200)
 def _drawn(subject: Drawn, dtype: str, seed: int, number: int) -> Case:
-    chooser = _Seeded(random.Random(f"{subject.name} {dtype} {seed} {number}"))
-    return subject.adapted(plan(chooser, subject, dtype).case())
+    return subject.adapted(seeded_plan(subject, dtype, f"{seed} {number}").case())
+
+
+def seeded_plan(subject: Drawn, dtype: str, seed: str) -> Plan:
+    """Choose a plan for one subject in one dtype, the same for the same seed."""
+    return plan(_Seeded(random.Random(f"{subject.name} {dtype} {seed}")), subject, dtype)

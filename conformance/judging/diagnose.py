@@ -91,7 +91,8 @@ def diagnose(
 ) -> list[Diagnosis]:
     """Return one diagnosis for each engine; the arguments are those of `judge`."""
     before = [*probes_of(optimizer, dtype), *confirming_cases(optimizer, dtype, effort, seed)]
-    found = examined(engines, optimizer, dtype, effort=LAWS_ALONE, seed=seed, guard=guard, before=before)
+    few = dataclasses.replace(LAWS_ALONE, scales=effort.scales)
+    found = examined(engines, optimizer, dtype, effort=few, seed=seed, guard=guard, before=before)
     return [_diagnosis(examination) for examination in found]
 
 
@@ -125,7 +126,7 @@ def _divergence(target: Target, known: Diagnosis, guard: Guard) -> Divergence | 
     nearest = known.nearest or documented_class(known.verdict.optimizer)
     cases: list[Case] = [case for case, _ in known.probed.cases] if known.probed else []
     counterexample: dict[str, Any] = known.verdict.counterexample or {}
-    if "case" in counterexample:
+    if "case" in counterexample and "plan" not in counterexample:  # what goes wrong at a size alone goes right apart
         cases.append(Case.from_json(counterexample["case"]))
     for case in cases:
         found = first_divergence(target, case, nearest.of(case.hyper), guard)

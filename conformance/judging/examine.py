@@ -10,11 +10,13 @@ from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.large import large_plans
 from optimetry.conformance.cases.offered import Limits
-from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.cases.strategies import Plan, drawn_cases
 from optimetry.conformance.judging import evidence
 from optimetry.conformance.judging.confirm import confirmed
 from optimetry.conformance.judging.identify import Identity, identify, in_parts
+from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.laws import Law, laws_of
 from optimetry.conformance.naming.adapters import Mistaken
 from optimetry.conformance.naming.explanation import Explanation
@@ -76,11 +78,12 @@ def examined(
         drawn = drawn_cases(subject, dtype, seed=seed, count=effort.cases)
         return map(limits.offered, chain(before, recorded, drawn))
 
+    plans = list(large_plans(subject, dtype, effort.scales, seed))
     alike: dict[Limits, list[Examination]] = {}
     examinations = []
     for engine in engines:
         limits = limits_of(engine, optimizer)
-        examination = Examination(engine, optimizer, dtype, partial(cases, limits), guard or Guard())
+        examination = Examination(engine, optimizer, dtype, partial(cases, limits), guard or Guard(), plans)
         examinations.append(examination)
         alike.setdefault(limits, []).append(examination)
     for limits, members in alike.items():
@@ -114,6 +117,7 @@ class Examination:
         dtype: the dtype's name.
         cases: every case again, from the first.
         guard: what watches over its runs.
+        plans: the large cases, which are tried once the others have an explanation.
         agreement: with the documented formula, over the cases tried so far.
         tried: how many those are.
         declined: why a case was not offered, if one was not.
@@ -128,6 +132,7 @@ class Examination:
     dtype: str
     cases: Callable[[], Iterator[Case]]
     guard: Guard
+    plans: Sequence[Plan] = ()
     agreement: Agreement = field(default_factory=Agreement)
     tried: int = 0
     declined: str | None = None
@@ -182,6 +187,8 @@ class Examination:
         """Build the verdict; cases are run again to identify what a rejected engine computes."""
         try:
             fields = self._outcome()
+            if self.explanation is not None:
+                fields = self._at_scale(self.explanation) or fields
         except TargetFault as fault:
             fields = {"verdict": "error", "reason": str(fault)}
         compared = self.agreement.elements > self.agreement.vacuous
@@ -197,6 +204,15 @@ class Examination:
             untried=limits_of(self.target, self.optimizer).untried() if self.tried else [],
             **fields,
         )
+
+    def _at_scale(self, explanation: Explanation) -> dict[str, Any] | None:
+        """Return the verdict's fields if a large case contradicts what explains the others; None where none does."""
+        found = contradiction(self.target, self.plans, explanation, self.guard)
+        if found is None:
+            return None
+        self.explanation = None
+        self.agreement, self.tried = self.agreement + found.agreement, self.tried + 1
+        return found.fields
 
     def _outcome(self) -> dict[str, Any]:
         if self.fault is not None:

@@ -29,11 +29,14 @@ divided by the root, and one in the second is not. No constant slack covers that
 """
 
 
-@lru_cache(maxsize=256)
+KEPT = 2**16
+"""The most numbers, of all steps, that a case may have for its evaluation to be kept."""
+
+
 def expected(
     case: Case, computed: Declared | None = None, form: Format | None = None, narrow: tuple[str, ...] = ()
 ) -> Expected:
-    """Evaluate a subject on `Bounded` numbers; the latest evaluations are kept.
+    """Evaluate a subject on `Bounded` numbers; the latest evaluations of small cases are kept.
 
     Args:
         case: what the subject is fed.
@@ -42,6 +45,11 @@ def expected(
         narrow: real hyperparameters, and perhaps `LEARNING_RATE`, that may have been rounded to float32 wherever they
             are used.
     """
+    evaluate = kept if case.size * len(case.grads) <= KEPT else _evaluated
+    return evaluate(case, computed, form, narrow)
+
+
+def _evaluated(case: Case, computed: Declared | None, form: Format | None, narrow: tuple[str, ...]) -> Expected:
     subject, form = subject_of(case), form or with_underflow_room(case.form)
     numbers = BoundedNumbers(subject, form, narrow)
     groups = list(_groups(case, subject.elementwise))
@@ -54,6 +62,10 @@ def expected(
             for array, column in zip(arrays, columns, strict=True):
                 value[step, column], bound[step, column] = array.value.reshape(-1), array.bound.reshape(-1)
     return Expected(value, bound, flat(subject.magnitudes(case)).astype(np.float64))
+
+
+kept = lru_cache(maxsize=256)(_evaluated)
+"""The latest evaluations, of cases with at most `KEPT` numbers."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from types import FrameType
 from typing import Any
 
@@ -23,14 +24,17 @@ from optimetry.reference.errors import TargetFault, TargetHung
 NUMPY_DEFAULT = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 """How NumPy handles floating-point errors by default, which every target is started with."""
 
+STRETCH = 100
+"""The steps that are watched as one run: a run of thousands takes an honest target, too, its time."""
+
 
 @dataclass(frozen=True)
 class Guard:
     """Watches over each run of a target.
 
     Attributes:
-        time_limit: seconds one run may take.
-        heartbeat: called before each run.
+        time_limit: seconds one run may take, and each further `STRETCH` of a longer one.
+        heartbeat: called before each of them.
     """
 
     time_limit: float = 60.0
@@ -51,10 +55,12 @@ def trajectory(target: Target, case: Case, guard: Guard, *, fresh: Sequence[int]
             how this process computes.
     """
     after = np.empty((len(case.grads), case.size), case.form.dtype)
-    with watched(guard):
-        session = Session(target, case, fresh)
-        for step, (grads, rate) in enumerate(case.steps):
-            after[step] = flat(session.step(grads, rate))
+    session = None
+    for start in range(0, max(len(after), 1), STRETCH):
+        with watched(guard):
+            session = session or Session(target, case, fresh)
+            for step, (grads, rate) in islice(enumerate(case.steps), start, start + STRETCH):
+                after[step] = flat(session.step(grads, rate))
     return after
 
 

@@ -11,7 +11,8 @@ from optimetry.accelerated import clips
 from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.source import cuda_text
-from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.large import MIXED, Scale
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.accelerated.target import FMAD, MASTER, AcceleratedTarget
 from optimetry.reference.rules import RULES
@@ -26,6 +27,7 @@ from tests.accelerated.cases import (
     variants_where,
 )
 from tests.accelerated.emulated import Emulated, compiled, needs_compiler, plant
+from tests.conformance.judged import QUICK
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("emulated_cuda")]
 
@@ -41,9 +43,17 @@ def cuda(*ends: str) -> list[AcceleratedTarget]:
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
     masters = ("", MASTER) if DTYPES[dtype].narrow else ("",)
     engines = cuda(*(fmad + master for fmad in ("", FMAD) for master in masters))
-    for verdict in judge(engines, rule, dtype, effort=EFFORTS["quick"], seed=0):
+    for verdict in judge(engines, rule, dtype, effort=QUICK, seed=0):
         assert verdict.verdict == "conforms", verdict
-        assert verdict.cases == EFFORTS["quick"].cases
+        assert verdict.cases == QUICK.cases
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["adam", "lamb", "clip_by_global_norm", "dgc_compress", "exponential_moving_average"])
+def test_more_blocks_than_one_and_many_tensors_are_judged(name: str) -> None:
+    scales = (Scale(((4099,),)), Scale(((257, 129),)), Scale(MIXED, tensors=70))
+    (verdict,) = judge(cuda(""), name, "float32", effort=Effort("large", 4, 0, scales), seed=0)
+    assert verdict.verdict == "conforms", verdict
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -69,7 +79,7 @@ def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
 )
 def test_a_planted_fault_is_rejected(name: str, before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(before, after, monkeypatch)
-    (verdict,) = judge(cuda(""), name, "float32", effort=EFFORTS["quick"], seed=0)
+    (verdict,) = judge(cuda(""), name, "float32", effort=QUICK, seed=0)
     assert verdict.verdict in ("diverges", "dialect"), verdict
 
 
@@ -77,7 +87,7 @@ def test_a_planted_fault_is_rejected(name: str, before: str, after: str, monkeyp
 def test_a_joint_norm_that_is_of_each_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     scaling = clips.scaling
     monkeypatch.setattr(clips, "scaling", lambda limit, joint: scaling(limit, joint=False))
-    (verdict,) = judge(cuda(""), "clip_by_global_norm", "float32", effort=EFFORTS["quick"], seed=0)
+    (verdict,) = judge(cuda(""), "clip_by_global_norm", "float32", effort=QUICK, seed=0)
     assert verdict.verdict in ("diverges", "dialect"), verdict
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS, Effort
@@ -13,7 +14,8 @@ from optimetry.conformance.targets.protocol import engines_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reports.results import Verdict
 
-QUICK = EFFORTS["quick"]
+QUICK = dataclasses.replace(EFFORTS["quick"], scales=())
+"""Without large cases, which have tests of their own."""
 
 NAMED = [dialect for dialects in DIALECTS.values() for dialect in dialects]
 

@@ -17,7 +17,7 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.numerics.arrays import Array, same_bits
 from optimetry.conformance.numerics.environment import changes, default_environment
-from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.oracle.expected import expected, kept
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.session import NUMPY_DEFAULT, Guard, Session, hold_contents, trajectory, watched
@@ -267,7 +267,7 @@ def test_the_oracle_computes_alike_whatever_the_environment_and_leaves_it(deed: 
     for dtype, size in (("float32", 0.1), ("float64", 3e-310)):
         case = of_size(dtype, size)
         before = expected(case)
-        expected.cache_clear()
+        kept.cache_clear()
         deed()
         after = expected(case)
         assert changes() == [said]

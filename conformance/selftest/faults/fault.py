@@ -6,6 +6,7 @@ from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from optimetry.conformance.cases.large import Scale
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.reports.results import Verdict, described
@@ -32,6 +33,7 @@ class Fault:
         dtypes: the dtypes in which it must be noticed.
         because: what the verdict's reason must contain.
         time_limit: seconds one run may take.
+        scales: the large cases that show it, where no ordinary case does.
         kind: the class of its target.
     """
 
@@ -44,6 +46,7 @@ class Fault:
     dtypes: tuple[str, ...] = ("float32",)
     because: str = ""
     time_limit: float = 60.0
+    scales: tuple[Scale, ...] = ()
     kind: type[FaultyTarget] | None = field(default=None, repr=False)
 
     def target(self) -> FaultyTarget:

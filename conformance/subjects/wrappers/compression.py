@@ -86,9 +86,32 @@ def _(v: Bounded, number: int) -> Trilean:
     known = np.isfinite(bound)
     low = np.where(known, np.maximum(size - bound, 0), 0)
     high = np.where(known, size + bound, np.inf)
-    before = np.arange(len(size))[:, None] < np.arange(len(size))  # entry of the row, of the column
-    equal = (low[:, None] == high) & (high[:, None] == low)  # exactly
-    surely_ahead = (low[:, None] > high) | (equal & before)
-    maybe_ahead = (high[:, None] >= low) & ~(equal & ~before) & ~np.eye(len(size), dtype=bool)  # no entry of itself
-    undecided = (surely_ahead.sum(axis=0) < number) & (maybe_ahead.sum(axis=0) >= number)
+    low, high = np.split(_ranks(np.concatenate([low, high])), 2)
+    entries = len(low)
+    equal_before, equal_after = _equal_around(np.where(low == high, low, -1))
+    # An entry is surely ahead of another if its interval is above, maybe ahead unless it is below; equal exact entries
+    # are in their order.
+    surely_ahead = entries - np.searchsorted(np.sort(low), high, side="right") + equal_before
+    maybe_ahead = entries - np.searchsorted(np.sort(high), low, side="left") - 1 - equal_after
+    undecided = (surely_ahead < number) & (maybe_ahead >= number)
     return Trilean(truth, undecided.reshape(v.shape))
+
+
+def _ranks(values: Array) -> Array:
+    """Number the different values in ascending order."""
+    order = np.argsort(values)
+    ascending = values[order]
+    ranks = np.empty(len(values), np.int64)
+    ranks[order] = np.cumsum(np.concatenate([[False], ascending[1:] != ascending[:-1]])[: len(values)])
+    return ranks
+
+
+def _equal_around(keys: Array) -> tuple[Array, Array]:
+    """Count, for each key, the equal ones before it and those after it; none for a key of -1."""
+    order = np.argsort(keys, kind="stable")
+    ascending = keys[order]
+    places = np.arange(len(keys))
+    before, after = np.empty(len(keys), np.int64), np.empty(len(keys), np.int64)
+    before[order] = places - np.searchsorted(ascending, ascending, side="left")
+    after[order] = np.searchsorted(ascending, ascending, side="right") - 1 - places
+    return np.where(keys < 0, 0, before), np.where(keys < 0, 0, after)

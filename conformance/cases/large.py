@@ -1,0 +1,206 @@
+"""Draws large cases: big tensors, many tensors and long runs, which the cases drawn by `strategies` never are.
+
+A defect may depend on size alone: a tail beyond a block, a seam between threads, a narrow index or step count. A large
+case is handled as its `Plan`, a few choices from which the same arrays are built every time, so that nobody has to keep
+millions of numbers to show a failure.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import SHAPES, STEPS, Drawn, Plan, Tensor, seeded_plan
+from optimetry.conformance.numerics.formats import FORMATS
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What is large in a case.
+
+    Attributes:
+        shapes: the shapes of the tensors, in turn.
+        tensors: how many there are.
+        steps: how many steps are taken.
+        drawn: whether hyperparameters and magnitudes are drawn, instead of the defaults and N(0, 1) from zero, where
+            every update shows.
+    """
+
+    shapes: tuple[Shape, ...]
+    tensors: int = 1
+    steps: int = 3
+    drawn: bool = False
+
+    @property
+    def long(self) -> bool:
+        """Whether the run is what is large."""
+        return self.steps > LONGEST
+
+
+MIXED: tuple[Shape, ...] = ((3,), (17,), (), (1,), (2, 3))
+"""The shapes of many tensors."""
+
+SHORT: tuple[Shape, ...] = ((17,),)
+"""The shape of the tensor in a long run."""
+
+FEW_SCALES = (Scale(((4099,),)), Scale(MIXED, tensors=70, drawn=True), Scale(SHORT, steps=300))
+"""A big tensor with a tail behind its blocks, more tensors than one launch takes, and more steps than 8 bits count."""
+
+SCALES = (
+    *FEW_SCALES,
+    Scale(((4096,),), drawn=True),
+    Scale(((65_537,),)),
+    Scale(((257, 129),), drawn=True),
+    Scale(((33, 65, 31),)),
+    Scale(((1_000_003,),), steps=2, drawn=True),
+    Scale(MIXED, tensors=1000, steps=2),
+    Scale(SHORT, steps=2500),
+)
+"""Sizes around powers of two, blocks and threads; more steps than a float16 (2048) or a schedule of 1,000 counts."""
+
+MORE_SCALES = (*SCALES, Scale(((4_194_305,),), steps=2), Scale(SHORT, steps=10_000))
+
+LARGEST, MOST, LONGEST = max(map(math.prod, SHAPES)), 5, max(STEPS)
+"""The most elements of a tensor, tensors and steps of the cases that `strategies` draws."""
+
+KEPT = 2**16
+"""The most numbers, of all steps, of a large case that is kept."""
+
+WHOLE = 2**17
+"""The most elements of a case that is judged whole, because a result depends on other elements."""
+
+
+def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) -> Iterator[Plan]:
+    """Yield a plan for each scale that can be judged, the same for the same seed.
+
+    Sums of so many elements that rounding may exceed them are left out, and long runs of subjects that take few steps.
+    A long run has gradients of one sign, so that a wrong factor adds up.
+    """
+    for scale in scales:
+        drawn = seeded_plan(subject, dtype, f"{seed} {scale.shapes} {scale.tensors} {scale.steps}")
+        from_zero = subject.elementwise and not scale.drawn and not scale.long
+        tensor = Tensor(
+            shape=(),
+            start="zero" if from_zero else "mixed",
+            pattern="one_sign" if scale.long else "mixed" if scale.drawn else "normal",
+            untouched=False,
+            missing=None,
+        )
+        rate = (0.01 if scale.long else 0.1) * (1.0 if subject.elementwise else 0.1)
+        plan = dataclasses.replace(
+            drawn,
+            hyper=drawn.hyper if scale.drawn else _defaults(subject),
+            tensors=tuple(
+                dataclasses.replace(
+                    tensor, shape=scale.shapes[i % len(scale.shapes)], missing=1 if i % 8 == 5 else None
+                )
+                for i in range(scale.tensors)
+            ),
+            steps=scale.steps,
+            rate=rate,
+            later_rate=rate / 2,
+        )
+        if (subject.elementwise or _summable(plan, subject)) and (
+            not scale.long or len(built(plan, subject).grads) == scale.steps
+        ):
+            yield plan
+
+
+def _summable(plan: Plan, subject: Drawn) -> bool:
+    """Whether sums over a tensor, or over all, have few enough terms for the oracle, and for their rounding errors."""
+    terms = size(plan) if subject.joint else max(math.prod(tensor.shape) for tensor in plan.tensors)
+    return size(plan) <= WHOLE and 8 * terms * FORMATS[plan.dtype].roundoff <= 1
+
+
+def built(plan: Plan, subject: Drawn) -> Case:
+    """Return the case of a plan, as it makes sense for the subject; the latest small ones are kept."""
+    if size(plan) * plan.steps <= KEPT:
+        return _built(to_json(plan), subject)
+    return subject.adapted(plan.case())
+
+
+@lru_cache(maxsize=len(SCALES))
+def _built(plan: str, subject: Drawn) -> Case:
+    return subject.adapted(from_json(plan).case())
+
+
+def size(plan: Plan) -> int:
+    """Return the number of elements of all tensors."""
+    return sum(math.prod(tensor.shape) for tensor in plan.tensors)
+
+
+def smallest(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
+    """Return the smallest plan found that still fails: bisects the largest tensor, then the number of tensors.
+
+    Steps are not left out: the same run shows which is the first that fails. Each bisection takes some twenty calls,
+    the first of which are the most costly.
+
+    Args:
+        plan: a plan that fails.
+        fails: whether a plan fails; called for smaller plans only.
+    """
+    largest = max(range(len(plan.tensors)), key=lambda i: math.prod(plan.tensors[i].shape))
+
+    def with_shape(shape: Shape) -> Plan:
+        tensors = list(plan.tensors)
+        tensors[largest] = dataclasses.replace(tensors[largest], shape=shape)
+        return dataclasses.replace(plan, tensors=tuple(tensors))
+
+    def with_tensors(count: int) -> Plan:
+        return dataclasses.replace(plan, tensors=plan.tensors[:count])
+
+    shape = plan.tensors[largest].shape
+    if math.prod(shape) > LARGEST:
+        flat = (math.prod(shape),)
+        if flat != shape and fails(with_shape(flat)):
+            shape = flat
+        rest = shape[1:]
+        plan = with_shape((_least(shape[0], lambda length: fails(with_shape((length, *rest)))), *rest))
+    if len(plan.tensors) > MOST:
+        plan = with_tensors(_least(len(plan.tensors), lambda count: fails(with_tensors(count))))
+    return plan
+
+
+def _least(high: int, fails: Callable[[int], bool]) -> int:
+    """Return a number that fails and whose predecessor does not, or 1, by bisection; ``high`` is known to fail."""
+    low = 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fails(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def largeness(plan: Plan) -> str | None:
+    """Describe in what a plan is larger than any case drawn by `strategies`; None where its steps alone may be more."""
+    shape = max((tensor.shape for tensor in plan.tensors), key=math.prod)
+    if math.prod(shape) > LARGEST:
+        return f"a tensor of {'x'.join(map(str, shape))} elements"
+    return f"{len(plan.tensors)} tensors" if len(plan.tensors) > MOST else None
+
+
+def to_json(plan: Plan) -> str:
+    """Return a plan as JSON text, from which the same case can be built again."""
+    return json.dumps(dataclasses.asdict(plan))
+
+
+def from_json(text: str) -> Plan:
+    """Read the plan that `to_json` wrote."""
+    fields: dict[str, Any] = json.loads(text)
+    tensors = [Tensor(**{**tensor, "shape": tuple(tensor["shape"])}) for tensor in fields["tensors"]]
+    return Plan(**{**fields, "tensors": tuple(tensors)})
+
+
+def _defaults(subject: Drawn) -> dict[str, Any]:
+    """Return the default hyperparameters, and the first corner of one without a default."""
+    return {x.name: x.corners[0] if x.default is None else x.default for x in subject.hyperparameters()}

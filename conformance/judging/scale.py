@@ -1,0 +1,190 @@
+"""Holds an explained target against large cases: big tensors, many tensors, long runs.
+
+They are tried once the other cases have an explanation, the documented formula or another. A target that is right in
+small cases and wrong in large ones computes nothing that has a name: it diverges, and the size at which it begins to is
+the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.large import LONGEST, built, largeness, smallest, to_json
+from optimetry.conformance.cases.strategies import Plan
+from optimetry.conformance.judging import evidence
+from optimetry.conformance.laws.variations import at_steps
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.numerics.agreement import SLACK, Agreement, Expected, compare, shares_of
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.oracle.sampled import Part, part_of, sampled
+from optimetry.conformance.subjects.registry import subject_named, subject_of
+from optimetry.conformance.targets.limits import limits_of
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.errors import TargetFault
+
+SHOWN = 3
+"""The most elements that a counterexample has."""
+
+NUMBERS = 4000
+"""The most numbers, of all steps, that a counterexample has."""
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """What a large case has shown against an explanation.
+
+    Attributes:
+        fields: those of the verdict.
+        agreement: with the documented formula, in that case.
+    """
+
+    fields: dict[str, Any]
+    agreement: Agreement = field(default_factory=Agreement)
+
+
+def contradiction(
+    target: Target, plans: Iterable[Plan], explanation: Explanation, guard: Guard
+) -> Contradiction | None:
+    """Try large cases, and return what the first shows that an explanation does not explain; None where all agree."""
+    trial = _Trial(target, explanation, guard)
+    for plan in plans:
+        try:
+            found = trial.failing(plan)
+            if found is not None:
+                least = smallest(plan, lambda smaller: trial.failing(smaller) is not None)
+                return trial.shown(least, found if least == plan else trial.failing(least))
+        except TargetFault as fault:
+            where = largeness(plan) or f"a run of {plan.steps} steps"
+            shown = {"plan": to_json(plan), "case": to_json(plan), "script": None}
+            return Contradiction({"verdict": "error", "reason": f"{fault}, with {where}", "counterexample": shown})
+    return None
+
+
+@dataclass(frozen=True)
+class _Failing:
+    """A large case that is not explained.
+
+    Attributes:
+        case: the whole case.
+        part: what was compared of it.
+        given: what the target returned there.
+        oracle: the expected value there.
+    """
+
+    case: Case
+    part: Part
+    given: Array
+    oracle: Expected
+
+    @property
+    def shares(self) -> Array:
+        """The error ratios."""
+        known = np.isfinite(self.oracle.bound) & np.isfinite(self.oracle.value)
+        found: Array = shares_of(self.given, self.oracle, known)
+        return found
+
+    @property
+    def step(self) -> int:
+        """The first step that is not explained, from 0."""
+        return int(np.argmax(self.shares.max(axis=1) > SLACK))
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """An explanation held against one target."""
+
+    target: Target
+    explanation: Explanation
+    guard: Guard
+
+    def failing(self, plan: Plan) -> _Failing | None:
+        """Run the case of a plan; None where it is explained, or not offered."""
+        case = limits_of(self.target, plan.optimizer).offered(built(plan, subject_named(plan.optimizer)))
+        if reason_unsupported(self.target, case) is not None:
+            return None
+        after = trajectory(self.target, case, self.guard)
+        part = sampled(case, after, self.explanation.computed(case.hyper))
+        given, oracle = after[:, part.columns], self.explanation.expected(part.case)
+        return None if compare(given, oracle, case.form).conforms else _Failing(case, part, given, oracle)
+
+    def shown(self, plan: Plan, found: _Failing | None) -> Contradiction:
+        """Build the verdict on a plan that fails."""
+        if found is None:
+            raise TargetFault("gives another result in every run")
+        agreement = compare(found.given, expected(found.part.case), found.case.form)
+        if largeness(plan) is None and found.step < LONGEST and not agreement.conforms:
+            reason = f"no known rule explains it: up to {agreement.share:.3g} times what rounding can"
+            shown = evidence.difference(
+                self.target, at_steps(found.case, list(range(min(LONGEST, plan.steps)))), self.guard
+            )
+        else:
+            reason = self._reason(plan, found)
+            shown = {"plan": to_json(plan), **self._evidence(plan, found)}
+        return Contradiction({"verdict": "diverges", "reason": reason, "counterexample": shown}, agreement)
+
+    def _reason(self, plan: Plan, found: _Failing) -> str:
+        """Say what fails where, and from which size on."""
+        rule, step = self.explanation.rule, found.step
+        column = int(np.argmax(found.shares[step]))
+        given, wanted = (float(x[step, column]) for x in (found.given, found.oracle.value))
+        tensor, element = _place(found.case, int(found.part.columns[column]))
+        size = largeness(plan)
+        return (
+            f"{'as documented' if rule.documented else rule.name} in small cases, but not "
+            f"{f'with {size}, the fewest found' if size else f'after {step} steps'}: returned {given:.9g} at step "
+            f"{step + 1}, {f'tensor {tensor}, ' if len(plan.tensors) > 1 else ''}element {element}, "
+            f"where {wanted:.9g} is expected"
+        )
+
+    def _evidence(self, plan: Plan, found: _Failing) -> dict[str, Any]:
+        """Cut what is furthest off out of the case, with a script; the plan alone where that is too much."""
+        part = _cut(found)
+        if part is None:
+            return {"case": to_json(plan), "script": None}
+        given, oracle = found.given[: found.step + 1, part.columns], expected(part.case)
+        worst = compare(given, oracle, part.case.form)
+        if worst.conforms or worst.worst is None:  # another formula explained the small cases
+            return {"case": part.case.to_json(), "script": None}
+        name = f"{self.target.name} {self.target.version}"
+        where = largeness(plan) or f"a run of {plan.steps} steps"
+        title = f"{name} on {plan.optimizer} in {plan.dtype}: part of {where}."
+        step, element = worst.worst
+        return {
+            "case": part.case.to_json(),
+            "step": step + 1,
+            "element": element,
+            "given": repr(given[step, element].item()),
+            "documented": str(oracle.value[step, element]),
+            "bound": float(oracle.bound[step, element]),
+            "share": worst.share,
+            "script": evidence.script(part.case, given, oracle, title=title, target=name),
+        }
+
+
+def _place(case: Case, column: int) -> tuple[int, int]:
+    """Return the tensor and the element of it that a column is."""
+    ends = np.cumsum([param.size for param in case.parameters])
+    tensor = int(np.searchsorted(ends, column, side="right"))
+    return tensor, int(column - ends[tensor] + case.parameters[tensor].size)
+
+
+def _cut(found: _Failing) -> Part | None:
+    """Return what is furthest off as a case that ends there; None where that is large still."""
+    steps, shares = found.step + 1, found.shares[found.step]
+    case = at_steps(found.part.case, list(range(steps)))
+    subject = subject_of(case)
+    columns = np.arange(case.size)
+    if subject.elementwise:
+        columns = np.sort(np.argsort(shares)[::-1][: max(1, min(SHOWN, NUMBERS // steps, np.sum(shares > SLACK)))])
+    elif not subject.joint:
+        tensor, element = _place(case, int(np.argmax(shares)))
+        first = int(np.argmax(shares)) - element
+        columns = np.arange(first, first + case.parameters[tensor].size)
+    return part_of(case, columns) if len(columns) * steps <= NUMBERS else None

@@ -1,0 +1,117 @@
+"""Chooses the elements of a large case that are compared with the oracle, and makes the case of these alone.
+
+Where an element of the result depends on the same element of the inputs alone, the oracle need not see the others. The
+sample has the elements at which implementations pass from one loop to another, and those that are furthest from a plain
+evaluation in float64. That evaluation sees every element, but judges none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.reference.declaration import Declared
+
+AFFORDABLE = 2**13
+"""The most elements that are all compared."""
+
+DRAWN = 64
+"""How many elements of a large tensor are chosen at random."""
+
+CHUNK = 2**16
+"""How many elements are evaluated plainly at a time."""
+
+FURTHEST = 8
+"""How many elements are chosen in each chunk because they are furthest from the plain evaluation."""
+
+PARTS = (2, 3, 4, 6, 8, 12, 16)
+"""Numbers of threads among which elements may be shared out."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some elements of a case, as a case.
+
+    Attributes:
+        case: the elements, in the order of the whole case; what one parameter has of them is one-dimensional.
+        columns: their numbers among all elements of the whole case.
+    """
+
+    case: Case
+    columns: Array
+
+
+def sampled(case: Case, after: Array, computed: Declared) -> Part:
+    """Choose the elements to compare.
+
+    Args:
+        case: a large case.
+        after: what a target returned, shape (steps, elements).
+        computed: the formula that it may compute.
+    """
+    subject = subject_of(case)
+    if case.size <= AFFORDABLE or not subject.elementwise:
+        return Part(case, np.arange(case.size))
+    starts = np.cumsum([0, *(param.size for param in case.parameters)])
+    chosen = [start + edges(param.size) for start, param in zip(starts, case.parameters, strict=False)]
+    return part_of(case, np.unique(np.concatenate([*chosen, *_furthest(case, after, computed)])))
+
+
+def edges(size: int) -> Array:
+    """Return the elements of a tensor where loops begin and end, on both sides of each seam, and some at random."""
+    powers = 2 ** np.arange(max(size, 1).bit_length())
+    seams = np.concatenate([[0, size], powers, size - size % powers, *(np.arange(n) * size // n for n in PARTS)])
+    around = np.concatenate([seams - 1, seams, seams + 1, np.random.default_rng(size).integers(0, size, DRAWN)])
+    return np.unique(around[(around >= 0) & (around < size)])
+
+
+def part_of(case: Case, columns: Array) -> Part:
+    """Return these elements of a case as a case; parameters that have none of them are left out."""
+    ends = np.cumsum([param.size for param in case.parameters])
+    cuts = np.split(columns, np.searchsorted(columns, ends)[:-1])
+    kept = {
+        i: own - (end - case.parameters[i].size)
+        for i, (own, end) in enumerate(zip(cuts, ends, strict=True))
+        if own.size
+    }
+
+    def cut(arrays: Any) -> tuple[Any, ...]:
+        return tuple(None if arrays[i] is None else arrays[i].reshape(-1)[own] for i, own in kept.items())
+
+    return Part(case.replace(parameters=cut(case.parameters), grads=tuple(map(cut, case.grads))), columns)
+
+
+@dataclass(frozen=True)
+class PlainNumbers:
+    """Numbers without a bound, in float64."""
+
+    def array(self, array: Array) -> Array:
+        """Widen an input."""
+        return np.asarray(array, np.float64)
+
+    def scalar(self, name: str, number: float) -> float:
+        """Take a number as it is."""
+        return number
+
+
+def _furthest(case: Case, after: Array, computed: Declared) -> Iterator[Array]:
+    """Yield, chunk by chunk, the elements that are furthest from a plain evaluation, relative to their magnitude."""
+    subject = subject_of(case)
+    for start in range(0, case.size, CHUNK):
+        chunk = part_of(case, np.arange(start, min(start + CHUNK, case.size)))
+        apart = np.zeros(len(chunk.columns))
+        largest = np.abs(flat(chunk.case.parameters).astype(np.float64))
+        with np.errstate(all="ignore"):
+            for step, arrays in enumerate(subject.trajectory(chunk.case, PlainNumbers(), computed)):
+                value, given = flat(list(arrays)), after[step, chunk.columns].astype(np.float64)
+                largest = np.fmax(largest, np.abs(value))
+                same = (given == value) | (np.isnan(given) & np.isnan(value))
+                off = np.where(same, 0.0, np.nan_to_num(np.abs(given - value) / largest, nan=np.inf))
+                apart = np.maximum(apart, off)
+        yield chunk.columns[np.argsort(apart)[-FURTHEST:]]

@@ -1,0 +1,276 @@
+"""Kernels that are right on small tensors, few tensors and short runs, and wrong on large ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import ml_dtypes
+import numpy as np
+
+from optimetry.conformance.cases.large import MIXED, SHORT, Scale
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
+from optimetry.conformance.selftest.faults.hooks import hooked
+from optimetry.conformance.subjects.wrappers.clips import ClipByNorm
+
+BLOCK = (Scale(((4099,),)),)
+WHOLE_BLOCKS = (Scale(((4096,),), drawn=True),)
+BIG = (Scale(((65_537,),)),)
+HUGE = (Scale(((1_000_003,),), steps=2, drawn=True),)
+MATRIX = (Scale(((257, 129),), drawn=True),)
+CUBE = (Scale(((33, 65, 31),)),)
+MANY = (Scale(MIXED, tensors=70, drawn=True),)
+MOST = (Scale(MIXED, tensors=1000, steps=2),)
+LONG = (Scale(SHORT, steps=300),)
+LONGEST = (Scale(SHORT, steps=2500),)
+
+
+def _skipping(least: int, skipped: Callable[[int], int | slice]) -> Start:
+    """Runs that leave these elements as they were in parameters of at least so many."""
+
+    def parameter(before: Array, after: Array) -> Array:
+        kept = after.copy()
+        if after.size >= least:
+            kept.flat[skipped(after.size)] = before.flat[skipped(after.size)]
+        return kept
+
+    return hooked(parameter=parameter)
+
+
+def _twice_at(least: int, place: Callable[[int], int]) -> Start:
+    """Runs that take the step of one element twice in parameters of at least so many."""
+
+    def parameter(before: Array, after: Array) -> Array:
+        kept = after.copy()
+        if after.size >= least:
+            i = place(after.size)
+            kept.flat[i] = after.flat[i] + (after.flat[i] - before.flat[i])
+        return kept
+
+    return hooked(parameter=parameter)
+
+
+def _without_last_row(before: Array, after: Array) -> Array:
+    kept = after.copy()
+    if after.ndim == 2 and len(after) > 256:
+        kept[-1] = before[-1]
+    return kept
+
+
+def _without_last_plane(before: Array, after: Array) -> Array:
+    kept = after.copy()
+    if after.ndim == 3 and after.shape[1] > 64:
+        kept[:, 64:] = before[:, 64:]
+    return kept
+
+
+def _in_bfloat16(slot: Array) -> Array:
+    return slot if slot.size < 4096 else slot.astype(ml_dtypes.bfloat16).astype(slot.dtype)
+
+
+def _in_int8(slot: Array) -> Array:
+    if slot.size < 4096:
+        return slot
+    scale = np.max(np.abs(slot)) / 127 or 1.0
+    return (np.round(slot / scale).astype(np.int8) * scale).astype(slot.dtype)
+
+
+def _missing(dropped: Callable[[int, int], bool]) -> Start:
+    """Runs that never update these parameters, given an index and how many there are."""
+    return hooked(grads=lambda grads: [None if dropped(i, len(grads)) else grad for i, grad in enumerate(grads)])
+
+
+def _rate_of_first_thousand(rates: Sequence[float]) -> float:
+    return rates[min(len(rates), 1000) - 1]
+
+
+class _NormOfOneBlock:
+    """Clips by the norm of the first 4,096 elements."""
+
+    def __init__(self, clip: ClipByNorm) -> None:
+        self.clip = clip
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        return [self._clipped(grad) for grad in grads]
+
+    def _clipped(self, grad: Array) -> Array:
+        norm = np.sqrt(np.sum(np.square(grad.reshape(-1)[:4096]), initial=0.0))
+        factor = self.clip.clip_norm / np.maximum(norm, self.clip.clip_norm)
+        clipped: Array = np.asarray(grad * factor, grad.dtype)
+        return clipped
+
+
+def _norm_of_one_block(clip: ClipByNorm, parameters: list[Array], memory: Memory) -> _NormOfOneBlock:
+    return _NormOfOneBlock(clip)
+
+
+enter(
+    Fault(
+        name="tail_beyond_1024_skipped",
+        optimizer="adam",
+        defect="blocks of 1024 without the remainder; tensors of up to 1024 elements go another way",
+        start=_skipping(1025, lambda size: slice(size - size % 1024, size)),
+        scales=BLOCK,
+        because="a tensor of 1025 elements",
+    ),
+    Fault(
+        name="elements_beyond_4096_skipped",
+        optimizer="sgd",
+        defect="one block of 4096 elements is launched, whatever the length",
+        start=_skipping(4097, lambda size: slice(4096, size)),
+        scales=BLOCK,
+        because="a tensor of 4097 elements",
+    ),
+    Fault(
+        name="last_full_block_skipped",
+        optimizer="momentum",
+        defect="the remainder of the length by 4096 is 0, and the last block has that many elements",
+        start=_skipping(4096, lambda size: slice(size - 4096 if size % 4096 == 0 else size, size)),
+        scales=WHOLE_BLOCKS,
+        because="a tensor of 4096 elements",
+    ),
+    Fault(
+        name="last_block_skipped",
+        optimizer="adadelta",
+        defect="the last block of 65536 is not launched in tensors of at least 70000 elements",
+        start=_skipping(70_000, lambda size: slice(size - size % 65536, size)),
+        scales=HUGE,
+        because="a tensor of 70000 elements",
+    ),
+    Fault(
+        name="seam_skipped",
+        optimizer="momentum",
+        defect="two threads from 65536 elements on, and none has the element between them",
+        start=_skipping(65536, lambda size: size // 2),
+        scales=BIG,
+        because="a tensor of 65536 elements",
+    ),
+    Fault(
+        name="seam_updated_twice",
+        optimizer="adamax",
+        defect="four threads from 65536 elements on, the first two of which overlap by one element",
+        start=_twice_at(65536, lambda size: size // 4),
+        scales=BIG,
+        because="a tensor of 65536 elements",
+    ),
+    Fault(
+        name="lone_element_skipped",
+        optimizer="decayed_adagrad",
+        defect="one element at no seam is lost: only a look at every element finds it",
+        start=_skipping(50_000, lambda size: 43_210),
+        scales=BIG,
+        because="a tensor of 50000 elements",
+    ),
+    Fault(
+        name="index_in_int16",
+        optimizer="rmsprop",
+        defect="the index of an element is held in int16: negative from 32768 on, and out of range",
+        start=_skipping(32769, lambda size: slice(32768, size)),
+        scales=MATRIX,
+        because="a tensor of 32769 elements",
+    ),
+    Fault(
+        name="index_in_uint16",
+        optimizer="adagrad",
+        defect="the index of an element is held in uint16: from 65536 on the first elements are updated again",
+        start=_twice_at(65537, lambda size: 0),
+        scales=BIG,
+        because="a tensor of 65537 elements",
+    ),
+    Fault(
+        name="rows_beyond_256_skipped",
+        optimizer="ftrl",
+        defect="the last row of a matrix of more than 256 is not updated",
+        start=hooked(parameter=_without_last_row),
+        scales=MATRIX,
+        because="a tensor of 257x129 elements",
+    ),
+    Fault(
+        name="planes_beyond_64_skipped",
+        optimizer="asgd",
+        defect="the second dimension of three is tiled by 64, once",
+        start=hooked(parameter=_without_last_plane),
+        scales=CUBE,
+        because="a tensor of 1x65x31 elements",
+    ),
+    Fault(
+        name="large_state_in_bfloat16",
+        optimizer="adam",
+        defect="moments of at least 4096 elements are held in bfloat16",
+        start=hooked(slot=_in_bfloat16),
+        scales=BLOCK,
+        because="a tensor of 4096 elements",
+    ),
+    Fault(
+        name="large_state_in_int8",
+        optimizer="momentum",
+        defect="a velocity of at least 4096 elements is held in eight bits, as bitsandbytes does",
+        start=hooked(slot=_in_int8),
+        scales=BLOCK,
+        because="a tensor of 4096 elements",
+    ),
+    Fault(
+        name="norm_of_one_block",
+        optimizer="clip_by_norm",
+        defect="the sums of further blocks of 4096 never reach the norm",
+        start=_norm_of_one_block,
+        scales=BIG,
+        because="elements, the fewest found",
+    ),
+    Fault(
+        name="count_in_bfloat16",
+        optimizer="adam",
+        defect="the number of steps is held in bfloat16, which stays at 256",
+        start=hooked(count=lambda count: min(count, 256)),
+        scales=LONG,
+        because="but not after 26",
+    ),
+    Fault(
+        name="count_in_uint8",
+        optimizer="adam",
+        defect="the number of steps is held in eight bits, and begins again behind 255",
+        start=hooked(count=lambda count: (count - 1) % 255 + 1),
+        scales=LONG,
+        because="but not after 255 steps",
+    ),
+    Fault(
+        name="count_in_float16",
+        optimizer="adam",
+        defect="the number of steps is held in float16, which stays at 2048",
+        start=hooked(count=lambda count: min(count, 2048)),
+        scales=LONGEST,
+        because="but not after 21",
+    ),
+    Fault(
+        name="correction_frozen",
+        optimizer="adam",
+        defect="bias corrections come from a table of 1000 steps, whose last entry is used ever after",
+        start=hooked(count=lambda count: min(count, 1000)),
+        scales=LONGEST,
+        because="but not after",
+    ),
+    Fault(
+        name="rate_frozen",
+        optimizer="sgd",
+        defect="the learning rate is read in the first 1000 steps alone",
+        start=hooked(rate=_rate_of_first_thousand),
+        scales=LONGEST,
+        because="but not after 1250 steps",
+    ),
+    Fault(
+        name="tensor_beyond_64_dropped",
+        optimizer="adagrad",
+        defect="one launch takes 64 tensors, and the next begins one too late",
+        start=_missing(lambda i, count: i == 64),
+        scales=MANY,
+        because="65 tensors",
+    ),
+    Fault(
+        name="last_of_many_dropped",
+        optimizer="sgd",
+        defect="of more than 320 tensors the last is not updated",
+        start=_missing(lambda i, count: i == count - 1 >= 320),
+        scales=MOST,
+        because="321 tensors",
+    ),
+)
