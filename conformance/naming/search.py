@@ -19,7 +19,16 @@ from optimetry.conformance.naming.edits import Edit, edits_of
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.points import PointClass
-from optimetry.conformance.naming.programs import PARAM, Program, of_rows, parts_of, program_of, text_of, updated
+from optimetry.conformance.naming.programs import (
+    PARAM,
+    Expression,
+    Program,
+    of_rows,
+    parts_of,
+    program_of,
+    text_of,
+    updated,
+)
 from optimetry.conformance.numerics.agreement import compare, explained
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
@@ -82,8 +91,9 @@ def started(start: PointClass, hyper: Mapping[str, Any]) -> Rule:
 
 def written(edit: Edit, program: Program) -> str:
     """Write an edit as a reader compares it: what the formula has, and what the target has there."""
-    new_slots = {expression: f"new {name}" for name, expression in program.items() if isinstance(expression, tuple)}
-    new_slots.pop(program[PARAM], None)
+    new_slots: dict[Expression, str] = {
+        expression: f"new {name}" for name, expression in program.items() if name != PARAM and expression != name
+    }
     names = {expression: name for expression, name in new_slots.items() if expression != edit.old}
     if edit.old in new_slots and edit.outputs != (new_slots[edit.old].removeprefix("new "),):
         names = new_slots
