@@ -86,8 +86,8 @@ def edits_of(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edit]
 def _slots(part: Expression, program: Program, hyperparameters: Sequence[str]) -> Iterator[Expression]:
     """Yield the old slot in the place of the new one and the reverse, another slot, or a slot for the gradient."""
     slots = [name for name in program if name != PARAM]
-    if part in slots:
-        yield from (program[str(part)], *slots, 0.0)
+    if isinstance(part, str) and part in slots:
+        yield from (program[part], *slots, 0.0)
     elif part == GRAD:
         yield from (PARAM, *slots)
     else:
@@ -97,7 +97,8 @@ def _slots(part: Expression, program: Program, hyperparameters: Sequence[str]) -
 def _numbers(part: Expression, program: Program, hyperparameters: Sequence[str]) -> Iterator[Expression]:
     """Yield what stands in the place of a hyperparameter or of the step number."""
     if part in hyperparameters:
-        yield from (*hyperparameters, 0.0, 1.0, ("subtract", 1, part), ("square", part), ("sqrt", part))
+        yield from hyperparameters
+        yield from (0.0, 1.0, ("subtract", 1, part), ("square", part), ("sqrt", part))
     elif part == STEP:
         yield from (("add", STEP, 1), ("subtract", STEP, 1), 1)
 
@@ -129,35 +130,36 @@ def _operations(part: Expression, program: Program, hyperparameters: Sequence[st
 
 def _functions(part: Expression, program: Program, hyperparameters: Sequence[str]) -> Iterator[Expression]:
     """Yield functions of the expression, its negative, and an operation with its operands exchanged."""
-    if _is(part, "subtract", "divide", "power"):
-        yield (part[0], *part[:0:-1])  # type: ignore[index,misc]
+    match part:
+        case (("subtract" | "divide" | "power") as name, a, b):
+            yield (name, b, a)
     if isinstance(part, tuple) or part == GRAD:
         yield from ((name, part) for name in (*UNARY, "negative"))
 
 
-def _moved(part: tuple[Expression, ...]) -> Iterator[Expression]:
+def _moved(part: Expression) -> Iterator[Expression]:
     """Yield the operation with a term moved into a neighbour, or out of it."""
-    name, *operands = part
-    if name == "sqrt" and _is(operands[0], "add"):
-        _, a, b = operands[0]  # type: ignore[misc]
-        yield from (("add", ("sqrt", a), b), ("add", a, ("sqrt", b)))
-    if len(operands) != 2:
-        return
-    for a, b in (operands, operands[::-1]):
-        if name == "add" and _is(a, "sqrt"):
-            yield ("sqrt", ("add", a[1], b))  # type: ignore[index]
-        if name == "add" and _is(a, "multiply"):
-            _, x, y = a  # type: ignore[misc]
-            yield from (("multiply", x, ("add", y, b)), ("multiply", ("add", x, b), y))
-        if name == "add" and _is(a, "divide"):
-            _, x, y = a  # type: ignore[misc]
-            yield from (("divide", ("add", x, b), y), ("divide", x, ("add", y, b)))
-        if name == "multiply" and _is(a, "add"):
-            _, x, y = a  # type: ignore[misc]
-            yield from (("add", ("multiply", x, b), y), ("add", x, ("multiply", y, b)))
-        if name in ("maximum", "minimum") and _is(a, "add"):
-            _, x, y = a  # type: ignore[misc]
-            yield from ((name, x, ("add", b, y)), (name, y, ("add", b, x)), ("add", (name, x, b), y))
+    match part:
+        case ("sqrt", ("add", a, b)):
+            yield from (("add", ("sqrt", a), b), ("add", a, ("sqrt", b)))
+        case (name, left, right):
+            yield from _moved_beside(name, left, right)
+            yield from _moved_beside(name, right, left)
+
+
+def _moved_beside(name: str, inner: Expression, other: Expression) -> Iterator[Expression]:
+    """Yield an operation of two operands with a term moved between them; ``inner`` is the one that is opened."""
+    match name, inner:
+        case "add", ("sqrt", a):
+            yield ("sqrt", ("add", a, other))
+        case "add", ("multiply", a, b):
+            yield from (("multiply", a, ("add", b, other)), ("multiply", ("add", a, other), b))
+        case "add", ("divide", a, b):
+            yield from (("divide", ("add", a, other), b), ("divide", a, ("add", b, other)))
+        case "multiply", ("add", a, b):
+            yield from (("add", ("multiply", a, other), b), ("add", a, ("multiply", b, other)))
+        case (("maximum" | "minimum"), ("add", a, b)):
+            yield from ((name, a, ("add", other, b)), (name, b, ("add", other, a)), ("add", (name, a, other), b))
 
 
 def _factors(part: Expression, program: Program, hyperparameters: Sequence[str]) -> Iterator[Expression]:
