@@ -7,7 +7,7 @@ a target is held only to what every reading gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from optimetry.reference.training import Training
 
 COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
 
-CHOICES = {np.maximum: np.fmax, np.minimum: np.fmin}
+CHOICES: Mapping[np.ufunc, np.ufunc] = {np.maximum: np.fmax, np.minimum: np.fmin}
 """Functions that return NaN where either operand is NaN, with those that return the other operand."""
 
 AS_NUMPY, KEPT, DROPPED = "as NumPy", "kept", "dropped"

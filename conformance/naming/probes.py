@@ -141,7 +141,7 @@ class Probed:
         for i, columns in enumerate(np.split(np.arange(case.size), 2)):
             given = [step for step, row in enumerate(COUNTED) if row[i]]
             alone = trajectory(target, at_steps(case.only([i]), given), guard)
-            otherwise = otherwise or not same_bits(after[np.ix_(given, columns)], alone)
+            otherwise = otherwise or not same_bits(after[given][:, columns], alone)
         return cls(optimizer, dtype, runs, after, otherwise, limits)
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,12 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import laws_of
 from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget, rules_of
+from optimetry.conformance.selftest.equivalents.wrappers import HONEST
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.selftest.sensitivity import DTYPES, equivalents
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.subjects.wrappers.compression import DGCCompress
-from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
-from optimetry.conformance.targets.numpy.wrappers import AverageFeed, GradientFeed
+from optimetry.conformance.subjects.wrappers.wrapper import WRAPPERS
+from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import RULES
 from tests.conformance.judged import label, verdict_of
@@ -86,87 +85,12 @@ def test_a_style_is_no_copy_of_the_reference(style: Style, optimizer: str) -> No
     pytest.fail(f"{style.name} never differs from the reference")
 
 
-def factor_first(documented: Any, grads: Sequence[Any]) -> list[Any]:
-    sizes = [np.sqrt(np.dot(grad.ravel(), grad.ravel())) for grad in grads]
-    return [
-        grad * np.minimum(grad.dtype.type(1), grad.dtype.type(documented.clip_norm) / size) if size else grad
-        for grad, size in zip(grads, sizes, strict=True)
-    ]
-
-
-def joint_in_blocks(documented: Any, grads: Sequence[Any]) -> list[Any]:
-    dtype = grads[0].dtype
-    blocks = [np.sum(np.square(part)) for grad in grads for part in np.array_split(grad.ravel(), 3)]
-    size = np.sqrt(np.sum(np.array(blocks[::-1], dtype)))
-    factor = dtype.type(documented.clip_norm) / max(size, dtype.type(documented.clip_norm))
-    return [grad * factor for grad in grads]
-
-
-def in_float64(documented: Any, grads: Sequence[Any]) -> list[Any]:
-    wide = [grad.astype(np.float64) for grad in grads]
-    given, _ = documented.feed(wide, [np.zeros_like(grad) for grad in wide], None)
-    return [np.asarray(array).astype(grad.dtype) for array, grad in zip(given, grads, strict=True)]
-
-
-def library_clip(documented: Any, grads: Sequence[Any]) -> list[Any]:
-    return [np.clip(grad, documented.min, documented.max) for grad in grads]
-
-
-def clip_by(function: Callable[..., list[Any]]) -> type[GradientFeed]:
-    """Runs of a clip that is another function."""
-
-    class Clip(GradientFeed):
-        def transform(self, grads: list[Any]) -> list[Any]:
-            with np.errstate(all="ignore"):
-                return [np.asarray(array) for array in function(self.wrapper, grads)]
-
-    Clip.__name__ = function.__name__
-    return Clip
-
-
-class WideAverage(AverageFeed):
-    """Everything in float64, rounded when it is applied."""
-
-    def _held(self, array: Any) -> Any:
-        return super()._held(array.astype(np.float64))
-
-
-class WideCompression(GradientFeed):
-    """Accumulated in float64, so that other entries may be the largest."""
-
-    def transform(self, grads: list[Any]) -> list[Any]:
-        given = super().transform([grad.astype(np.float64) for grad in grads])
-        return [array.astype(grad.dtype) for array, grad in zip(given, grads, strict=True)]
-
-
-class Regrouped(DGCCompress):
-    """``v + m*u`` first, then the gradient."""
-
-    def accumulated(self, grad: Any, u: Any, v: Any) -> tuple[Any, Any]:
-        after, sent = super().accumulated(grad, u, v)
-        return after, sent if self.use_nesterov else (v + self.momentum * u) + grad
-
-
-def regrouped(documented: Any, parameters: list[Any]) -> Any:
-    return run_of(Regrouped.of(documented.hyper()), parameters)
-
-
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
-    ("wrapper", "start"),
-    [
-        ("clip_by_norm", clip_by(factor_first)),
-        ("clip_by_norm", clip_by(in_float64)),
-        ("clip_by_global_norm", clip_by(joint_in_blocks)),
-        ("clip_by_global_norm", clip_by(in_float64)),
-        ("clip_by_value", clip_by(library_clip)),
-        ("dgc_compress", WideCompression),
-        ("dgc_compress", regrouped),
-        ("exponential_moving_average", WideAverage),
-        ("model_average", WideAverage),
-    ],
-    ids=label,
-)
+@pytest.mark.parametrize(("wrapper", "start"), HONEST, ids=label)
 def test_an_honest_wrapper_conforms(wrapper: str, start: Any, dtype: str) -> None:
     found = verdict_of(Instead(start, wrapper), wrapper, dtype, Effort("honest", 60, 3))
     assert (found.verdict, found.reason, found.computes.arithmetic) == ("conforms", "", [])
+
+
+def test_every_wrapper_has_an_honest_equivalent() -> None:
+    assert {wrapper for wrapper, _ in HONEST} == set(WRAPPERS)

@@ -57,7 +57,7 @@ def _applies(style: Style, rule: type[Rule]) -> bool:
 def _expressions(rule: type[Rule]) -> Iterator[dict[str, Node]]:
     """Yield the expressions of a later update, at the last corners and at 0, with every combination of the flags."""
     declared = rule.hyperparameters()
-    last = {x.name: x.corners[-1] if x.corners else x.default for x in declared}
+    last: dict[str, Any] = {x.name: x.corners[-1] if x.corners else x.default for x in declared}
     zeros = {x.name: 0.0 for x in declared if x.kind is float and 0.0 in x.corners}
     flags = [x.name for x in declared if x.kind is bool]
     for corners, positions in product((last, last | zeros), product((False, True), repeat=len(flags))):

@@ -183,11 +183,11 @@ def zeros_skipped(node: Node) -> Node:
         return node
     if node.op is np.multiply:
         return number(0.0)
-    if node.op is np.add:
-        return node.args[1] if _is_zero(node.args[0]) else node.args[0]
-    if node.op is np.subtract:
-        return node.args[0] if _is_zero(node.args[1]) else Node(np.negative, node.args[1])
-    return node
+    first, *others = node.args
+    other: Node = others[0] if _is_zero(first) else first
+    if node.op is np.subtract and _is_zero(first):
+        return Node(np.negative, other)
+    return other if node.op in (np.add, np.subtract) else node
 
 
 def compiled(node: Node) -> Node:
