@@ -141,7 +141,9 @@ def test_the_search_writes_what_is_stored_beside_the_code(
     few = {name: SETTINGS[name] for name in ("adagrad", "asgd")}
     monkeypatch.setattr(probe_search, "SETTINGS", few)
     monkeypatch.setattr(probe_search.points, "__file__", str(tmp_path / "points.py"))
-    probe_search.main()
+    probe_search.main(["asgd"])
+    assert list(json.loads((tmp_path / "probes.json").read_text(encoding="utf-8"))) == ["asgd"]
+    probe_search.main([])
     for name in ("classes.json", "probes.json"):
         found = json.loads((tmp_path / name).read_text(encoding="utf-8"))
         kept = json.loads(Path(probes.__file__).with_name(name).read_text(encoding="utf-8"))
