@@ -8,11 +8,12 @@ import numpy as np
 
 from optimetry.conformance.laws.law import Applies, Trial, is_rule, law
 from optimetry.conformance.laws.readings import kind_of, kinds_of
-from optimetry.conformance.laws.universal import is_elementwise_rule
+from optimetry.conformance.laws.universal import is_elementwise_rule, reshaping
 from optimetry.conformance.laws.variations import each, largest, poisonings, rescaled, with_gap
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import rule_named
 
@@ -29,6 +30,16 @@ def missing_gradient_rests(trial: Trial) -> str | None:
         return None
     holed, gap = with_gap(full.case)
     return full.agrees(full.run(), np.delete(full.on(holed).run(), gap, axis=0))
+
+
+def is_layerwise_rule(subject: Subject) -> bool:
+    """Whether a subject is an update rule that takes norms over tensors."""
+    return is_rule(subject) and not subject.elementwise
+
+
+@law("norms are taken over all elements, whatever the shape", universal=False, applies=is_layerwise_rule)
+def norms_of_any_shape(trial: Trial) -> str | None:
+    return reshaping(trial)  # where dialects leave vectors alone, this is no universal law
 
 
 @law("negating parameters and gradients negates the result", universal=False)

@@ -6,8 +6,9 @@ classes are far enough apart in one that was chosen. Numbers have two digits, so
 
 from __future__ import annotations
 
+import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -58,13 +59,18 @@ def pool(optimizer: str, number: int, dtype: str) -> Case:
     grads = [scale * growth**step * signs[step] for step in range(steps)]
     grads[0] *= rng.random((setting.pool, 1)) < 0.7
     form = FORMATS[dtype]
+
+    def tensor(place: int, row: Any) -> Any:
+        """Round a row; where norms matter, every other one becomes a matrix, which some treat differently."""
+        return two_digits(row).astype(form.dtype).reshape((1, -1) if width > 1 and place % 2 else -1)
+
     return Case(
         optimizer=optimizer,
         dtype=dtype,
         hyper=setting.hyper,
         learning_rates=setting.rates,
-        parameters=tuple(two_digits(row).astype(form.dtype) for row in params),
-        grads=tuple(tuple(two_digits(row).astype(form.dtype) for row in step) for step in grads),
+        parameters=tuple(map(tensor, range(len(params)), params)),
+        grads=tuple(tuple(map(tensor, range(len(step)), step)) for step in grads),
     )
 
 
@@ -181,17 +187,26 @@ def _listed(case: Case, arrays: Any) -> list[Any]:
     return [[number for row in rows for number in row]] if subject_of(case).elementwise else rows
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Find classes and probes, always the same ones, and write them beside the code."""
+    parser = argparse.ArgumentParser(prog="python -m optimetry.conformance.naming.probe_search", description=__doc__)
+    parser.add_argument("rules", nargs="*", help="families to search anew, the others stay (default: all)")
+    chosen = parser.parse_args(arguments).rules or [*SETTINGS]
     folder = Path(points.__file__).parent
-    found = {optimizer: found_classes(optimizer) for optimizer in SETTINGS}
-    (folder / points.FILE).write_text(points.encoded(found), encoding="utf-8")
+    found = {optimizer: found_classes(optimizer) for optimizer in chosen}
+    _store(folder / points.FILE, json.loads(points.encoded(found)))
     points.stored.cache_clear()
     classes_of.cache_clear()
-    probes: dict[str, Any] = {optimizer: found_probes(optimizer) for optimizer in found}
-    (folder / FILE).write_text(json.dumps(probes, indent=1) + "\n", encoding="utf-8")
+    probes: dict[str, Any] = {optimizer: found_probes(optimizer) for optimizer in chosen}
+    _store(folder / FILE, probes)
     for optimizer, groups in found.items():
         print(f"{optimizer}: {sum(map(len, groups))} points, {len(groups)} classes, {len(probes[optimizer])} probes")
+
+
+def _store(file: Path, entries: dict[str, Any]) -> None:
+    """Replace some families' entries of a file."""
+    kept = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    file.write_text(json.dumps(kept | entries, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -170,11 +170,12 @@ PUBLISHED_ADAM_STEPS: dict[str, Any] = {
     "old_moment2": lambda x: x.m * (1 - x.b2**x.t) ** 0.5 / (1 - x.b1**x.t) / (x.v_old**0.5 + x.eps),
     "coupled_decay": lambda x: x.m * (1 - x.b2**x.t) ** 0.5 / (1 - x.b1**x.t) / (x.v**0.5 + x.eps),
     "scaled_epsilon_coupled_decay": lambda x: x.m_hat / (x.v_hat**0.5 + x.eps),
+    "scaled_epsilon_amsgrad_coupled_decay": lambda x: x.m_hat / ((x.v_top / (1 - x.b2**x.t)) ** 0.5 + x.eps),
     "old_moments": lambda x: x.m_old * (1 - x.b2**x.t) ** 0.5 / (1 - x.b1**x.t) / (x.v_old**0.5 + x.eps),
 }
 
 
-WITH_L2 = ("coupled_decay", "scaled_epsilon_coupled_decay")
+WITH_L2 = ("coupled_decay", "scaled_epsilon_coupled_decay", "scaled_epsilon_amsgrad_coupled_decay")
 
 
 @pytest.mark.parametrize("name", PUBLISHED_ADAM_STEPS)

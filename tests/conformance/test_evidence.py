@@ -266,9 +266,8 @@ def test_a_script_imports_what_its_classes_need_and_no_more() -> None:
 
 @pytest.mark.parametrize("dialect", SCRIPTED, ids=label)
 def test_the_script_of_a_counterexample_runs_with_numpy_alone(dialect: Dialect, tmp_path: Path) -> None:
-    dtype = dialect.dtypes[0] if dialect.dtypes else "float32"
     script = tmp_path / "counterexample.py"
-    shown = shown_by(verdict_of(computing(dialect), dialect.optimizer, dtype, WITHOUT_LAWS))
+    shown = shown_by(verdict_of(computing(dialect), dialect.optimizer, "float32", WITHOUT_LAWS))
     script.write_text(shown["script"], encoding="utf-8")
     assert "optimetry" not in shown["script"]
     ran = subprocess.run([sys.executable, "-I", "-W", "error", script], capture_output=True, text=True, check=False)

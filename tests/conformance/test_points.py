@@ -29,8 +29,9 @@ from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.reference.errors import UnknownOptimizerError
 from tests.conformance.judged import class_named, dialect_named
 
-# Adam's points are many, and each is evaluated: the others are held against all that the search looks at.
-SMALL = [name for name in FAMILIES if name != "adam"]
+# Of these, points are many or slow to evaluate: the others are held against all that the search looks at.
+LARGE = ("adam", "lars_momentum", "lamb")
+SMALL = [name for name in FAMILIES if name not in LARGE]
 
 
 def class_of(optimizer: str, **point: str) -> PointClass:
@@ -82,12 +83,17 @@ def test_stored_classes_are_what_the_cases_do_not_tell_apart(name: str) -> None:
     assert merged(name, cases) == stored()[name]
 
 
-def test_points_of_adam_in_one_class_agree_and_others_do_not() -> None:
-    """On part of the pool; the probes prove the classes different in full."""
-    case = pool("adam", 0, "float64").only(range(40))
-    groups = stored()["adam"]
-    rivals = [group for group in groups if len(group) > 1]
-    assert [merged("adam", [case], group) for group in rivals] == [[group] for group in rivals]
+@pytest.mark.parametrize("name", LARGE)
+def test_points_of_a_large_family_in_one_class_agree(name: str) -> None:
+    """On part of the pools; the probes prove the classes different in full."""
+    cases = [pool(name, number, "float64").only(range(16)) for number in range(len(SETTINGS[name]))]
+    rivals = [group for group in stored()[name] if len(group) > 1]
+    assert rivals
+    assert [merged(name, cases, group) for group in rivals] == [[group] for group in rivals]
+
+
+def test_points_of_adam_in_different_classes_do_not_agree() -> None:
+    case, groups = pool("adam", 0, "float64").only(range(40)), stored()["adam"]
     assert len(merged("adam", [case], [group[0] for group in groups[:60]])) == 60
 
 

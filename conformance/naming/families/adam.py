@@ -282,5 +282,13 @@ declare(
         reference="torch/optim/adam.py, weight_decay; Loshchilov & Hutter (2019), algorithm 2, with L2 regularization",
         difference="g += wd*w before both moments; w -= lr_t*m / (sqrt(v) + eps*sqrt(1-b2^t))",
     ),
+    Dialect(
+        name="scaled_epsilon_amsgrad_coupled_decay",
+        family=AdamFamily,
+        point={"epsilon_placement": "scaled", "amsgrad": "before_correction", "decay": "coupled"},
+        origin="torch.optim.Adam(amsgrad=True, weight_decay=0.01)",
+        reference="torch/optim/adam.py, weight_decay and amsgrad",
+        difference="g += wd*w before both moments; x = max(x, v); w -= lr_t*m / (sqrt(x) + eps*sqrt(1-b2^t))",
+    ),
     settings=(Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1}, sizes=(-2, 4), pool=400),),
 )
