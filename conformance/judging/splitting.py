@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.naming.sides import sides
+from optimetry.conformance.naming.sides import pairs_of_sides
 from optimetry.conformance.naming.splits import Property, Side, Split
 from optimetry.conformance.numerics.agreement import Expected, explains
 from optimetry.conformance.numerics.arithmetic import Arithmetic
@@ -68,17 +67,18 @@ class Splitting:
             TargetFault: the target breaks the protocol.
         """
         cases = [case for case in evidence(self.subject, self.dtype) if self._offered(case)]
-        pairs = list(combinations(sides(self.subject, self.dtype, arithmetic), 2))
+        pairs = pairs_of_sides(self.subject, self.dtype, arithmetic)
         for case in cases:
             pairs = [(a, b) for a, b in pairs if self._explains(a, case) or self._explains(b, case)]
             if not pairs:
                 return
         for by in chosen:
-            for pair in pairs:
-                for true, false in (pair, pair[::-1]):
-                    split = Split(by, true, false)
-                    if self.supported(split, cases):
-                        yield split
+            for first, second in pairs:
+                for holds in (True, False):
+                    if all(self._explains(first, case) for case in cases if by.holds(case) == holds):
+                        split = Split(by, first, second) if holds else Split(by, second, first)
+                        if self.supported(split, cases):
+                            yield split
 
     def supported(self, split: Split, cases: list[Case]) -> bool:
         """Whether each side explains its cases, drawn and switched, and enough of them refute the other side."""

@@ -11,8 +11,9 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.splitting import TELLING, Splitting, evidence
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.sides import Unchanged, sides
+from optimetry.conformance.naming.sides import Unchanged, pairs_of_sides
 from optimetry.conformance.naming.splits import ONE_ELEMENT, Property, Split, properties
 from optimetry.conformance.numerics.arithmetic import PLAIN
 from optimetry.conformance.oracle.expected import expected
@@ -141,9 +142,12 @@ def test_only_a_property_of_shapes_may_break_a_universal_law() -> None:
     assert flag.may_break(None)
 
 
-def test_rules_that_are_near_are_sides_too() -> None:
-    names = [side.name for side in sides(SUBJECTS["lamb"], "float32", PLAIN)]
-    assert names[0] == "documented"
-    assert {"sgd", "adam", "adamax", "no update"} <= set(names)
-    assert "adagrad" not in names, "its initial_accumulator_value is not among the hyperparameters of LAMB"
-    assert "no update" not in [side.name for side in sides(SUBJECTS["clip_by_norm"], "float32", PLAIN)]
+def test_rules_that_are_near_are_sides_beside_the_documented_one() -> None:
+    pairs = [tuple(str(side.part) for side in pair) for pair in pairs_of_sides(SUBJECTS["lamb"], "float32", PLAIN)]
+    beside = {second for first, second in pairs if first == "documented"}
+    assert {"sgd", "adam", "adamax", "no update", "documented with lamb_weight_decay = 0 whatever is given"} <= beside
+    assert "adagrad" not in beside, "its initial_accumulator_value is not among the hyperparameters of LAMB"
+    named = {dialect.name for dialect in DIALECTS["lamb"]}
+    assert {side for pair in pairs if pair[0] != "documented" for side in pair} == named
+    clips = pairs_of_sides(SUBJECTS["clip_by_norm"], "float32", PLAIN)
+    assert "no update" not in {str(side.part) for pair in clips for side in pair}
