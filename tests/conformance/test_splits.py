@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.splitting import TELLING, Splitting, evidence
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation
@@ -17,7 +19,7 @@ from optimetry.conformance.naming.sides import Unchanged, pairs_of_sides
 from optimetry.conformance.naming.splits import ONE_ELEMENT, Property, Split, properties
 from optimetry.conformance.numerics.arithmetic import PLAIN
 from optimetry.conformance.oracle.expected import expected
-from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.faults import FAULTS, outcome
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -25,7 +27,7 @@ from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reports.parts import Part
 from optimetry.reports.results import Computes
-from tests.conformance.judged import class_named, dialect_named, verdict_of
+from tests.conformance.judged import QUICK, class_named, dialect_named, verdict_of
 
 MOMENTUM = SUBJECTS["momentum"]
 
@@ -151,3 +153,13 @@ def test_rules_that_are_near_are_sides_beside_the_documented_one() -> None:
     assert {side for pair in pairs if pair[0] != "documented" for side in pair} == named
     clips = pairs_of_sides(SUBJECTS["clip_by_norm"], "float32", PLAIN)
     assert "no update" not in {str(side.part) for pair in clips for side in pair}
+
+
+@pytest.mark.parametrize("name", ["vectors_by_sgd", "betas_swapped"])
+def test_a_diagnosis_says_the_same(name: str) -> None:
+    fault = FAULTS[name]
+    (found,) = diagnose([fault.target()], fault.optimizer, "float32", effort=QUICK, seed=0)
+    assert (outcome(found.verdict), found.explanation) == (fault.outcome, None)
+    text = report("x", [found], 0, width=200)
+    assert f"float32: DIVERGES, {fault.outcome.removeprefix('diverges: ')}" in text
+    assert found.verdict.reason in text
