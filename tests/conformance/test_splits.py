@@ -30,6 +30,7 @@ from optimetry.reports.results import Computes
 from tests.conformance.judged import QUICK, class_named, dialect_named, verdict_of
 
 MOMENTUM = SUBJECTS["momentum"]
+CLASS = documented_class("momentum")
 
 
 def by(subject: str, **where: Any) -> Property:
@@ -163,3 +164,21 @@ def test_a_diagnosis_says_the_same(name: str) -> None:
     text = report("x", [found], 0, width=200)
     assert f"float32: DIVERGES, {fault.outcome.removeprefix('diverges: ')}" in text
     assert found.verdict.reason in text
+
+
+def test_a_case_that_the_target_fails_on_is_explained_by_nothing() -> None:
+    """It must not turn the verdict on what was found before into an error."""
+
+    class Scalars(Instead):
+        def start(self, optimizer: str, hyper: Any, parameters: list[Any]) -> Any:
+            if any(param.ndim == 0 for param in parameters):
+                raise ValueError("no scalars")
+            return super().start(optimizer, hyper, parameters)
+
+    target = Scalars(run_of, "momentum")
+    cases = evidence(MOMENTUM, "float32")
+    few, documented = by("momentum", property="number of dimensions", less_than=1), Explanation(CLASS)
+    assert not Splitting(target, MOMENTUM, "float32", Guard()).supported(
+        Split(few, Unchanged(), documented), list(cases)
+    )
+    assert list(Splitting(target, MOMENTUM, "float32", Guard()).splits(PLAIN, [few])) == []
