@@ -42,6 +42,8 @@ class Part:
     def __str__(self) -> str:
         given = f" with {_inputs(self.given)}" if self.given else ""
         where = f" where {condition(self.where)}" if self.where else ""
+        if self.given and HELD in self.given and not where:
+            where = " whatever is given"
         return f"{self.rule}{given}{where}"
 
     @property
@@ -61,8 +63,7 @@ def condition(where: Mapping[str, Any]) -> str:
 def _inputs(given: Mapping[str, Any]) -> str:
     (kind, what), *_ = given.items()
     if kind == HELD:
-        held = ", ".join(f"{name} = {_text(value)}" for name, value in what.items())
-        return f"{held} whatever is given"
+        return ", ".join(f"{name} = {_text(value)}" for name, value in what.items())
     if kind == SWAPPED:
         return f"{' and '.join(what)} swapped"
     if kind == COMPLEMENT:

@@ -23,6 +23,10 @@ from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 
+MOST = 0.5
+"""The least part of all elements that a mistake must explain by a finite bound: a rule far outside its domain, which
+overflows everywhere, excludes nothing."""
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -154,7 +158,8 @@ class _Search:
         for tier in tiers_of_mistakes(optimizer, dtype, first) if first else ():
             near = [one for one in tier if one.mistake.may_break(broken) and self.probed.explained_by(one.expected)]
             for arithmetic in arithmetics(optimizer, dtype) if near else ():
-                alive, unexplained = self.holding_on_all([one.computed_in(arithmetic) for one in near])
+                holding, unexplained = self.holding_on_all([one.computed_in(arithmetic) for one in near])
+                alive = [(one, agreement) for one, agreement in holding if agreement.judged >= MOST]
                 if alive:
                     one = alive[0][0]
                     alone = all(other.mistake is one.mistake for other, _ in alive)

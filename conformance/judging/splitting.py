@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.naming.sides import sides
+from optimetry.conformance.naming.sides import pairs_of_sides
 from optimetry.conformance.naming.splits import Property, Side, Split
 from optimetry.conformance.numerics.agreement import Expected, explains
 from optimetry.conformance.numerics.arithmetic import Arithmetic
@@ -17,6 +16,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.errors import TargetFault
 
 DRAWN = 80
 """How many cases the evidence is taken from."""
@@ -39,8 +39,8 @@ def evidence(subject: Subject, dtype: str) -> tuple[Case, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _expected(candidate: Side, case: Case) -> Expected:
-    return candidate.expected(case)
+def _expected(side: Side, case: Case) -> Expected:
+    return side.expected(case)
 
 
 @dataclass
@@ -58,27 +58,26 @@ class Splitting:
     subject: Subject
     dtype: str
     guard: Guard
-    _runs: dict[Case, Array] = field(default_factory=dict)
+    _runs: dict[Case, Array | None] = field(default_factory=dict)
     _known: dict[tuple[Side, Case], bool] = field(default_factory=dict)
 
     def splits(self, arithmetic: Arithmetic, chosen: Sequence[Property]) -> Iterator[Split]:
-        """Yield the splits by one of these properties that the evidence supports, each shown by switching it.
-
-        Raises:
-            TargetFault: the target breaks the protocol.
-        """
+        """Yield the splits by one of these properties that the evidence supports, each shown by switching it."""
         cases = [case for case in evidence(self.subject, self.dtype) if self._offered(case)]
-        pairs = list(combinations(sides(self.subject, self.dtype, arithmetic), 2))
+        pairs = pairs_of_sides(self.subject, self.dtype, arithmetic)
         for case in cases:
             pairs = [(a, b) for a, b in pairs if self._explains(a, case) or self._explains(b, case)]
             if not pairs:
                 return
+        # A rule that explains every one of them leaves none to another.
+        pairs = [(a, b) for a, b in pairs if not all(self._explains(a, case) for case in cases)]
         for by in chosen:
-            for pair in pairs:
-                for true, false in (pair, pair[::-1]):
-                    split = Split(by, true, false)
-                    if self.supported(split, cases):
-                        yield split
+            for first, second in pairs:
+                for holds in (True, False):
+                    if all(self._explains(first, case) for case in cases if by.holds(case) == holds):
+                        split = Split(by, first, second) if holds else Split(by, second, first)
+                        if self.supported(split, cases):
+                            yield split
 
     def supported(self, split: Split, cases: list[Case]) -> bool:
         """Whether each side explains its cases, drawn and switched, and enough of them refute the other side."""
@@ -101,12 +100,17 @@ class Splitting:
     def _offered(self, case: Case) -> bool:
         return reason_unsupported(self.target, case) is None
 
-    def _explains(self, candidate: Side, case: Case) -> bool:
+    def _explains(self, side: Side, case: Case) -> bool:
+        """Whether a side explains a case; what breaks the protocol there is explained by nothing."""
         if case not in self._runs:
-            self._runs[case] = trajectory(self.target, case, self.guard)
-        if (candidate, case) not in self._known:
-            self._known[candidate, case] = explains(self._runs[case], _expected(candidate, case), case.form)
-        return self._known[candidate, case]
+            try:
+                self._runs[case] = trajectory(self.target, case, self.guard)
+            except TargetFault:
+                self._runs[case] = None
+        after = self._runs[case]
+        if (side, case) not in self._known:
+            self._known[side, case] = after is not None and explains(after, _expected(side, case), case.form)
+        return self._known[side, case]
 
 
 @lru_cache(maxsize=4096)

@@ -84,16 +84,20 @@ class Mistaken:
         return self.explanation.rule
 
     @property
+    def part(self) -> Part:
+        """What a verdict records where this explains a part."""
+        return Part(self.rule.name, None, self.mistake.given)
+
+    @property
     def parts(self) -> list[Part]:
-        """What a verdict records."""
-        return [Part(self.rule.name, None, self.mistake.given)]
+        """What a verdict records where it explains every case."""
+        return [self.part]
 
     @property
     def reason(self) -> str:
         """One sentence on what the target computes, with advice."""
-        (part,) = self.parts
         note = f" ({self.mistake.note})" if self.mistake.note else ""
-        return f"computes {part.words}{note}: {ADVICE}"
+        return f"computes {self.part.words}{note}: {ADVICE}"
 
 
 def _evaluated(mistaken: Mistaken, case: Case) -> Expected:
@@ -128,10 +132,21 @@ def mistakes(subject: Subject, first: Case) -> tuple[tuple[Mistake, ...], ...]:
 
 def _constants(declared: Hyperparameter, first: Hyper) -> dict[Any, str]:
     """Return the values that an adapter may hold a hyperparameter at, each with where it comes from."""
-    known = {first[declared.name]: "that of the first case"} | dict.fromkeys(declared.corners, "")
-    if declared.kind is float:
-        known |= dict.fromkeys(IGNORED, "")
+    known = {first[declared.name]: "that of the first case"} | dict.fromkeys(_usual(declared), "")
     return known | ({declared.default: "its documented default"} if declared.default is not None else {})
+
+
+def _usual(declared: Hyperparameter) -> tuple[Any, ...]:
+    """Return the special values of a hyperparameter, and those that make nothing of it: 0, and 1 in its domain."""
+    ignored = [x for x in IGNORED if declared.kind is float and (x == 0 or x in (declared.domain or ()))]
+    return (*declared.corners, *ignored)
+
+
+@cache
+def usual_constants(subject: Subject) -> tuple[Mistake, ...]:
+    """Return the mistakes of a hyperparameter held at one of its usual values."""
+    declared = subject.hyperparameters()
+    return tuple(_held({one.name: value}) for one in declared for value in dict.fromkeys(_usual(one)))
 
 
 def _alike(declared: Sequence[Hyperparameter]) -> list[tuple[str, str]]:

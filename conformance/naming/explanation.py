@@ -18,6 +18,7 @@ from optimetry.conformance.numerics.formats import flushing
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.reference.declaration import Declared
+from optimetry.reports.parts import Part
 from optimetry.reports.results import described
 
 
@@ -48,9 +49,9 @@ class Explanation:
     arithmetic: Arithmetic = PLAIN
 
     @property
-    def name(self) -> str:
-        """The name of the formula."""
-        return self.rule.name
+    def part(self) -> Part:
+        """What a verdict records where this explains a part."""
+        return Part(self.rule.name)
 
     def expected(self, case: Case, instead: Mapping[str, Any] | None = None) -> Expected:
         """Return the expected value of a target that this explains.

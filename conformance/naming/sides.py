@@ -1,13 +1,19 @@
-"""Lists what may explain one side of a split: the rule, its dialects, rules that are near, or no update at all."""
+"""Lists what may explain one side of a split.
+
+That is the rule, its dialects, the rule with a hyperparameter held at a usual value (tensors without weight decay),
+another documented rule that is near, or no update at all.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.adapters import Mistaken, usual_constants
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.splits import Side
@@ -19,6 +25,7 @@ from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.rule import Rule
 from optimetry.reference.rules import RULES
+from optimetry.reports.parts import Part
 
 
 @dataclass(frozen=True)
@@ -29,9 +36,9 @@ class Neighbour:
     flushes: bool = False
 
     @property
-    def name(self) -> str:
-        """The name of the rule."""
-        return self.rule.name
+    def part(self) -> Part:
+        """What a verdict records of it."""
+        return Part(self.rule.name)
 
     def expected(self, case: Case) -> Expected:
         """Return what the rule gives."""
@@ -44,7 +51,10 @@ class Neighbour:
 class Unchanged:
     """No update: every parameter keeps its bits."""
 
-    name: str = "no update"
+    @property
+    def part(self) -> Part:
+        """What a verdict records of it."""
+        return Part("no update")
 
     def expected(self, case: Case) -> Expected:
         """Return the parameters, exactly, after every step."""
@@ -54,17 +64,18 @@ class Unchanged:
 
 
 @cache
-def sides(subject: Subject, dtype: str, arithmetic: Arithmetic) -> tuple[Side, ...]:
-    """Return what may explain one side of a split, the nearest to the document first."""
+def pairs_of_sides(subject: Subject, dtype: str, arithmetic: Arithmetic) -> list[tuple[Side, Side]]:
+    """Return what may explain the two sides of a split: two rules of the family, or the documented one and another."""
     classes = [documented_class(subject.name), *named_classes(subject.name)]
-    found: list[Side] = [Explanation(one, arithmetic) for one in classes]
+    family: list[Side] = [Explanation(one, arithmetic) for one in classes]
+    documented = Explanation(classes[0], arithmetic)
+    others: list[Side] = [Mistaken(documented, mistake) for mistake in usual_constants(subject)]
     if subject.has_learning_rate:
         given = {declared.name for declared in subject.hyperparameters()}
-        near = [
-            rule
+        others += [
+            Neighbour(rule, arithmetic.flushes_subnormals)
             for rule in RULES.values()
             if rule.name != subject.name and all(x.name in given or x.kind is bool for x in rule.hyperparameters())
         ]
-        found += [Neighbour(rule, arithmetic.flushes_subnormals) for rule in near]
-        found.append(Unchanged())
-    return tuple(found)
+        others.append(Unchanged())
+    return [*combinations(family, 2), *((family[0], other) for other in others)]

@@ -6,6 +6,7 @@ separate the cases that were drawn: with the property switched, the other explan
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,7 +21,7 @@ from optimetry.conformance.naming.explanation import Candidate
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.declaration import Hyperparameter
-from optimetry.reports.parts import Part
+from optimetry.reports.parts import DOCUMENTED, Part
 
 
 class Side(Candidate, Hashable, Protocol):
@@ -31,8 +32,8 @@ class Side(Candidate, Hashable, Protocol):
         ...
 
     @property
-    def name(self) -> str:
-        """The name of the rule, ``documented`` for the documented one."""
+    def part(self) -> Part:
+        """What a verdict records of it, on every case."""
         ...
 
 
@@ -92,8 +93,9 @@ class Split:
     @property
     def parts(self) -> list[Part]:
         """What a verdict records: the documented rule last."""
-        parts = [Part(one.name, where) for one, where in zip((self.true, self.false), self.by.where, strict=True)]
-        return sorted(parts, key=lambda part: part.rule == "documented")
+        sides = zip((self.true, self.false), self.by.where, strict=True)
+        parts = [dataclasses.replace(side.part, where=where) for side, where in sides]
+        return sorted(parts, key=lambda part: part.rule == DOCUMENTED and part.given is None)
 
     @property
     def reason(self) -> str:

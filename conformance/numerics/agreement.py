@@ -60,6 +60,11 @@ class Agreement:
         """Whether every element is within the slack."""
         return self.share <= SLACK
 
+    @property
+    def judged(self) -> float:
+        """The part of all elements of which something can be said, 0 where there are none."""
+        return 1 - self.vacuous / self.elements if self.elements else 0.0
+
     def __add__(self, other: Agreement) -> Agreement:
         return Agreement(
             share=max(self.share, other.share),

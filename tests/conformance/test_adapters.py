@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.judging import identify as identifying
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.adapters import Mistake, Mistaken, mistakes
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
@@ -94,6 +97,23 @@ def test_a_mistake_is_refuted_by_a_law_that_it_does_not_break() -> None:
     assert held.may_break(None)
     assert not held.may_break(LAWS["missing_gradient"])
     assert not zeros.may_break(LAWS["repeatable"])
+
+
+class Overflowing(Mistaken):
+    """A mistake of which the bound says nothing anywhere."""
+
+    def expected(self, case: Case) -> Expected:
+        plain = expected(case)
+        return Expected(np.full_like(plain.value, np.inf), np.full_like(plain.bound, np.inf), plain.start)
+
+    def computed_in(self, arithmetic: Arithmetic) -> Overflowing:
+        return self
+
+
+def test_a_mistake_that_excludes_nothing_explains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Overflowing(Explanation(documented_class("momentum")), mistake({"held": {"momentum": 0.0}}))
+    monkeypatch.setattr(identifying, "tiers_of_mistakes", lambda optimizer, dtype, first: iter([[one]]))
+    assert verdict_of(Instead(two_mistakes, "momentum"), "momentum").computes == Computes()
 
 
 def two_mistakes(documented: Any, parameters: list[Any]) -> HookedRun:

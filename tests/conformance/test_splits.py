@@ -8,15 +8,18 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.splitting import TELLING, Splitting, evidence
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.sides import Unchanged, sides
+from optimetry.conformance.naming.sides import Unchanged, pairs_of_sides
 from optimetry.conformance.naming.splits import ONE_ELEMENT, Property, Split, properties
 from optimetry.conformance.numerics.arithmetic import PLAIN
 from optimetry.conformance.oracle.expected import expected
-from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.faults import FAULTS, outcome
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -24,9 +27,10 @@ from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reports.parts import Part
 from optimetry.reports.results import Computes
-from tests.conformance.judged import class_named, dialect_named, verdict_of
+from tests.conformance.judged import QUICK, class_named, dialect_named, verdict_of
 
 MOMENTUM = SUBJECTS["momentum"]
+CLASS = documented_class("momentum")
 
 
 def by(subject: str, **where: Any) -> Property:
@@ -141,9 +145,40 @@ def test_only_a_property_of_shapes_may_break_a_universal_law() -> None:
     assert flag.may_break(None)
 
 
-def test_rules_that_are_near_are_sides_too() -> None:
-    names = [side.name for side in sides(SUBJECTS["lamb"], "float32", PLAIN)]
-    assert names[0] == "documented"
-    assert {"sgd", "adam", "adamax", "no update"} <= set(names)
-    assert "adagrad" not in names, "its initial_accumulator_value is not among the hyperparameters of LAMB"
-    assert "no update" not in [side.name for side in sides(SUBJECTS["clip_by_norm"], "float32", PLAIN)]
+def test_rules_that_are_near_are_sides_beside_the_documented_one() -> None:
+    pairs = [tuple(str(side.part) for side in pair) for pair in pairs_of_sides(SUBJECTS["lamb"], "float32", PLAIN)]
+    beside = {second for first, second in pairs if first == "documented"}
+    assert {"sgd", "adam", "adamax", "no update", "documented with lamb_weight_decay = 0 whatever is given"} <= beside
+    assert "adagrad" not in beside, "its initial_accumulator_value is not among the hyperparameters of LAMB"
+    named = {dialect.name for dialect in DIALECTS["lamb"]}
+    assert {side for pair in pairs if pair[0] != "documented" for side in pair} == named
+    clips = pairs_of_sides(SUBJECTS["clip_by_norm"], "float32", PLAIN)
+    assert "no update" not in {str(side.part) for pair in clips for side in pair}
+
+
+@pytest.mark.parametrize("name", ["vectors_by_sgd", "betas_swapped"])
+def test_a_diagnosis_says_the_same(name: str) -> None:
+    fault = FAULTS[name]
+    (found,) = diagnose([fault.target()], fault.optimizer, "float32", effort=QUICK, seed=0)
+    assert (outcome(found.verdict), found.explanation) == (fault.outcome, None)
+    text = report("x", [found], 0, width=200)
+    assert f"float32: DIVERGES, {fault.outcome.removeprefix('diverges: ')}" in text
+    assert found.verdict.reason in text
+
+
+def test_a_case_that_the_target_fails_on_is_explained_by_nothing() -> None:
+    """It must not turn the verdict on what was found before into an error."""
+
+    class Scalars(Instead):
+        def start(self, optimizer: str, hyper: Any, parameters: list[Any]) -> Any:
+            if any(param.ndim == 0 for param in parameters):
+                raise ValueError("no scalars")
+            return super().start(optimizer, hyper, parameters)
+
+    target = Scalars(run_of, "momentum")
+    cases = evidence(MOMENTUM, "float32")
+    few, documented = by("momentum", property="number of dimensions", less_than=1), Explanation(CLASS)
+    assert not Splitting(target, MOMENTUM, "float32", Guard()).supported(
+        Split(few, Unchanged(), documented), list(cases)
+    )
+    assert list(Splitting(target, MOMENTUM, "float32", Guard()).splits(PLAIN, [few])) == []

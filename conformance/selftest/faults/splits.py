@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -29,6 +30,10 @@ def _dialect(name: str) -> Formula:
 def _rule(name: str, *taken: str) -> Formula:
     """Another documented rule, with these hyperparameters of the first."""
     return lambda rule: rule_named(name).of({each: rule.hyper()[each] for each in taken})
+
+
+def _without_decay(rule: Any) -> Any:
+    return dataclasses.replace(rule, lamb_weight_decay=0.0)
 
 
 def _where(test: Callable[[Mapping[str, Any]], bool], other: Formula) -> Start:
@@ -108,6 +113,13 @@ enter(
         defect="biases and gains are left out of LAMB, and updated by Adam",
         start=_for_tensors(lambda param: param.ndim < 2, _rule("adam", "beta1", "beta2", "epsilon")),
         outcome=_split("adam", FEW, MANY),
+    ),
+    Fault(
+        name="vectors_without_decay",
+        optimizer="lamb",
+        defect="biases and gains are left out of weight decay",
+        start=_for_tensors(lambda param: param.ndim < 2, _without_decay),
+        outcome=_split("documented with lamb_weight_decay = 0", FEW, MANY),
     ),
     Fault(
         name="vectors_by_a_dialect",
