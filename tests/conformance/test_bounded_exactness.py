@@ -108,6 +108,7 @@ def test_the_largest_number_stays_finite(form: Format) -> None:
     assert not np.isfinite((1 / about(0, form.tiny, form)).bound)
     assert not np.isfinite((largest**3).bound)
     assert not np.isfinite(np.sum(exact(wide(form.largest, form, (2,)), form), initial=0.0).bound)
+    assert is_exactly(np.sum(exact(wide(form.largest, form, (1,)), form), initial=0.0), form.largest)
 
 
 @formats
@@ -263,6 +264,7 @@ def test_what_cannot_be_negative_is_known(form: Format) -> None:
         assert not result.nonnegative
     assert not np.any(np.isfinite(np.sqrt(small).bound))
     assert about(1, 0.5, form).nonnegative  # 0-d, and away from zero
+    assert about(1, 1, form).nonnegative  # or reaching it
     assert not about(0.5, 1, form).nonnegative
 
 
@@ -290,6 +292,8 @@ def test_a_number_is_rounded_to_a_coarser_format_only() -> None:
     coarser = x.held_in(FORMATS["bfloat16"])
     assert coarser.form is FORMATS["bfloat16"]
     assert 0 < coarser.bound < 1e-2
+    for nonnegative in (True, False):
+        assert about(-1 / 3, 1, form, (2,), nonnegative).held_in(FORMATS["bfloat16"]).nonnegative is nonnegative
 
 
 def test_scalars_are_rounded_when_they_meet_a_coarser_array() -> None:
@@ -334,5 +338,6 @@ def test_a_pole_within_reach_of_the_base_is_not_bounded(form: Format) -> None:
     for exponent in (-1, -2, -0.5):
         assert not np.isfinite((about(0.5, 1, form) ** exponent).bound)
         assert not np.isfinite((about(0, 1, form, nonnegative=True) ** exponent).bound)
-    assert np.isfinite((about(0.5, 1, form) ** 2).bound)
+    for exponent in (0, 2):
+        assert np.isfinite((about(0.5, 1, form) ** exponent).bound)
     assert not np.isfinite((about(0.5, 1, form) ** 0.5).bound)

@@ -143,6 +143,11 @@ def test_a_target_that_breaks_while_it_is_identified_is_an_error() -> None:
     assert (verdict.verdict, verdict.reason) == ("error", "raised ValueError: not this case")
 
 
+def test_a_verdict_is_under_the_book_of_its_subject(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(subject_named("sgd")), "book", "another")
+    assert verdict_of(NumpyTarget(), "sgd", effort=Effort("no laws", 1, 0)).book == "another"
+
+
 def test_the_guard_watches_over_every_run() -> None:
     beats, started = [], []
     target = Instead(lambda documented, parameters: started.append(parameters) or run_of(documented, parameters))

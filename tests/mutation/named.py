@@ -20,6 +20,12 @@ def mutants() -> list[dict[str, str]]:
     return list(tomllib.loads(TABLE.read_text(encoding="utf-8"))["mutant"])
 
 
+def table() -> str:
+    """Write the mutants and their tests as a Markdown table."""
+    rows = [f"| `{row['file']}` | {row['what']} | `{row['test']}` |" for row in mutants()]
+    return "\n".join(["| file | change | noticed by |", "|---|---|---|", *rows])
+
+
 def in_workspace(workspace: Path, file: str) -> Path:
     """Return where the copy of a file lies."""
     top, inside = file.split("/", 1)
@@ -44,11 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     workspace = parser.parse_args(arguments).workspace.resolve() / "named"
     workspace.mkdir(parents=True, exist_ok=True)
     prepare(workspace, folders()["reports"])
-    table = mutants()
-    if not passes(workspace, *dict.fromkeys(row["test"] for row in table)):
+    rows = mutants()
+    if not passes(workspace, *dict.fromkeys(row["test"] for row in rows)):
         sys.exit("the tests must pass before anything is mutated")
     survivors = 0
-    for row in table:
+    for row in rows:
         copy = in_workspace(workspace, row["file"])
         text = copy.read_text(encoding="utf-8")
         if text.count(row["old"]) != 1:
@@ -58,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         copy.write_text(text, encoding="utf-8")
         survivors += survived
         print(f"{'SURVIVED' if survived else 'killed'}: {row['file']}: {row['what']} ({row['test']})", flush=True)
-    print(f"\n{len(table) - survivors} of {len(table)} killed")
+    print(f"\n{len(rows) - survivors} of {len(rows)} killed")
     return int(survivors > 0)
 
 

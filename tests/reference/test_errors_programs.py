@@ -30,7 +30,10 @@ from tests.reference.small import FEED, network, started
             lambda loss, hidden: ref.SGD(0.1).minimize(loss, parameter_list=["a.b_0", "a.b_0"]),
             "sgd: parameter 'a.b_0' is given twice",
         ),
-        (lambda loss, hidden: ref.SGD(0.1).minimize(loss, no_grad_set={"c"}), "no variable 'c' in the program"),
+        (
+            lambda loss, hidden: ref.SGD(0.1).minimize(loss, no_grad_set={"c"}),
+            "no variable 'c' in the program (no_grad_set), must",
+        ),
         (
             lambda loss, hidden: ref.SGD(0.1).minimize(loss, no_grad_set={"a.w_0", "a.b_0", "b.w_0"}),
             "mean.tmp_0: the loss depends on no parameter that gets a gradient",

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -58,6 +59,29 @@ def test_a_picture_shows_every_operator_and_what_it_uses():
     assert svg.count('class="edge"') == sum(len(op.inputs) + len(op.outputs) for op in program.operators)
     for name in ("a.w_0", "tanh_grad", "adam"):
         assert name in svg
+
+
+def test_a_picture_frames_parameters_twice_and_dashes_what_lasts():
+    """Of a mean of one parameter times one input, and of a persistable number."""
+    pytest.importorskip("graphviz")
+    x = layers.data("x", [None, 3])
+    layers.mean(layers.fc(x, 2, bias_attr=False, name="a"))
+    layers.create_global_var([1], 0.5, "float32", True, "rate") * 2.0
+    source = picture.graph(default_main_program()).source
+    assert '"v x" [label="x\\n(?, 3) float32" shape=ellipse]' in source
+    assert '"v a.w_0" [label="a.w_0\\n(3, 2) float32" peripheries=2 shape=ellipse]' in source
+    assert '"v rate" [label="rate\\n(1) float32" shape=ellipse style=dashed]' in source
+    assert '"o 0" [label=mul fillcolor=' in source
+    assert '"v x" -> "o 0"' in source
+    assert '"o 0" -> "v a.tmp_0"' in source
+    assert "fontname" in source
+
+
+def test_a_picture_without_its_package_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "graphviz", None)
+    with pytest.raises(UsageError) as caught:
+        picture.graph(default_main_program())
+    assert str(caught.value) == "a picture needs the package graphviz: pip install 'optimetry[picture]'"
 
 
 def test_a_graph_has_every_edge():

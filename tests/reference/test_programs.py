@@ -8,7 +8,7 @@ import pytest
 
 import optimetry.reference as ref
 from optimetry.reference.programs import Executor, layers, operators
-from optimetry.reference.programs.program import default_main_program, default_startup_program
+from optimetry.reference.programs.program import Program, default_main_program, default_startup_program
 from tests.reference.first_step import values
 from tests.reference.small import FEED, network, parameter, started
 
@@ -24,6 +24,14 @@ def test_dropout_replays_its_mask_and_scales_at_test():
     assert np.any(runs[0] != runs[1])
     assert 600 < runs[0].sum() < 900
     np.testing.assert_array_equal(first.run(test_program, feed, [out])[0], feed["x"] * np.float32(0.75))
+
+
+def test_a_clone_goes_on_with_the_random_numbers_of_its_original():
+    program = Program(seed=5)
+    program.next_seed()
+    other = program.clone()
+    assert other.seed == 5
+    assert other.next_seed() == program.next_seed() != Program(seed=6).next_seed()
 
 
 def test_every_dropout_of_a_program_has_a_mask_of_its_own():

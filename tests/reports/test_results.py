@@ -198,6 +198,12 @@ def test_a_file_of_schema_1_with_wrong_counts_is_refused(path):
     assert ", line 5: the footer counts 3 verdicts" in refusal(path)
 
 
+def test_a_footer_of_schema_1_without_counts_is_refused(path):
+    start, _, _ = SCHEMA_1.rpartition('{"kind": "footer"')
+    path.write_text(start + '{"kind": "footer", "verdicts": 3}\n')
+    assert refusal(path) == ", line 5: not a footer line: counts: 'conforms' is a required property"
+
+
 WAYS = {
     "flushes subnormals": Arithmetic(flushes_subnormals=True),
     "moments formed as increments": Arithmetic(incremental_moments=True),

@@ -67,6 +67,18 @@ def test_one_reason_for_all_that_is_not_offered_is_given():
     assert tables.terminal([GOOD, *engines(ABSENT, "a", "b")]).endswith("\n\nunsupported in float32: ftrl: no class")
 
 
+def test_a_terminal_table_without_reasons_ends_with_its_last_row():
+    assert tables.terminal([GOOD]).endswith("    400")
+
+
+def test_long_names_are_broken_only_as_far_as_the_width_asks():
+    """The column ``computes`` gives way until the table fits, and keeps twice the length of its title."""
+    assert max(map(len, tables.terminal([WORST]).split("\n\n")[0].splitlines())) == 120
+    rows = tables.terminal([WORST], width=20).split("\n\n")[0].splitlines()
+    assert rows[2].split()[4] == "epsilon_and_"
+    assert [row.strip() for row in rows[3:]] == ["learning_rate_", "outside; rho,", "epsilon in", "float32"]
+
+
 def test_a_terminal_table_fits_whatever_the_names():
     text = tables.terminal([*engines(WORST, "single", "foreach"), WORST, GOOD])
     assert max(map(len, text.splitlines())) <= 120
