@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging import evidence
+from optimetry.conformance.judging import evidence, reasons
+from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.identify import Identity, identify
-from optimetry.conformance.laws import Law, laws_of
+from optimetry.conformance.judging.nearest import Nearest, nearest_to
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.numerics.agreement import LARGEST_SHARE, Agreement, Expected, compare
+from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.numerics.agreement import Agreement, Expected, compare, explains
+from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
@@ -68,10 +71,11 @@ def examined(
     def cases() -> Iterator[Case]:
         return chain(before, drawn_cases(subject, dtype, seed=seed, count=effort.cases))
 
-    examinations = [Examination(engine, optimizer, dtype, cases, guard or Guard()) for engine in engines]
+    law_cases = effort.law_cases
+    examinations = [Examination(engine, optimizer, dtype, cases, guard or Guard(), law_cases) for engine in engines]
     for number, case in enumerate(cases()):
         trying = [examination for examination in examinations if examination.open_to(case)]
-        if number < effort.law_cases:
+        if number < law_cases:
             for examination in trying:
                 examination.try_laws(case)
         trying = [examination for examination in trying if not examination.settled]
@@ -81,6 +85,10 @@ def examined(
                 examination.hold_against(case, oracle)
         if all(examination.settled for examination in examinations):
             break
+    for probe in probes_of(optimizer, dtype):
+        for examination in examinations:
+            if examination.open_to(probe):
+                examination.hold_against(probe, expected(probe), drawn=False)
     return examinations
 
 
@@ -94,13 +102,15 @@ class Examination:
         dtype: the dtype's name.
         cases: every case again, from the first.
         guard: what watches over its runs.
+        law_cases: on how many of the cases laws are tried.
         agreement: with the documented formula, over the cases tried so far.
         tried: how many those are.
         declined: why a case was not offered, if one was not.
         fault: how it broke the protocol, with the case.
-        broken: a law it breaks, with what was found and the case.
-        rejected: the first case outside the slack.
+        laws: those it breaks.
+        rejected: the first case outside the slack, with the trajectory.
         explanation: what explains every case, once the verdict has been built; None where nothing does.
+        nearest: the nearest rule, once the verdict has been built, where nothing explains every case.
     """
 
     target: Target
@@ -108,13 +118,15 @@ class Examination:
     dtype: str
     cases: Callable[[], Iterator[Case]]
     guard: Guard
+    law_cases: int = 0
     agreement: Agreement = field(default_factory=Agreement)
     tried: int = 0
     declined: str | None = None
     fault: tuple[TargetFault, Case] | None = None
-    broken: tuple[Law, str, Case] | None = None
-    rejected: Case | None = None
+    laws: BrokenLaws = field(default_factory=BrokenLaws)
+    rejected: tuple[Case, Array] | None = None
     explanation: Explanation | None = None
+    nearest: Nearest | None = None
 
     @property
     def settled(self) -> bool:
@@ -134,27 +146,29 @@ class Examination:
         return reason is None
 
     def try_laws(self, case: Case) -> None:
-        """Look for a kept buffer and a broken law, unless one is known; slow laws are tried on the first case alone."""
-        if self.broken is not None:
-            return
+        """Look for a kept buffer and for broken laws."""
         try:
             hold_contents(self.target, case, self.guard)
-            for law in laws_of(subject_named(self.optimizer)):
-                found = None if law.slow and self.tried else law.broken(self.target, case, self.guard)
-                if found is not None:
-                    self.broken = law, found, case
-                    return
+            self.laws.try_on(self.target, case, self.guard)
         except TargetFault as fault:
             self.fault = fault, case
 
-    def hold_against(self, case: Case, oracle: Expected) -> None:
-        """Compare one run with the documented formula; where it differs, a kept buffer is looked for first."""
+    def hold_against(self, case: Case, oracle: Expected, *, drawn: bool = True) -> None:
+        """Compare one run with the documented formula; where it differs, a kept buffer is looked for first.
+
+        Args:
+            case: what the target is fed.
+            oracle: the documented formula's value.
+            drawn: whether it counts among the cases that the verdict rests on; a probe does not.
+        """
         try:
-            agreement = compare(trajectory(self.target, case, self.guard), oracle, case.form)
-            self.agreement, self.tried = self.agreement + agreement, self.tried + 1
+            after = trajectory(self.target, case, self.guard)
+            agreement = compare(after, oracle, case.form)
+            if drawn or not agreement.conforms:
+                self.agreement, self.tried = self.agreement + agreement, self.tried + 1
             if not agreement.conforms:
                 hold_contents(self.target, case, self.guard)  # the cases of laws may be too short to show it
-                self.rejected = case
+                self.rejected = case, after
         except TargetFault as fault:
             self.fault = fault, case
 
@@ -183,11 +197,12 @@ class Examination:
             shown = evidence.faulty(self.target, fault, case, self.guard)
             return {"verdict": "error", "reason": str(fault), "counterexample": shown}
         if self.rejected is not None:
-            return self._rejection(self.rejected)
-        if self.broken is not None:
-            law, found, case = self.broken
-            shown = evidence.lawless(self.target, law, found, case, self.guard)
-            return {"verdict": "diverges", **self._law(), "counterexample": shown}
+            return self._rejection(*self.rejected)
+        if self.laws.broken:
+            first = self.laws.ordered[0]
+            shown = evidence.lawless(self.target, first, self.guard)
+            reason = reasons.lawless(self.laws)
+            return {"verdict": "diverges", "law": first.law.name, "reason": reason, "counterexample": shown}
         if self.tried == 0:
             return {"verdict": "unsupported", "reason": self.declined or "no case is offered"}
         if self.agreement.elements == self.agreement.vacuous:
@@ -195,16 +210,17 @@ class Examination:
         self.explanation = Explanation(documented_class(self.optimizer))
         return {"verdict": "conforms", "computes": Computes(rule="documented")}
 
-    def _rejection(self, case: Case) -> dict[str, Any]:
+    def _rejection(self, case: Case, after: Array) -> dict[str, Any]:
         """Build the verdict on an engine that a case has shown not to be the documented formula, computed plainly."""
-        shown = evidence.difference(self.target, case, self.guard)
-        lawless = self.broken is not None and self.broken[0].universal
-        identity = Identity(None) if lawless else self._identity()
-        self.explanation = explanation = identity.explanation
-        if explanation is None:
-            returned_nan = shown["given"] == "nan"
-            why = self._law() if self.broken is not None and not returned_nan else {"reason": self._unexplained(shown)}
-            return {"verdict": "diverges", **why, "counterexample": shown}
+        identity = Identity(None) if self.laws.universal else self._identity()
+        explanation = identity.explanation
+        if explanation is None or not explains(after, explanation.expected(case), case.form):  # it may differ each time
+            self._try_remaining_laws(case)
+            self.nearest = nearest_to(identity.probed, case, after)
+            shown = evidence.difference(self.target, case, after, self.guard, self.nearest.rule)
+            law, reason = reasons.unexplained(shown, self.agreement.share, self.laws, self.nearest)
+            return {"verdict": "diverges", "law": law, "reason": reason, "counterexample": shown}
+        self.explanation = explanation
         computes = Computes(explanation.rule.name, explanation.formula, False, explanation.arithmetic.record())
         if not explanation.rule.documented:
             named = {"verdict": "dialect", "dialect": explanation.rule.name}
@@ -213,6 +229,7 @@ class Examination:
         else:  # subnormals are flushed, and that is all
             self.agreement = identity.from_explanation
             return {"verdict": "conforms", "computes": computes}
+        shown = evidence.difference(self.target, case, after, self.guard)
         return {**named, "computes": computes, "reason": explanation.reason, "counterexample": shown}
 
     def _identity(self) -> Identity:
@@ -222,16 +239,11 @@ class Examination:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
 
-    def _law(self) -> dict[str, Any]:
-        """Return the fields of a broken law: its name, and the reason."""
-        assert self.broken is not None
-        law, found, _ = self.broken
-        return {"law": law.name, "reason": f"breaks a law: {law.statement} ({law.name}: {found})"}
+    def _try_remaining_laws(self, rejected: Case) -> None:
+        """Try the laws on the rejected case and on those that would have come, so that the cause is not left to chance.
 
-    def _unexplained(self, shown: dict[str, Any]) -> str:
-        if shown["given"] == "nan":
-            where = f"at step {shown['step']}, element {shown['element']}"
-            return f"returned NaN {where}, where the documented formula gives {float(shown['documented']):.9g}"
-        if self.agreement.share == LARGEST_SHARE:
-            return "no known rule explains it: infinite where the rule is finite, or different where it is exact"
-        return f"no known rule explains it: up to {self.agreement.share:.3g} times what rounding can"
+        In another dtype other cases come first, but what breaks a law breaks it where the target was rejected, too.
+        """
+        for case in chain([rejected], islice(self.cases(), self.laws.cases, self.law_cases)):
+            if reason_unsupported(self.target, case) is None:
+                self.laws.try_on(self.target, case, self.guard)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -25,12 +26,14 @@ class Identity:
         from_document: how far it is from the documented formula, over the cases that were tried for it.
         from_explanation: how far it is from what explains it.
         tried: the number of those cases.
+        probed: the results in the probes.
     """
 
     explanation: Explanation | None
     from_document: Agreement = field(default_factory=Agreement)
     from_explanation: Agreement = field(default_factory=Agreement)
     tried: int = 0
+    probed: Probed | None = None
 
 
 def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
@@ -40,10 +43,11 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
         TargetFault: the target breaks the protocol.
     """
     search = _Search(target, cases, guard, Probed.of(target, optimizer, dtype, guard))
-    longest = Identity(None)
+    longest = Identity(None, probed=search.probed)
     for tier in tiers(optimizer, dtype, search.probed):
         alive, unexplained = search.surviving(tier)
-        longest = max(longest, unexplained, key=lambda identity: identity.tried)
+        if unexplained.tried > longest.tried:
+            longest = dataclasses.replace(unexplained, probed=search.probed)
         if len(alive) > 1:
             return longest
         if alive:

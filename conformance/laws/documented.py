@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Applies, Trial, law
+from optimetry.conformance.laws.law import Applies, Difference, Trial, law
 from optimetry.conformance.laws.universal import is_elementwise_rule
 from optimetry.conformance.laws.variations import each, poisonings, rescaled
 from optimetry.conformance.numerics.agreement import explains
@@ -30,7 +30,7 @@ def sign_symmetry(trial: Trial) -> str | None:
     return trial.against(trial.on(each(trial.case, np.negative)), np.negative)
 
 
-@law("scaling by powers of two scales the result", universal=False, applies=declares("scaling"))
+@law("scaling by powers of two scales the result", universal=False, applies=declares("scaling"), symptom=True)
 def power_of_two_scaling(trial: Trial) -> str | None:
     scaling = trial.declaration.scaling
     assert scaling is not None
@@ -46,7 +46,7 @@ def _times(factor: float) -> Callable[[Array], Array]:
     return lambda array: array * array.dtype.type(factor)
 
 
-@law("in a special case it is another rule", universal=False, applies=declares("special_case"))
+@law("in a special case it is another rule", universal=False, applies=declares("special_case"), symptom=True)
 def special_case(trial: Trial) -> str | None:
     special = trial.declaration.special_case
     assert special is not None
@@ -76,18 +76,35 @@ def rest(trial: Trial) -> str | None:
     nan = np.isnan(after) & known
     if nan.any():
         step, element = np.unravel_index(int(np.argmax(nan)), nan.shape)
-        return f"returned NaN at step {step + 1}, element {element}"
-    moved = ((after != before) & known).any(axis=0)
-    return f"element {int(np.argmax(moved))} moved with no gradient" if moved.any() else None
+        resting = np.broadcast_to(before, after.shape)
+        return Difference.of(f"returned NaN at step {step + 1}, element {element}", after, resting, 0.0)
+    moved = (after != before) & known
+    if not moved.any():
+        return None
+    text = f"element {int(np.argmax(moved.any(axis=0)))} moved with no gradient"
+    return Difference.of(text, after, np.broadcast_to(before, after.shape), 0.0)
 
 
-@law("an infinite or NaN gradient gives what the rule gives", universal=False, applies=is_elementwise_rule)
+@law(
+    "an infinite or NaN gradient gives what the rule gives",
+    universal=False,
+    applies=is_elementwise_rule,
+    symptom=True,
+)
 def nonfinite_gradients_act(trial: Trial) -> str | None:
     for _, poisoned, step, element in poisonings(trial):
         got, must = poisoned.run(), poisoned.on_target(NumpyTarget()).run()
         if _kind(got[step, element]) != _kind(must[step, element]):
-            return f"{got[step, element]}, must be {must[step, element]}, at step {step + 1}, element {element}"
+            text = f"{got[step, element]}, must be {must[step, element]}, at step {step + 1}, element {element}"
+            return Difference.of(text, got, must, _only(got, step, element))
     return None
+
+
+def _only(array: Array, step: int, element: int) -> Array:
+    """Allow any difference but one at this step and element."""
+    allowed = np.full(array.shape, np.inf)
+    allowed[step, element] = 0.0
+    return allowed
 
 
 def _kind(number: Any) -> str:

@@ -9,7 +9,7 @@ may lack.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,16 @@ from optimetry.reference.declaration import Declared
 
 @dataclass(frozen=True)
 class Trial:
-    """A target, the case a law is tried on, and the guard over its runs."""
+    """A target, the case a law is tried on, and the guard over its runs.
+
+    Attributes:
+        ran: every case that was run for the law so far, with its trajectory; shared with the trials made of this one.
+    """
 
     target: Target
     case: Case
     guard: Guard
+    ran: list[tuple[Case, Array]] = field(default_factory=list)
 
     @property
     def declaration(self) -> Any:
@@ -46,15 +51,17 @@ class Trial:
 
     def on(self, case: Case) -> Trial:
         """Return a trial of the same target on another case."""
-        return Trial(self.target, case, self.guard)
+        return Trial(self.target, case, self.guard, self.ran)
 
     def on_target(self, target: Target) -> Trial:
         """Return a trial of another target on the same case."""
-        return Trial(target, self.case, self.guard)
+        return Trial(target, self.case, self.guard, self.ran)
 
     def run(self) -> Array:
         """Run the target and return its trajectory."""
-        return trajectory(self.target, self.case, self.guard)
+        after = trajectory(self.target, self.case, self.guard)
+        self.ran.append((self.case, after.copy()))  # laws may change what they compare
+        return after
 
     @property
     def offered(self) -> bool:
@@ -81,15 +88,41 @@ def beyond(a: Array, b: Array, bound: Any) -> str | None:
         reach = bound * SLACK
         apart = np.abs(a.astype(reach.dtype) - b.astype(reach.dtype))
     same = (a == b) | (np.isnan(a) & np.isnan(b)) | ~np.isfinite(reach) | (apart <= reach)
-    return first_difference(~same, a, b)
+    return first_difference(~same, a, b, reach)
 
 
-def first_difference(different: Any, a: Array, b: Array) -> str | None:
-    """Describe where two trajectories first differ; None where they do not."""
+class Difference(str):
+    """The description of a difference between two trajectories, with their numbers, from which a script is made.
+
+    Attributes:
+        one: the first trajectory, shape (steps, elements).
+        other: the second.
+        allowed: how far apart they may be, not finite where they may differ by any amount.
+    """
+
+    one: Array
+    other: Array
+    allowed: Any
+
+    @classmethod
+    def of(cls, text: str, one: Array, other: Array, allowed: Any) -> Difference:
+        """Return this text with these numbers."""
+        found = cls(text)
+        found.one, found.other, found.allowed = one, other, allowed
+        return found
+
+    def extended(self, after: str = "", *, before: str = "") -> Difference:
+        """Return the same with text around it."""
+        return Difference.of(f"{before}{self}{after}", self.one, self.other, self.allowed)
+
+
+def first_difference(different: Any, a: Array, b: Array, reach: Any = 0.0) -> Difference | None:
+    """Describe where two trajectories first differ by more than ``reach``; None where they do not."""
     if not different.any():
         return None
     step, element = np.unravel_index(int(np.argmax(different)), different.shape)
-    return f"{a[step, element]} against {b[step, element]} at step {step + 1}, element {element}"
+    text = f"{a[step, element]} against {b[step, element]} at step {step + 1}, element {element}"
+    return Difference.of(text, a, b, np.where(different, reach, np.inf))
 
 
 Check = Callable[[Trial], str | None]
@@ -107,6 +140,7 @@ class Law:
         applies: to which subjects.
         check: returns None where the law holds on a trial, else what contradicts it.
         slow: whether it takes so long that it is tried on the first case alone, and no case is shrunk for it.
+        symptom: whether almost every defect breaks it, so that it tells little of the cause.
     """
 
     name: str
@@ -115,6 +149,7 @@ class Law:
     applies: Applies
     check: Check
     slow: bool = False
+    symptom: bool = False
 
     def broken(self, target: Target, case: Case, guard: Guard) -> str | None:
         """Return what contradicts the law on a case, None where nothing does or the law does not apply.
@@ -130,8 +165,12 @@ LAWS: dict[str, Law] = {}
 
 
 def laws_of(subject: Subject) -> list[Law]:
-    """Return the laws that apply to a subject, the universal ones first: what breaks them is no formula at all."""
-    return sorted((law for law in LAWS.values() if law.applies(subject)), key=lambda law: not law.universal)
+    """Return the laws that apply to a subject, the most telling first.
+
+    What breaks a universal law is no formula at all; a symptom comes last.
+    """
+    applicable = (law for law in LAWS.values() if law.applies(subject))
+    return sorted(applicable, key=lambda law: (not law.universal, law.symptom))
 
 
 def is_rule(subject: Subject) -> bool:
@@ -145,7 +184,12 @@ def every_subject(subject: Subject) -> bool:
 
 
 def law(
-    statement: str, *, universal: bool = True, applies: Applies = every_subject, slow: bool = False
+    statement: str,
+    *,
+    universal: bool = True,
+    applies: Applies = every_subject,
+    slow: bool = False,
+    symptom: bool = False,
 ) -> Callable[[Check], Check]:
     """Enter a check into `LAWS` under its function's name.
 
@@ -156,7 +200,7 @@ def law(
     def enter(check: Check) -> Check:
         if check.__name__ in LAWS:
             raise ValueError(f"law {check.__name__} is entered twice")
-        LAWS[check.__name__] = Law(check.__name__, statement, universal, applies, check, slow)
+        LAWS[check.__name__] = Law(check.__name__, statement, universal, applies, check, slow, symptom)
         return check
 
     return enter

@@ -34,14 +34,15 @@ APART = 10 * SLACK
 
 @cache
 def probes_of(optimizer: str, dtype: str) -> tuple[Case, ...]:
-    """Return the probes of a rule's family in one dtype; none where the rule has no family."""
+    """Return the probes of a rule's family that one dtype can hold; none where the rule has no family."""
     text = resources.files(__package__).joinpath(FILE).read_text(encoding="utf-8")
     form = FORMATS[dtype]
 
     def arrays(rows: list[list[float]]) -> tuple[Array, ...]:
-        return tuple(np.array(row).astype(form.dtype) for row in rows)
+        with np.errstate(over="ignore"):
+            return tuple(np.array(row).astype(form.dtype) for row in rows)
 
-    return tuple(
+    probes = (
         Case(
             optimizer=optimizer,
             dtype=dtype,
@@ -52,6 +53,12 @@ def probes_of(optimizer: str, dtype: str) -> tuple[Case, ...]:
         )
         for probe in json.loads(text).get(optimizer, [])
     )
+    return tuple(case for case in probes if _finite(case))
+
+
+def _finite(case: Case) -> bool:
+    arrays = [*case.parameters, *(grad for grads in case.grads for grad in grads if grad is not None)]
+    return all(bool(np.isfinite(array).all()) for array in arrays)
 
 
 @cache

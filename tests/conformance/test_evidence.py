@@ -15,7 +15,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.evidence import RULE_LOOP, WRAPPER_LOOP
+from optimetry.conformance.judging.script import RULE_LOOP, WRAPPER_LOOP
 from optimetry.conformance.judging.source import formula
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.numerics.agreement import compare
