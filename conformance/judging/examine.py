@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
@@ -244,6 +245,7 @@ class Examination:
 
         In another dtype other cases come first, but what breaks a law breaks it where the target was rejected, too.
         """
-        for case in chain([rejected], islice(self.cases(), self.laws.cases, self.law_cases)):
-            if reason_unsupported(self.target, case) is None:
-                self.laws.try_on(self.target, case, self.guard)
+        with suppress(TargetFault):  # the rejection stands
+            for case in chain([rejected], islice(self.cases(), self.laws.cases, self.law_cases)):
+                if reason_unsupported(self.target, case) is None:
+                    self.laws.try_on(self.target, case, self.guard)

@@ -39,7 +39,7 @@ def unexplained(shown: dict[str, Any], share: float, laws: BrokenLaws, nearest: 
     if not laws.broken:
         return None, nonfinite or "; ".join(filter(None, (single, distance)))
     if nonfinite:
-        return None, f"{nonfinite}; {lawless(laws)}"
+        return laws.ordered[0].law.name, f"{nonfinite}; {lawless(laws)}"
     parts = [distance, lawless(laws)] if laws.symptoms_alone else [lawless(laws), distance]
     return laws.ordered[0].law.name, "; ".join(filter(None, (single, *parts)))
 

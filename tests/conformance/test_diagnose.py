@@ -27,19 +27,19 @@ from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Hyper, engines_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reports.results import Computes
-from tests.conformance.judged import NAMED, QUICK, class_named, label, verdict_of
+from tests.conformance.judged import NAMED, class_named, label, verdict_of
 
-FEW = Effort("few", 16, 1)
+FEW = Effort("few", 10, 1)
 WRAPPED = [dialect for dialect in NAMED if not dialect.point]
 
 
 def diagnosed(target: Any, optimizer: str, dtype: str = "float32") -> Diagnosis:
-    (found,) = diagnose(engines_of(target), optimizer, dtype, effort=QUICK, seed=0)
+    (found,) = diagnose(engines_of(target), optimizer, dtype, effort=FEW, seed=0)
     return found
 
 
 def text_of(target: Any, optimizer: str, *dtypes: str) -> str:
-    found = [x for dtype in dtypes for x in diagnose(engines_of(target), optimizer, dtype, effort=QUICK, seed=0)]
+    found = [x for dtype in dtypes for x in diagnose(engines_of(target), optimizer, dtype, effort=FEW, seed=0)]
     return report(f"{target.name} {target.version}: {optimizer}", found, 0)
 
 
@@ -60,7 +60,7 @@ def test_the_reference_conforms(optimizer: str) -> None:
     found = diagnosed(NumpyTarget(), optimizer)
     assert found.verdict.verdict == "conforms"
     assert found.explanation == Explanation(documented_class(optimizer))
-    assert found.verdict.cases == QUICK.cases
+    assert found.verdict.cases == FEW.cases
     for one, agreement in found.ranking[1:]:
         assert agreement.share >= APART, f"{one.name} must be ten times the slack away"
 
