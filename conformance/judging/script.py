@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from decimal import Decimal
@@ -117,7 +118,7 @@ def steps():
         yield results"""
 
 RUN = """
-# What was run{which}: hyperparameters, learning rates, parameters, and what was fed and came back, step by step.
+# {which}: hyperparameters, learning rates, parameters, and what was fed and came back, step by step.
 hyper{number} = {hyper}
 learning_rates{number} = {rates}
 parameters{number} = {parameters}
@@ -149,23 +150,26 @@ def script(case: Case, after: Array, oracle: Expected, *, title: str, target: st
     about = f"Compares what {target} gave with the documented formula, as optimetry has evaluated it."
     allowed = np.where(known, SLACK * oracle.bound.astype(np.float64), np.inf)
     columns = '"documented", "given"'
-    text = _recorded([(case, after)], oracle.value, after, allowed, title=title, about=about, columns=columns)
+    ran: list[Ran] = [(case, after)]
+    text = _recorded(ran, oracle.value, after, allowed, dtype=case.dtype, title=title, about=about, columns=columns)
     return text if differences(text) == beyond else None
 
 
-def script_of_law(found: Difference, ran: Sequence[Ran], *, title: str, about: str) -> str | None:
+def script_of_law(found: Difference, ran: Sequence[Ran], *, dtype: str, title: str, about: str) -> str | None:
     """Write a script that compares two runs which a law says must agree.
 
     Args:
         found: the difference between them.
         ran: all that was run to find it, with trajectories where there are any.
+        dtype: of the runs.
         title: one line on what is shown.
         about: what the law says.
 
     Returns:
         The text; None where the difference is one of bits that no number shows, such as the sign of a zero.
     """
-    text = _recorded(ran, found.one, found.other, found.allowed, title=title, about=about, columns='"one", "other"')
+    columns = '"one", "other"'
+    text = _recorded(ran, found.one, found.other, found.allowed, dtype=dtype, title=title, about=about, columns=columns)
     return text if differences(text) else None
 
 
@@ -192,7 +196,7 @@ def _of_formula(case: Case, after: Array, oracle: Expected, *, title: str, targe
     head = FORMULA.format(
         title=title,
         target=target,
-        wide=_wide(case),
+        wide=_wide(case.dtype),
         parameters=_listed(case.parameters),
         inputs=inputs.format(rates=list(case.learning_rates), grads=[_listed(grads) for grads in case.grads]),
         given=[_listed(shaped(case, row)) for row in after],
@@ -212,6 +216,7 @@ def _recorded(
     second: Array,
     allowed: Any,
     *,
+    dtype: str,
     title: str,
     about: str,
     columns: str,
@@ -219,8 +224,8 @@ def _recorded(
     runs = [_run(case, after, str(i) if len(ran) > 1 else "") for i, (case, after) in enumerate(ran, 1)]
     head = RECORDED.format(
         title=title,
-        about=about,
-        wide=_wide(ran[0][0]),
+        about=textwrap.fill(about, 100),
+        wide=_wide(dtype),
         runs="".join(runs),
         first=_rows(first),
         second=[[row] for row in second.astype(np.float64).tolist()],
@@ -234,7 +239,7 @@ def _run(case: Case, after: Array | None, number: str) -> str:
         "" if after is None else f"after{number and f'_{number}'} = {[_listed(shaped(case, row)) for row in after]}\n"
     )
     return RUN.format(
-        which=number and f" {number}",
+        which=f"Run {number}" if number else "What was run",
         number=number and f"_{number}",
         hyper=case.hyper,
         rates=list(case.learning_rates),
@@ -244,8 +249,8 @@ def _run(case: Case, after: Array | None, number: str) -> str:
     )
 
 
-def _wide(case: Case) -> str:
-    return "longdouble" if case.dtype == "float64" else "float64"
+def _wide(dtype: str) -> str:
+    return "longdouble" if dtype == "float64" else "float64"
 
 
 def _rows(values: Any) -> list[Any]:

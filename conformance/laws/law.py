@@ -122,7 +122,9 @@ def first_difference(different: Any, a: Array, b: Array, reach: Any = 0.0) -> Di
         return None
     step, element = np.unravel_index(int(np.argmax(different)), different.shape)
     text = f"{a[step, element]} against {b[step, element]} at step {step + 1}, element {element}"
-    return Difference.of(text, a, b, np.where(different, reach, np.inf))
+    with np.errstate(all="ignore"):
+        comparable = different | (np.abs(a.astype(np.float64) - b.astype(np.float64)) <= reach)
+    return Difference.of(text, a, b, np.where(comparable, reach, np.inf))
 
 
 Check = Callable[[Trial], str | None]
