@@ -19,23 +19,35 @@ def shrunk(
 ) -> Case:
     """Return the smallest case found that still fails, the same each time.
 
+    A case with some number other than zero is preferred to a smaller one of zeros alone, which shows little; what is
+    left is cut to zeros only where the rest of it does not fail without them.
+
     Args:
         case: a failing case.
         fails: whether a case fails; called for smaller cases only.
         declared: the hyperparameters that may become plainer.
         budget: the largest number of calls.
     """
-    progress = True
-    while progress and budget > 0:
-        progress = False
-        for smaller in _smaller(case, declared):
-            budget -= 1
-            if fails(smaller):
-                case, progress = smaller, True
-                break
-            if budget <= 0:
-                break
+    for zeros_allowed in (False, True):
+        progress = True
+        while progress and budget > 0:
+            progress = False
+            for smaller in _smaller(case, declared):
+                if not zeros_allowed and _all_zero(smaller):
+                    continue
+                budget -= 1
+                if fails(smaller):
+                    case, progress = smaller, True
+                    break
+                if budget <= 0:
+                    break
     return case
+
+
+def _all_zero(case: Case) -> bool:
+    """Whether every parameter and gradient of a case is zero."""
+    arrays = [*case.parameters, *(grad for grads in case.grads for grad in grads if grad is not None)]
+    return not any(array.any() for array in arrays)
 
 
 def _smaller(case: Case, declared: Sequence[Hyperparameter]) -> Iterator[Case]:

@@ -91,7 +91,7 @@ def _explained(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
             yield ""
     probes = len(group[0].probed.runs) if group[0].probed else 0
     yield from _wrapped(
-        f"holds on {_counted(group[0].drawn, 'drawn case')} (seed {seed}) and {_counted(probes, 'probe')}", width
+        f"holds on {_counted(verdict.cases, 'drawn case')} (seed {seed}) and {_counted(probes, 'probe')}", width
     )
     of_what = "of what rounding explains" if verdict.verdict == "conforms" else "times what rounding explains"
     worst = {dtype: max(_of_dtype(group, dtype), key=lambda v: v.share or 0.0) for dtype in _dtypes(group)}
@@ -133,8 +133,6 @@ def _unexplained(diagnosis: Diagnosis, width: int) -> Iterator[str]:
         near = diagnosis.ranking[0][1]
         how = "no different" if near.share <= SLACK else _share(near) + " bounds away" * (near.share < LARGEST_SHARE)
         yield from _wrapped(f"nearest rule: {nearest.name}, {how} in the probes", width)
-    if diagnosis.in_float32 and nearest is not None:
-        yield from _wrapped(f"no better than {nearest.name} in float32 arithmetic, which explains the probes", width)
     if divergence is not None:
         yield from _wrapped(_parting(divergence), width)
     counterexample = diagnosis.verdict.counterexample or {}
@@ -170,14 +168,26 @@ def _counterexample(case: Case, found: dict[str, Any], width: int) -> Iterator[s
             (f"returned, step {found['step']}", _text(found["given"], case)),
             ("documented", _text(found["documented"], case)),
             ("rounding explains", f"{SLACK * found['bound']:.3g}"),
+            *_nearest(found.get("nearest"), case),
         ]
         yield textwrap.indent(tabulate(rows, tablefmt="plain", disable_numparse=True), "    ")
     yield from _wrapped("as a script that needs NumPy alone: `optimetry check` with --out", width)
 
 
+def _nearest(rule: dict[str, Any] | None, case: Case) -> Iterator[tuple[str, str]]:
+    """Yield a row on the nearest rule, unless it is the documented one."""
+    if rule is not None and rule["rule"] != "documented":
+        where = f"step {rule['step']}, element {rule['element']}"
+        far = "beyond any bound" if rule["share"] == LARGEST_SHARE else f"{number(rule['share'])} bounds away"
+        yield (
+            f"nearest, {rule['rule']}",
+            f"{_text(rule['expected'], case)} at {where}: {far} ({number(rule['ulp'])} ULP)",
+        )
+
+
 def _numbers(arrays: Sequence[Any], case: Case) -> str:
     """Write tensors with semicolons between them."""
-    texts = ("none" if x is None else ", ".join(_text(number, case) for number in x.reshape(-1)) for x in arrays)
+    texts = ("none" if x is None else ", ".join(_text(each, case) for each in x.reshape(-1)) for x in arrays)
     return "; ".join(text or "(empty)" for text in texts)
 
 

@@ -39,6 +39,7 @@ class Identity:
         tried: the number of those cases.
         alike: other rules that are the same for all hyperparameters that the target offers.
         several: where several explain every case and nothing tells them apart, their names.
+        probed: the results in the probes.
     """
 
     explanation: Explanation | None
@@ -47,6 +48,7 @@ class Identity:
     tried: int = 0
     alike: tuple[str, ...] = ()
     several: tuple[str, ...] = ()
+    probed: Probed | None = None
 
 
 def identify(
@@ -65,10 +67,11 @@ def identify(
         TargetFault: the target breaks the protocol.
     """
     search = _Search(target, cases, guard, Probed.of(target, optimizer, dtype, guard))
-    longest = Identity(None)
+    longest = Identity(None, probed=search.probed)
     for tier in tiers(optimizer, dtype, search.probed):
         alive, unexplained = search.surviving(tier)
-        longest = max(longest, unexplained, key=lambda identity: identity.tried)
+        if unexplained.tried > longest.tried:
+            longest = dataclasses.replace(unexplained, probed=search.probed)
         alive = _with_fewest_numbers(alive)
         if len(alive) > 1 and not limits_of(target, optimizer).bounds:
             return dataclasses.replace(

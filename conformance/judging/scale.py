@@ -17,6 +17,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.large import LONGEST, built, largeness, smallest, to_json
 from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence
+from optimetry.conformance.judging.script import script
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.numerics.agreement import SLACK, Agreement, Expected, compare, shares_of
@@ -121,9 +122,8 @@ class _Trial:
         agreement = compare(found.given, expected(found.part.case), found.case.form)
         if largeness(plan) is None and found.step < LONGEST and not agreement.conforms:
             reason = f"no known rule explains it: up to {agreement.share:.3g} times what rounding can"
-            shown = evidence.difference(
-                self.target, at_steps(found.case, list(range(min(LONGEST, plan.steps)))), self.guard
-            )
+            short = at_steps(found.case, list(range(min(LONGEST, plan.steps))))
+            shown = evidence.difference(self.target, short, trajectory(self.target, short, self.guard), self.guard)
         else:
             reason = self._reason(plan, found)
             shown = {"plan": to_json(plan), **self._evidence(plan, found)}
@@ -164,7 +164,7 @@ class _Trial:
             "documented": str(oracle.value[step, element]),
             "bound": float(oracle.bound[step, element]),
             "share": worst.share,
-            "script": evidence.script(part.case, given, oracle, title=title, target=name),
+            "script": script(part.case, given, oracle, title=title, target=name),
         }
 
 

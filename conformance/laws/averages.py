@@ -10,7 +10,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.clips import named
-from optimetry.conformance.laws.law import Trial, beyond, first_difference, law
+from optimetry.conformance.laws.law import Difference, Trial, beyond, first_difference, law
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.oracle.expected import expected
@@ -44,7 +44,11 @@ def different(got: Sequence[Array], must: Sequence[Array]) -> str | None:
     """Describe where two lists of arrays differ in a bit."""
     for i, (a, b) in enumerate(zip(got, must, strict=True)):
         if not same_bits(a, b):
-            return f"parameter {i}: {first_difference((a != b).reshape(1, -1), a.reshape(1, -1), b.reshape(1, -1))}"
+            one, other = a.reshape(1, -1), b.reshape(1, -1)
+            found = first_difference(one != other, one, other)
+            if found is None:
+                return f"parameter {i}: the sign of a zero, or the bits of a NaN"
+            return found.extended(before=f"parameter {i}: ")
     return None
 
 
@@ -102,7 +106,7 @@ def two_windows(trial: Trial) -> str | None:
             previous, current = current, []
         found = _not_the_mean(case, got[updates - 1], previous + current)
         if found is not None:
-            return f"{found}, after {updates} updates"
+            return found.extended(f", after {updates} updates")
     return None
 
 
@@ -123,14 +127,15 @@ def fold(trial: Trial) -> str | None:
         for number in numbers:
             run.update([arrays[number]])
         found = _not_the_mean(case, run.apply()[0], numbers)
-    return found and f"{found}, after {len(numbers)} updates"
+    return found and found.extended(f", after {len(numbers)} updates")
 
 
-def _not_the_mean(case: Case, got: Array, numbers: Sequence[int]) -> str | None:
+def _not_the_mean(case: Case, got: Array, numbers: Sequence[int]) -> Difference | None:
     """Describe what is not the mean of these numbers, up to the rounding of one division and of its result."""
     mean = Fraction(sum(numbers), len(numbers))
     reach = Fraction(SLACK) * (abs(mean) * Fraction(case.form.roundoff) + Fraction(float(case.form.half_tiny)))
     for number in got.reshape(-1)[:1].tolist():
         if not np.isfinite(number) or abs(Fraction(number) - mean) > reach:
-            return f"{number}, must be {float(mean)}, the mean of {len(numbers)} parameters"
+            text = f"{number}, must be {float(mean)}, the mean of {len(numbers)} parameters"
+            return Difference.of(text, np.array([[number]]), np.array([[float(mean)]]), float(reach))
     return None

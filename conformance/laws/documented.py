@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Applies, Trial, is_rule, law
+from optimetry.conformance.laws.law import Applies, Difference, Trial, is_rule, law
 from optimetry.conformance.laws.readings import kind_of, kinds_of
 from optimetry.conformance.laws.universal import is_elementwise_rule, reshaping
 from optimetry.conformance.laws.variations import each, largest, poisonings, rescaled, with_gap
@@ -49,7 +49,7 @@ def sign_symmetry(trial: Trial) -> str | None:
     return trial.against(trial.on(each(trial.case, np.negative)), np.negative)
 
 
-@law("scaling by powers of two scales the result", universal=False, applies=declares("scaling"))
+@law("scaling by powers of two scales the result", universal=False, applies=declares("scaling"), symptom=True)
 def power_of_two_scaling(trial: Trial) -> str | None:
     scaling = trial.declaration.scaling
     assert scaling is not None
@@ -65,7 +65,7 @@ def _times(factor: float) -> Callable[[Array], Array]:
     return lambda array: array * array.dtype.type(factor)
 
 
-@law("in a special case it is another rule", universal=False, applies=declares("special_case"))
+@law("in a special case it is another rule", universal=False, applies=declares("special_case"), symptom=True)
 def special_case(trial: Trial) -> str | None:
     special = trial.declaration.special_case
     assert special is not None
@@ -95,18 +95,31 @@ def rest(trial: Trial) -> str | None:
     nan = np.isnan(after) & known
     if nan.any():
         step, element = np.unravel_index(int(np.argmax(nan)), nan.shape)
-        return f"returned NaN at step {step + 1}, element {element}"
-    moved = ((after != before) & known).any(axis=0)
-    return f"element {int(np.argmax(moved))} moved with no gradient" if moved.any() else None
+        resting = np.broadcast_to(before, after.shape)
+        return Difference.of(f"returned NaN at step {step + 1}, element {element}", after, resting, 0.0)
+    moved = (after != before) & known
+    if not moved.any():
+        return None
+    text = f"element {int(np.argmax(moved.any(axis=0)))} moved with no gradient"
+    return Difference.of(text, after, np.broadcast_to(before, after.shape), 0.0)
 
 
-@law("an infinite or NaN gradient gives what every reading gives", universal=False, applies=is_elementwise_rule)
+@law(
+    "an infinite or NaN gradient gives what every reading gives",
+    universal=False,
+    applies=is_elementwise_rule,
+    symptom=True,
+)
 def nonfinite_gradients_act(trial: Trial) -> str | None:
-    for _, poisoned, step, element in poisonings(trial):
-        given = poisoned.run()[step, element]
-        kinds = kinds_of(poisoned.case, step, element)
+    for clean, poisoned, step, element in poisonings(trial):
+        got, kinds = poisoned.run(), kinds_of(poisoned.case, step, element)
+        given = got[step, element]
         if kind_of(given) in kinds or ("finite" in kinds and len(kinds) > 1):
             continue
         if len(kinds) == 1 or np.isfinite(given):
-            return f"{given}, must be {' or '.join(sorted(kinds))}, at step {step + 1}, element {element}"
+            text = f"{given}, must be {' or '.join(sorted(kinds))}, at step {step + 1}, element {element}"
+            must, allowed = got.copy(), np.full(got.shape, np.inf)
+            must[step, element] = clean.run()[step, element] if kinds == {"finite"} else float(min(kinds - {"finite"}))
+            allowed[step, element] = 0.0
+            return Difference.of(text, got, must, allowed)
     return None

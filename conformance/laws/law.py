@@ -9,7 +9,7 @@ others are properties of the documented subject, which a dialect may lack.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,12 +35,17 @@ class NotOffered(Exception):
 
 @dataclass(frozen=True)
 class Trial:
-    """A target, the case a law is tried on, the guard over its runs, and the formula whose rounding bounds them."""
+    """A target, the case a law is tried on, the guard over its runs, and the formula whose rounding bounds them.
+
+    Attributes:
+        ran: every case that was run for the law so far, with its trajectory; shared with the trials made of this one.
+    """
 
     target: Target
     case: Case
     guard: Guard
     formula: Formula = expected
+    ran: list[tuple[Case, Array]] = field(default_factory=list)
 
     @property
     def declaration(self) -> Any:
@@ -64,7 +69,9 @@ class Trial:
         """
         if not self.offered:
             raise NotOffered
-        return trajectory(self.target, self.case, self.guard)
+        after = trajectory(self.target, self.case, self.guard)
+        self.ran.append((self.case, after.copy()))  # laws may change what they compare
+        return after
 
     @property
     def offered(self) -> bool:
@@ -91,15 +98,43 @@ def beyond(a: Array, b: Array, bound: Any) -> str | None:
         reach = bound * SLACK
         apart = np.abs(a.astype(reach.dtype) - b.astype(reach.dtype))
     same = (a == b) | (np.isnan(a) & np.isnan(b)) | ~np.isfinite(reach) | (apart <= reach)
-    return first_difference(~same, a, b)
+    return first_difference(~same, a, b, reach)
 
 
-def first_difference(different: Any, a: Array, b: Array) -> str | None:
-    """Describe where two trajectories first differ; None where they do not."""
+class Difference(str):
+    """The description of a difference between two trajectories, with their numbers, from which a script is made.
+
+    Attributes:
+        one: the first trajectory, shape (steps, elements).
+        other: the second.
+        allowed: how far apart they may be, not finite where they may differ by any amount.
+    """
+
+    one: Array
+    other: Array
+    allowed: Any
+
+    @classmethod
+    def of(cls, text: str, one: Array, other: Array, allowed: Any) -> Difference:
+        """Return this text with these numbers."""
+        found = cls(text)
+        found.one, found.other, found.allowed = one, other, allowed
+        return found
+
+    def extended(self, after: str = "", *, before: str = "") -> Difference:
+        """Return the same with text around it."""
+        return Difference.of(f"{before}{self}{after}", self.one, self.other, self.allowed)
+
+
+def first_difference(different: Any, a: Array, b: Array, reach: Any = 0.0) -> Difference | None:
+    """Describe where two trajectories first differ by more than ``reach``; None where they do not."""
     if not different.any():
         return None
     step, element = np.unravel_index(int(np.argmax(different)), different.shape)
-    return f"{a[step, element]} against {b[step, element]} at step {step + 1}, element {element}"
+    text = f"{a[step, element]} against {b[step, element]} at step {step + 1}, element {element}"
+    with np.errstate(all="ignore"):
+        comparable = different | (np.abs(a.astype(np.float64) - b.astype(np.float64)) <= reach)
+    return Difference.of(text, a, b, np.where(comparable, reach, np.inf))
 
 
 Check = Callable[[Trial], str | None]
@@ -117,6 +152,7 @@ class Law:
         applies: to which subjects.
         check: returns None where the law holds on a trial, else what contradicts it.
         slow: whether it takes so long that it is tried on the first case alone, and no case is shrunk for it.
+        symptom: whether almost every defect breaks it, so that it tells little of the cause.
     """
 
     name: str
@@ -125,6 +161,7 @@ class Law:
     applies: Applies
     check: Check
     slow: bool = False
+    symptom: bool = False
 
     def broken(self, target: Target, case: Case, guard: Guard, formula: Formula = expected) -> str | None:
         """Return what contradicts the law on a case, None where nothing does or the law cannot be tried.
@@ -149,8 +186,12 @@ LAWS: dict[str, Law] = {}
 
 
 def laws_of(subject: Subject) -> list[Law]:
-    """Return the laws that apply to a subject, the universal ones first: what breaks them is no formula at all."""
-    return sorted((law for law in LAWS.values() if law.applies(subject)), key=lambda law: not law.universal)
+    """Return the laws that apply to a subject, the most telling first.
+
+    What breaks a universal law is no formula at all; a symptom comes last.
+    """
+    applicable = (law for law in LAWS.values() if law.applies(subject))
+    return sorted(applicable, key=lambda law: (not law.universal, law.symptom))
 
 
 def is_rule(subject: Subject) -> bool:
@@ -164,7 +205,12 @@ def every_subject(subject: Subject) -> bool:
 
 
 def law(
-    statement: str, *, universal: bool = True, applies: Applies = every_subject, slow: bool = False
+    statement: str,
+    *,
+    universal: bool = True,
+    applies: Applies = every_subject,
+    slow: bool = False,
+    symptom: bool = False,
 ) -> Callable[[Check], Check]:
     """Enter a check into `LAWS` under its function's name.
 
@@ -175,7 +221,7 @@ def law(
     def enter(check: Check) -> Check:
         if check.__name__ in LAWS:
             raise ValueError(f"law {check.__name__} is entered twice")
-        LAWS[check.__name__] = Law(check.__name__, statement, universal, applies, check, slow)
+        LAWS[check.__name__] = Law(check.__name__, statement, universal, applies, check, slow, symptom)
         return check
 
     return enter

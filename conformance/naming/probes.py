@@ -46,7 +46,8 @@ def _probes(optimizer: str, dtype: str, limits: Limits) -> tuple[Case, ...]:
     form = FORMATS[dtype]
 
     def arrays(rows: list[list[float]]) -> tuple[Array, ...]:
-        return tuple(np.array(row).astype(form.dtype) for row in rows)
+        with np.errstate(over="ignore"):
+            return tuple(np.array(row).astype(form.dtype) for row in rows)
 
     found = (
         Case(
@@ -59,7 +60,12 @@ def _probes(optimizer: str, dtype: str, limits: Limits) -> tuple[Case, ...]:
         )
         for probe in json.loads(text).get(optimizer, [])
     )
-    return tuple(map(limits.offered, found))
+    return tuple(limits.offered(case) for case in found if _finite(case))
+
+
+def _finite(case: Case) -> bool:
+    arrays = [*case.parameters, *(grad for grads in case.grads for grad in grads if grad is not None)]
+    return all(bool(np.isfinite(array).all()) for array in arrays)
 
 
 @cache

@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.replayed import replayed
 from optimetry.conformance.cases.strategies import cases
-from optimetry.conformance.judging.evidence import script
+from optimetry.conformance.judging.script import script
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.agreement import compare
@@ -62,7 +62,8 @@ def hold_property(
             title = f"{who} on {subject.name} in {dtype}."
             shown = script(case, after, oracle, title=title, target=engine.name)
             found = f"{who}: {subject.name} in {dtype}: {agreement.share:.3g} times what rounding explains"
-            raise Nonconformity(f"{found}\ncounterexample, a standalone script:\n\n{shown}", case)
+            text = f"{found}\ncounterexample, a standalone script:\n\n{shown}" if shown else found
+            raise Nonconformity(text, case)
 
     for case in replayed(subject.name, dtype):
         computes_the_documented_formula = example(case)(computes_the_documented_formula)

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.judging import diagnose as diagnosing
-from optimetry.conformance.judging.diagnose import Diagnosis, confirming_cases, diagnose
+from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.divergence import first_divergence
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation, to_float32
@@ -30,19 +29,19 @@ from optimetry.conformance.targets.protocol import Hyper, engines_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault
 from optimetry.reports.results import Computes
-from tests.conformance.judged import NAMED, QUICK, class_named, label, verdict_of
+from tests.conformance.judged import NAMED, class_named, label, verdict_of
 
-FEW = Effort("few", 16, 1)
+FEW = Effort("few", 10, 1)
 WRAPPED = [dialect for dialect in NAMED if not dialect.point]
 
 
 def diagnosed(target: Any, optimizer: str, dtype: str = "float32") -> Diagnosis:
-    (found,) = diagnose(engines_of(target), optimizer, dtype, effort=QUICK, seed=0)
+    (found,) = diagnose(engines_of(target), optimizer, dtype, effort=FEW, seed=0)
     return found
 
 
 def text_of(target: Any, optimizer: str, *dtypes: str) -> str:
-    found = [x for dtype in dtypes for x in diagnose(engines_of(target), optimizer, dtype, effort=QUICK, seed=0)]
+    found = [x for dtype in dtypes for x in diagnose(engines_of(target), optimizer, dtype, effort=FEW, seed=0)]
     return report(f"{target.name} {target.version}: {optimizer}", found, 0)
 
 
@@ -63,34 +62,9 @@ def test_the_reference_conforms(optimizer: str) -> None:
     found = diagnosed(NumpyTarget(), optimizer)
     assert found.verdict.verdict == "conforms"
     assert found.explanation == Explanation(documented_class(optimizer))
-    assert found.drawn == (QUICK.cases // 8 if probes_of(optimizer, "float32") else QUICK.cases)
+    assert found.verdict.cases == FEW.cases
     for one, agreement in found.ranking[1:]:
         assert agreement.share >= APART, f"{one.name} must be ten times the slack away"
-
-
-def test_the_cases_of_a_diagnosis_are_the_first_short_ones_with_tensors_of_few_shapes() -> None:
-    found = confirming_cases("adam", "float32", QUICK, 0)
-    drawn = list(drawn_cases(SUBJECTS["adam"], "float32", seed=0, count=QUICK.cases))
-    assert [(len(case.grads), [param.shape for param in case.parameters]) for case in found] == [
-        (8, [(1,)]),
-        (3, [(1,)]),
-        (5, [(1,)]),
-        (2, [(), (17,)]),
-        (3, [(), (1,), (), ()]),
-        (8, [()]),
-        (1, [(), ()]),
-        (8, [()]),
-        (3, [(1,), (17,)]),
-        (8, [(1,), (17,)]),
-    ]
-    assert found[0].to_json() == drawn[0].only([1]).to_json()
-
-
-def test_all_cases_are_tried_where_there_are_no_probes() -> None:
-    assert probes_of("sgd", "float32") == ()
-    drawn = drawn_cases(SUBJECTS["sgd"], "float32", seed=3, count=QUICK.cases)
-    found = confirming_cases("sgd", "float32", QUICK, 3)
-    assert [case.to_json() for case in found] == [case.to_json() for case in drawn]
 
 
 def test_a_target_that_breaks_while_it_is_diagnosed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -310,7 +284,8 @@ def test_float32_arithmetic_beside_float64_is_recognized() -> None:
 
     found = diagnosed(Single(), "decayed_adagrad", "float64")
     assert (found.verdict.verdict, found.in_float32) == ("diverges", True)
-    assert "no better than documented in float32 arithmetic" in report("x", [found], 0)
+    assert found.verdict.reason.startswith("no better than the documented rule")
+    assert "no better than the documented rule in float32 arithmetic" in report("x", [found], 0)
 
 
 def test_whoever_breaks_a_law_of_every_rule_has_no_name() -> None:

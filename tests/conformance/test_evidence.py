@@ -15,7 +15,8 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.evidence import RULE_LOOP, WRAPPER_LOOP, difference, faulty, lawless
+from optimetry.conformance.judging.evidence import difference, faulty, lawless
+from optimetry.conformance.judging.script import RULE_LOOP, WRAPPER_LOOP
 from optimetry.conformance.judging.source import formula
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.laws.law import Law, Trial

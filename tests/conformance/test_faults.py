@@ -6,12 +6,18 @@ from typing import Any
 
 import pytest
 
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.judging.script import differences
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, rejected_by
 from optimetry.conformance.selftest.faults.fault import enter
 from optimetry.conformance.selftest.faults.mutations import mutant
 from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.reports.results import Verdict
+
+BITS = ("saves_the_applied",)
+"""Faults that show in bits which no number shows, and so have no script."""
 
 
 def items() -> list[Any]:
@@ -26,6 +32,21 @@ def test_a_fault_is_rejected_by_what_is_named(fault: Fault, dtype: str) -> None:
     assert outcome(verdict) == fault.outcome, verdict.reason
     assert fault.because in verdict.reason
     assert rejected_by(verdict) == (fault.rejected_by or rejected_by(verdict)), verdict.reason
+    hold_evidence(verdict, scripted=fault.name not in BITS)
+
+
+def hold_evidence(verdict: Verdict, *, scripted: bool) -> None:
+    """A rejection that is no fault against the protocol has a script that shows it, of inputs that are not all zero."""
+    shown = verdict.counterexample
+    if verdict.verdict == "error" or shown is None:
+        assert verdict.verdict in ("error", "conforms")
+        return
+    assert (shown["script"] is not None) == scripted
+    if scripted:
+        assert differences(shown["script"]) > 0
+    case = Case.from_json(shown["case"])
+    arrays = [*case.parameters, *(grad for grads in case.grads for grad in grads if grad is not None)]
+    assert any(array.any() for array in arrays) or verdict.reason.startswith("returned NaN")
 
 
 def test_there_are_faults_of_every_subject() -> None:

@@ -87,3 +87,12 @@ def test_a_fault_that_only_hangs_in_smaller_cases_is_not_shrunk_into_them() -> N
     runs.clear()
     shown = evidence.faulty(Instead(begin), TargetHung("hung: one run took longer than 60 s"), case, Guard())
     assert (Case.from_json(shown["case"]).to_json(), runs) == (case.to_json(), [])
+
+
+def test_zeros_alone_are_shown_only_where_zero_is_the_cause() -> None:
+    array = np.array([0.0, 1.0], np.float32)
+    case = Case("sgd", "float32", {}, (1.0,), (array,), ((array,),))
+    anything = shrunk(case, lambda smaller: smaller.size > 0)
+    assert (anything.parameters[0].tolist(), anything.grads[0][0].tolist()) == ([1.0], [1.0])  # type: ignore[union-attr]
+    zero = shrunk(case, lambda smaller: any((param == 0).any() for param in smaller.parameters))
+    assert zero.parameters[0].tolist() == [0.0]

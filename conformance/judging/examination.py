@@ -1,0 +1,234 @@
+"""Holds one engine against laws and cases, and builds its verdict; identifies what a rejected engine computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import Plan
+from optimetry.conformance.judging import evidence, reasons
+from optimetry.conformance.judging.broken import BrokenLaws
+from optimetry.conformance.judging.confirm import confirmed
+from optimetry.conformance.judging.identify import Identity, identify, in_parts
+from optimetry.conformance.judging.nearest import Nearest, nearest_to
+from optimetry.conformance.judging.scale import contradiction
+from optimetry.conformance.laws import Law
+from optimetry.conformance.naming.adapters import Mistaken
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.splits import Split
+from optimetry.conformance.numerics.agreement import Agreement, Expected, compare, explains
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.limits import limits_of
+from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
+from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
+from optimetry.reference.errors import TargetFault
+from optimetry.reports.results import Computes, Verdict
+
+
+@dataclass
+class Examination:
+    """The findings on one engine while its cases are tried.
+
+    Attributes:
+        target: the engine.
+        optimizer: the subject's name.
+        dtype: the dtype's name.
+        cases: every case again, from the first.
+        guard: what watches over its runs.
+        law_cases: on how many of the cases laws are tried.
+        plans: the large cases, which are tried once the others have an explanation.
+        agreement: with the documented formula, over the cases tried so far.
+        tried: how many those are.
+        declined: why a case was not offered, if one was not.
+        fault: how it broke the protocol, with the case.
+        laws: those it breaks.
+        rejected: the first case outside the slack, with the trajectory.
+        explanation: what explains every case, once the verdict has been built; None where nothing does.
+        nearest: the nearest rule, once the verdict has been built, where nothing explains every case.
+    """
+
+    target: Target
+    optimizer: str
+    dtype: str
+    cases: Callable[[], Iterator[Case]]
+    guard: Guard
+    law_cases: int = 0
+    plans: Sequence[Plan] = ()
+    agreement: Agreement = field(default_factory=Agreement)
+    tried: int = 0
+    declined: str | None = None
+    fault: tuple[TargetFault, Case] | None = None
+    laws: BrokenLaws = field(default_factory=BrokenLaws)
+    rejected: tuple[Case, Array] | None = None
+    explanation: Explanation | None = None
+    nearest: Nearest | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether more cases can change nothing."""
+        return self.fault is not None or self.rejected is not None
+
+    def open_to(self, case: Case) -> bool:
+        """Whether a case should be tried on this engine, which offers it."""
+        if self.settled:
+            return False
+        try:
+            reason = reason_unsupported(self.target, case)
+        except TargetFault as fault:
+            self.fault = fault, case
+            return False
+        self.declined = self.declined or reason
+        return reason is None
+
+    def try_laws(self, case: Case) -> None:
+        """Look for a kept buffer and for broken laws."""
+        try:
+            hold_contents(self.target, case, self.guard)
+            self.laws.try_on(self.target, case, self.guard)
+        except TargetFault as fault:
+            self.fault = fault, case
+
+    def hold_against(self, case: Case, oracle: Expected, *, drawn: bool = True) -> None:
+        """Compare one run with the documented formula; where it differs, a kept buffer is looked for first.
+
+        Args:
+            case: what the target is fed.
+            oracle: the documented formula's value.
+            drawn: whether it counts among the cases that the verdict rests on; a probe does not.
+        """
+        try:
+            after = trajectory(self.target, case, self.guard)
+            agreement = compare(after, oracle, case.form)
+            if drawn or not agreement.conforms:
+                self.agreement, self.tried = self.agreement + agreement, self.tried + 1
+            if not agreement.conforms:
+                hold_contents(self.target, case, self.guard)  # the cases of laws may be too short to show it
+                self.rejected = case, after
+        except TargetFault as fault:
+            self.fault = fault, case
+
+    def verdict(self) -> Verdict:
+        """Build the verdict; cases are run again to identify what a rejected engine computes."""
+        try:
+            fields = self._outcome()
+            if self.explanation is not None:
+                fields = self._at_scale(self.explanation) or fields
+        except TargetFault as fault:
+            fields = {"verdict": "error", "reason": str(fault)}
+        compared = self.agreement.elements > self.agreement.vacuous
+        return Verdict(
+            book=subject_named(self.optimizer).book,
+            optimizer=self.optimizer,
+            dtype=self.dtype,
+            engine=engine_name(self.target),
+            share=self.agreement.share if compared else None,
+            ulp=self.agreement.ulp if compared else None,
+            vacuous=self.agreement.vacuous / max(self.agreement.elements, 1),
+            cases=self.tried,
+            untried=limits_of(self.target, self.optimizer).untried() if self.tried else [],
+            **fields,
+        )
+
+    def _at_scale(self, explanation: Explanation) -> dict[str, Any] | None:
+        """Return the verdict's fields if a large case contradicts what explains the others; None where none does."""
+        found = contradiction(self.target, self.plans, explanation, self.guard)
+        if found is None:
+            return None
+        self.explanation = None
+        self.agreement, self.tried = self.agreement + found.agreement, self.tried + 1
+        return found.fields
+
+    def _outcome(self) -> dict[str, Any]:
+        if self.fault is not None:
+            fault, case = self.fault
+            shown = evidence.faulty(self.target, fault, case, self.guard)
+            return {"verdict": "error", "reason": str(fault), "counterexample": shown}
+        if self.rejected is not None:
+            return self._rejection(*self.rejected)
+        if self.laws.broken:
+            first = self.laws.ordered[0]
+            shown = evidence.lawless(self.target, first, self.guard)
+            reason = reasons.lawless(self.laws)
+            return {"verdict": "diverges", "law": first.law.name, "reason": reason, "counterexample": shown}
+        if self.tried == 0:
+            return {"verdict": "unsupported", "reason": self.declined or "no case is offered"}
+        if self.agreement.elements == self.agreement.vacuous:
+            return {"verdict": "error", "reason": "nothing could be judged: every element is vacuous"}
+        self.explanation = Explanation(documented_class(self.optimizer))
+        return {"verdict": "conforms", "computes": Computes(rule="documented")}
+
+    def _rejection(self, case: Case, after: Array) -> dict[str, Any]:
+        """Build the verdict on an engine that a case has shown not to be the documented formula, computed plainly."""
+        identity = self._identity()
+        explanation, law = self._lawful(identity.explanation)
+        if explanation is None or not explains(after, explanation.expected(case), case.form):  # it may differ each time
+            return self._unexplained(identity, law, case, after)
+        self.explanation = explanation
+        computes = Computes(explanation.rule.name, explanation.formula, False, explanation.arithmetic.record())
+        if not explanation.rule.documented:
+            named = {"verdict": "dialect", "dialect": explanation.rule.name}
+        elif explanation.arithmetic.imprecise:
+            named = {"verdict": "imprecise"}
+        else:  # subnormals are flushed, and that is all
+            self.agreement = identity.from_explanation
+            return {"verdict": "conforms", "computes": computes}
+        shown = evidence.difference(self.target, case, after, self.guard)
+        alike = f"; as far as it is offered, the same as {', '.join(identity.alike)}" if identity.alike else ""
+        return {**named, "computes": computes, "reason": explanation.reason + alike, "counterexample": shown}
+
+    def _lawful(self, explanation: Explanation | None) -> tuple[Explanation | None, Law | None]:
+        """Return an explanation if no universal law is broken beyond its rounding, else the law that is."""
+        if explanation is None or not self.laws.broken:
+            return explanation, None
+        broken = confirmed(self.target, self.laws, explanation, self.guard)
+        return (None, broken.ordered[0].law) if broken.universal else (explanation, None)
+
+    def _unexplained(self, identity: Identity, law: Law | None, case: Case, after: Array) -> dict[str, Any]:
+        """Build the verdict on an engine that nothing explains as a whole."""
+        self._try_remaining_laws(case)
+        wide = confirmed(self.target, self.laws, None, self.guard)
+        self.laws = BrokenLaws(self.laws.only(law).broken | wide.broken, self.laws.cases)
+        self.nearest = nearest_to(identity.probed, case, after)
+        shown = evidence.difference(self.target, case, after, self.guard, self.nearest.rule)
+        telling, reason = reasons.unexplained(shown, self.agreement.share, self.laws, self.nearest)
+        fields: dict[str, Any] = {"verdict": "diverges", "law": telling, "reason": reason, "counterexample": shown}
+        if identity.several:
+            alike = " and ".join(identity.several)
+            return fields | ({} if telling else {"reason": f"explained equally by {alike}: no case tells them apart"})
+        partial = self._in_parts(next((each.law for each in self.laws.ordered if each.law.universal), None))
+        if partial is not None:
+            fields |= {"computes": Computes(parts=partial.parts), "reason": partial.reason}
+        return fields
+
+    def _identity(self) -> Identity:
+        """Identify what the engine computes; the cases run for that complete the agreement."""
+        identity = identify(self.target, self.optimizer, self.dtype, self.cases, self.guard)
+        if identity.tried > self.tried or identity.explanation is not None:
+            self.agreement, self.tried = identity.from_document, identity.tried
+        return identity
+
+    def _in_parts(self, law: Law | None) -> Mistaken | Split | None:
+        """Find what explains every case in parts, such as a mistake of the adapter that breaks a universal law."""
+        found = in_parts(self.target, self.optimizer, self.dtype, self.cases, self.guard, law)
+        if found is None:
+            return None
+        partial, identity = found
+        if identity.tried > self.tried:
+            self.agreement, self.tried = identity.from_document, identity.tried
+        return partial
+
+    def _try_remaining_laws(self, rejected: Case) -> None:
+        """Try the laws on the rejected case and on those that would have come, so that the cause is not left to chance.
+
+        In another dtype other cases come first, but what breaks a law breaks it where the target was rejected, too.
+        """
+        with suppress(TargetFault):  # the rejection stands
+            for case in chain([rejected], islice(self.cases(), self.laws.cases, self.law_cases)):
+                if reason_unsupported(self.target, case) is None:
+                    self.laws.try_on(self.target, case, self.guard)

@@ -1,0 +1,62 @@
+"""Finds the rule nearest to what a target computes, where nothing explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
+from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.numerics.agreement import SLACK, compare
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.oracle.expected import expected, with_underflow_room
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The rule with the smallest error ratio.
+
+    Attributes:
+        rule: which one.
+        in_float32: whether, beside float64, that rule in float32 arithmetic explains what was run, and plainly it does
+            not: the target is no better than that.
+    """
+
+    rule: PointClass
+    in_float32: bool = False
+
+
+def nearest_to(probed: Probed | None, case: Case, after: Array) -> Nearest:
+    """Find the nearest rule in the probes, or where none were run, in one rejected case.
+
+    Args:
+        probed: the target's results in the probes of its family.
+        case: a case in which the documented formula does not explain it.
+        after: what it gave there.
+    """
+    ranking = probed.agreements() if probed is not None else []
+    if ranking:
+        rule = ranking[0][0]
+    else:
+        rules = [documented_class(case.optimizer), *named_classes(case.optimizer)]
+        rule = min(rules, key=lambda each: compare(after, expected(case, each.of(case.hyper)), case.form).share)
+    runs = probed.cases if probed is not None and probed.runs else [(case, after)]
+    return Nearest(rule, case.dtype == "float64" and in_float32(rule, runs))
+
+
+def in_float32(rule: PointClass, runs: list[tuple[Case, Array]]) -> bool:
+    """Whether a rule in float32 arithmetic explains all these runs in float64, and as it stands it does not."""
+    plain = list(_shares(rule, runs, single=False))
+    single = list(_shares(rule, runs, single=True))
+    return bool(single) and max(single) <= SLACK < max(plain, default=0.0)
+
+
+def _shares(rule: PointClass, runs: list[tuple[Case, Array]], *, single: bool) -> Iterator[float]:
+    """Yield the error ratio in each run of which something can be said."""
+    form = with_underflow_room(FORMATS["float32"]) if single else None
+    for case, after in runs:
+        agreement = compare(after, expected(case, rule.of(case.hyper), form), case.form)
+        if agreement.elements > agreement.vacuous:
+            yield agreement.share

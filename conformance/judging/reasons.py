@@ -1,0 +1,83 @@
+"""Words the reason of a rejection that nothing explains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.judging.broken import BrokenLaws
+from optimetry.conformance.judging.nearest import Nearest
+from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK
+
+
+def lawless(laws: BrokenLaws) -> str:
+    """Return the reason of a target that breaks laws: the most telling with what was found, and the names of the rest.
+
+    Args:
+        laws: the laws, of which at least one is broken.
+    """
+    first, *others = laws.ordered
+    also = f"; also breaks {', '.join(each.law.name for each in others)}" if others else ""
+    return f"breaks a law: {first.law.statement} ({first.law.name}: {first.found}){also}"
+
+
+def unexplained(shown: dict[str, Any], share: float, laws: BrokenLaws, nearest: Nearest) -> tuple[str | None, str]:
+    """Return the most telling law that is broken, and the reason of a target that no known rule explains, cause first.
+
+    NaN, infinities and arithmetic in float32 are a cause whatever laws they break, and a broken law is one unless it is
+    a symptom alone.
+
+    Args:
+        shown: its counterexample.
+        share: its largest error ratio, over all cases.
+        laws: the laws that it breaks, if any.
+        nearest: the rule nearest to what it computes.
+    """
+    nonfinite, single = _nonfinite(shown), _single(nearest)
+    distance = _distance(shown, share, nearest, searched=not laws.universal)
+    if not laws.broken:
+        return None, nonfinite or "; ".join(filter(None, (single, distance)))
+    if nonfinite:
+        return laws.ordered[0].law.name, f"{nonfinite}; {lawless(laws)}"
+    parts = [distance, lawless(laws)] if laws.symptoms_alone else [lawless(laws), distance]
+    return laws.ordered[0].law.name, "; ".join(filter(None, (single, *parts)))
+
+
+def _nonfinite(shown: dict[str, Any]) -> str | None:
+    """Say where NaN or an infinity was returned instead of a number; None where neither was."""
+    given = float(shown["given"])
+    if np.isfinite(given):
+        return None
+    what = "NaN" if np.isnan(given) else "an infinity"
+    where = f"at step {shown['step']}, element {shown['element']}"
+    return f"returned {what} {where}, where the documented formula gives {float(shown['documented']):.9g}"
+
+
+def _single(nearest: Nearest) -> str | None:
+    """Say that a target is as exact as float32 beside float64; None where it is not."""
+    if not nearest.in_float32:
+        return None
+    rule = "the documented rule" if nearest.rule.documented else f"the rule {nearest.rule.name}"
+    return f"no better than {rule} in float32 arithmetic"
+
+
+def _distance(shown: dict[str, Any], share: float, nearest: Nearest, *, searched: bool) -> str:
+    """Say how far the document is, and the nearest known rule where one was searched for."""
+    start = "no known rule explains it" if searched else "differs from the documented formula"
+    if share == LARGEST_SHARE and shown["bound"] == 0:
+        given, documented = (f"{float(shown[name]):.9g}" for name in ("given", "documented"))
+        far = f"{given} where the documented formula gives {documented} without any rounding"
+    elif share == LARGEST_SHARE:
+        far = "infinite where the rule is finite, or different where it is exact"
+    else:
+        far = f"up to {share:.3g} times what rounding can"
+    if nearest.rule.documented:
+        return f"{start}: {far}"
+    return f"{start}: {far}; the nearest, {nearest.rule.name}, {_apart(shown['nearest']['share'])}"
+
+
+def _apart(share: float) -> str:
+    if share <= SLACK:
+        return "explains some cases"
+    return "is beyond any bound" if share == LARGEST_SHARE else f"is {share:.3g} bounds away"

@@ -1,0 +1,175 @@
+"""What a rejection says: the cause first, the same from `check` and `diagnose`, and shown by a script that agrees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.judging.diagnose import diagnose
+from optimetry.conformance.judging.script import differences, script
+from optimetry.conformance.laws import laws_of
+from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.numerics.agreement import Expected, compare
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.selftest.sensitivity import HALF_QUICK, judged
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import run_of
+from optimetry.conformance.targets.protocol import engines_of
+from tests.conformance.judged import class_named, verdict_of
+
+FEW = Effort("few", 20, 2)
+
+
+def flushed(array: Array) -> Array:
+    """Set subnormal numbers to zero, as a device may."""
+    return np.where(np.abs(array) < np.finfo(array.dtype).tiny, 0, array).astype(array.dtype)
+
+
+def hooked(**hooks: Any) -> Instead:
+    return Instead(lambda rule, given: HookedRun(rule, given, Hooks(**hooks)))
+
+
+FLUSHING = {
+    "gradients": hooked(gradient=flushed),
+    "state": hooked(slot=flushed),
+    "parameters": hooked(parameter=lambda before, after: flushed(after)),
+    "everything": hooked(gradient=flushed, slot=flushed, parameter=lambda before, after: flushed(after)),
+    "gradients to one": hooked(gradient=lambda grad: np.where(flushed(grad) != grad, 1, grad).astype(grad.dtype)),
+}
+
+
+@pytest.mark.parametrize("way", FLUSHING)
+def test_check_and_diagnose_agree_on_flushed_subnormals(way: str) -> None:
+    agree(FLUSHING[way], "momentum")
+
+
+@pytest.mark.parametrize(
+    "name", ["nan_everywhere", "vector_tail_skipped", "state_in_float16", "adam_square_missing", "state_raises"]
+)
+def test_check_and_diagnose_agree_on_faults(name: str) -> None:
+    agree(FAULTS[name].target(), FAULTS[name].optimizer)
+
+
+def agree(target: Any, optimizer: str) -> None:
+    checked = verdict_of(target, optimizer, effort=HALF_QUICK)
+    (found,) = diagnose(engines_of(target), optimizer, "float32", effort=HALF_QUICK, seed=0)
+    assert found.verdict == checked
+    said = {"conforms": "CONFORMS", "diverges": "DIVERGES", "error": "ERROR"}
+    assert f"float32: {said[checked.verdict]}" in report("x", [found], 0)
+    if checked.verdict == "conforms":
+        assert found.explanation is not None
+        assert found.explanation.rule.documented
+
+
+def test_a_probe_that_differs_is_a_rejection_by_check_as_well() -> None:
+    def disguised(documented: Any, parameters: list[Array]) -> Any:
+        """Another rule in the probes alone."""
+        probe = any(np.array_equal(parameters[0], case.parameters[0]) for case in probes_of("adagrad", "float32"))
+        formula = class_named("adagrad", "epsilon_inside").of(documented.hyper()) if probe else documented
+        return run_of(formula, parameters)
+
+    assert verdict_of(Instead(disguised), "adagrad", effort=FEW).verdict == "diverges"
+
+
+def test_all_broken_laws_are_listed_the_most_telling_first() -> None:
+    fault = FAULTS["vector_blocks_skipped"]
+    verdict = judged(fault, "float32")
+    assert verdict.law == "permutation"
+    order = [
+        verdict.reason.index(law.name) for law in laws_of(subject_named(fault.optimizer)) if law.name in verdict.reason
+    ]
+    assert len(order) > 1
+    assert order == sorted(order)
+    assert "times what rounding can" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["scalars_skipped", "column_order", "missing_gradient_counts", "absolute_gradient", "both_ends_skipped"],
+)
+def test_the_cause_is_the_same_in_both_dtypes(name: str) -> None:
+    single, double = (judged(FAULTS[name], dtype) for dtype in ("float32", "float64"))
+    assert single.law == double.law is not None
+    assert single.reason.split("(")[0] == double.reason.split("(")[0]
+
+
+@pytest.mark.parametrize(("number", "said"), [(np.nan, "NaN"), (np.inf, "an infinity")])
+def test_what_is_not_finite_is_said_first_with_where_and_what_should_be(number: float, said: str) -> None:
+    target = hooked(parameter=lambda before, after: np.where(np.abs(after) > 1, number, after).astype(after.dtype))
+    verdict = verdict_of(target, "sgd", effort=FEW)
+    assert verdict.counterexample is not None
+    documented = float(verdict.counterexample["documented"])
+    assert verdict.reason.startswith(f"returned {said} at step 1, element 0, where the documented formula gives ")
+    assert f"{documented:.9g}" in verdict.reason
+
+
+def test_a_symptom_does_not_hide_the_cause() -> None:
+    verdict = judged(FAULTS["hyperparameters_in_bfloat16"], "float32")
+    assert verdict.reason.startswith("no known rule explains it: up to ")
+    assert "breaks a law: " in verdict.reason
+
+
+def sometimes_wrong(wrong: int) -> Instead:
+    """The documented formula, but one run is off by one."""
+    runs = 0
+
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        nonlocal runs
+        runs += 1
+        run: Any = run_of(documented, parameters)
+        if runs == wrong:
+            plain = run.step
+            run.step = lambda grads, rate: [array + array.dtype.type(1) for array in plain(grads, rate)]
+        return run
+
+    return Instead(begin)
+
+
+@pytest.mark.parametrize("laws", [0, 2])
+def test_what_is_wrong_once_is_shown_by_a_script_though_it_is_not_wrong_again(laws: int) -> None:
+    verdict = verdict_of(sometimes_wrong(12), "sgd", effort=Effort("some", 20, laws))
+    assert verdict.verdict == "diverges"
+    assert verdict.counterexample is not None
+    assert differences(verdict.counterexample["script"]) > 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_script_that_would_decide_otherwise_gives_the_judges_numbers(dtype: str) -> None:
+    """As where a comparison within rounding has two outcomes, of which the oracle's value is one."""
+    one = np.ones(1, dtype)
+    case = Case("sgd", dtype, {}, (0.5,), (one,), ((one,),))
+    oracle = expected(case)
+    after = np.full((1, 1), 0.75, dtype)
+    other = Expected(oracle.value - 0.25, oracle.bound * 0 + 0.2, oracle.start)
+    assert compare(after, other, case.form).share > 2
+    text = script(case, after, other, title="A trial.", target="nobody")
+    assert text is not None
+    assert "as optimetry has evaluated it" in text
+    assert differences(text) == 1
+
+
+def test_the_counterexample_says_how_far_the_nearest_rule_is() -> None:
+    def disturbed(documented: Any, parameters: list[Array]) -> Any:
+        """Nearly `scaled_epsilon`."""
+        run: Any = run_of(class_named("adam", "scaled_epsilon").of(documented.hyper()), parameters)
+        plain = run.step
+        run.step = lambda grads, rate: plain(grads, rate * 1.001)
+        return run
+
+    verdict = verdict_of(Instead(disturbed), "adam", effort=FEW)
+    assert verdict.counterexample is not None
+    nearest = verdict.counterexample["nearest"]
+    assert nearest["rule"] == "scaled_epsilon"
+    assert nearest["share"] > 2
+    assert f"the nearest, scaled_epsilon, is {nearest['share']:.3g} bounds away" in verdict.reason
+    (found,) = diagnose(engines_of(Instead(disturbed)), "adam", "float32", effort=FEW, seed=0)
+    assert "nearest, scaled_epsilon" in report("x", [found], 0)
