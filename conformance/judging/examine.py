@@ -241,10 +241,7 @@ class Examination:
         return identity
 
     def _try_remaining_laws(self, rejected: Case) -> None:
-        """Try the laws on the rejected case and on those that would have come, so that the cause is not left to chance.
-
-        In another dtype other cases come first, but what breaks a law breaks it where the target was rejected, too.
-        """
+        """Try the laws where the target was rejected and on those of their cases that would have come, as in any dtype."""
         with suppress(TargetFault):  # the rejection stands
             for case in chain([rejected], islice(self.cases(), self.laws.cases, self.law_cases)):
                 if reason_unsupported(self.target, case) is None:
