@@ -72,11 +72,11 @@ def examined(
     def cases() -> Iterator[Case]:
         return chain(before, drawn_cases(subject, dtype, seed=seed, count=effort.cases))
 
-    law_cases = effort.law_cases
-    examinations = [Examination(engine, optimizer, dtype, cases, guard or Guard(), law_cases) for engine in engines]
+    watch, laws = guard or Guard(), effort.law_cases
+    examinations = [Examination(engine, optimizer, dtype, cases, watch, laws) for engine in engines]
     for number, case in enumerate(cases()):
         trying = [examination for examination in examinations if examination.open_to(case)]
-        if number < law_cases:
+        if number < effort.law_cases:
             for examination in trying:
                 examination.try_laws(case)
         trying = [examination for examination in trying if not examination.settled]
@@ -200,9 +200,8 @@ class Examination:
         if self.rejected is not None:
             return self._rejection(*self.rejected)
         if self.laws.broken:
-            first = self.laws.ordered[0]
+            first, reason = self.laws.ordered[0], reasons.lawless(self.laws)
             shown = evidence.lawless(self.target, first, self.guard)
-            reason = reasons.lawless(self.laws)
             return {"verdict": "diverges", "law": first.law.name, "reason": reason, "counterexample": shown}
         if self.tried == 0:
             return {"verdict": "unsupported", "reason": self.declined or "no case is offered"}
@@ -213,15 +212,14 @@ class Examination:
 
     def _rejection(self, case: Case, after: Array) -> dict[str, Any]:
         """Build the verdict on an engine that a case has shown not to be the documented formula, computed plainly."""
-        identity = Identity(None) if self.laws.universal else self._identity()
-        explanation = identity.explanation
-        if explanation is None or not explains(after, explanation.expected(case), case.form):  # it may differ each time
+        identity = Identity(None) if self.laws.universal else self._identity(case, after)
+        self.explanation = explanation = identity.explanation
+        if explanation is None:
             self._try_remaining_laws(case)
             self.nearest = nearest_to(identity.probed, case, after)
             shown = evidence.difference(self.target, case, after, self.guard, self.nearest.rule)
             law, reason = reasons.unexplained(shown, self.agreement.share, self.laws, self.nearest)
             return {"verdict": "diverges", "law": law, "reason": reason, "counterexample": shown}
-        self.explanation = explanation
         computes = Computes(explanation.rule.name, explanation.formula, False, explanation.arithmetic.record())
         if not explanation.rule.documented:
             named = {"verdict": "dialect", "dialect": explanation.rule.name}
@@ -233,15 +231,18 @@ class Examination:
         shown = evidence.difference(self.target, case, after, self.guard)
         return {**named, "computes": computes, "reason": explanation.reason, "counterexample": shown}
 
-    def _identity(self) -> Identity:
-        """Identify what the engine computes; the cases run for that complete the agreement."""
+    def _identity(self, case: Case, after: Array) -> Identity:
+        """Identify what the engine computes, in the rejected run too; the cases run for that complete the agreement."""
         identity = identify(self.target, self.optimizer, self.dtype, self.cases, self.guard)
+        found = identity.explanation
+        if found is not None and not explains(after, found.expected(case), case.form):
+            return Identity(None)  # what it computes differs each time
         if identity.tried > self.tried or identity.explanation is not None:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
 
     def _try_remaining_laws(self, rejected: Case) -> None:
-        """Try the laws where the target was rejected and on those of their cases that would have come, as in any dtype."""
+        """Try the laws on the rejected case, and on those of their cases that would have come after it."""
         with suppress(TargetFault):  # the rejection stands
             for case in chain([rejected], islice(self.cases(), self.laws.cases, self.law_cases)):
                 if reason_unsupported(self.target, case) is None:
