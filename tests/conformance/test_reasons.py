@@ -14,7 +14,7 @@ from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.script import differences, script
 from optimetry.conformance.laws import laws_of
 from optimetry.conformance.naming.probes import probes_of
-from optimetry.conformance.numerics.agreement import Expected, compare
+from optimetry.conformance.numerics.agreement import SLACK, Expected, compare
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults import FAULTS
@@ -138,6 +138,8 @@ def sometimes_wrong(wrong: int) -> Instead:
 def test_what_is_wrong_once_is_shown_by_a_script_though_it_is_not_wrong_again(laws: int) -> None:
     verdict = verdict_of(sometimes_wrong(12), "sgd", effort=Effort("some", 20, laws))
     assert verdict.verdict == "diverges"
+    assert verdict.share is not None
+    assert (verdict.law is None) == (verdict.share > SLACK) == (laws == 0)
     assert verdict.counterexample is not None
     assert differences(verdict.counterexample["script"]) > 0
 
