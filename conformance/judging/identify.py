@@ -157,7 +157,7 @@ class _Search:
 
         Where several rules explain them with the same mistake, it makes them one rule, and the first names it.
         """
-        first = next(self.cases(), None)
+        first = next((case for case in self.cases() if reason_unsupported(self.target, case) is None), None)
         for tier in tiers_of_mistakes(optimizer, dtype, first) if first else ():
             near = [one for one in tier if one.mistake.may_break(broken) and self.probed.explained_by(one.expected)]
             for arithmetic in arithmetics(optimizer, dtype) if near else ():
