@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,10 @@ from optimetry.reference.rule import Rule, State
 from tests.conformance.comparisons import cases_of, on_bounds
 
 MOMENTS_BY_INCREMENTS = [name for name, family in FAMILIES.items() if hasattr(family, INCREMENTAL)]
+
+
+def sign(x: float) -> float:
+    return math.copysign(1.0, x)
 
 
 def fed(wrapper: Any, *values: float, initial: float = 0.0) -> list[float]:
@@ -113,6 +118,110 @@ def test_moments_formed_as_increments_are_rounded_as_increments(name: str) -> No
     assert state[rule.slots[0]].tolist() == first.tolist()
     if "moment2" in rule.slots:
         assert state["moment2"].tolist() == second.tolist() != (0.1 * old + (1 - 0.1) * gradient**2).tolist()
+
+
+W, G, LR, T, EPS = 0.5, -0.3, 0.2, 3, 0.01  # the third step of one number
+
+# Each choice of a family as its text says it, worked out beside it: the family, the choices, the hyperparameters, the
+# slots before the step, and the parameter behind it.
+MU, V = 0.7, 0.4
+MOMENTUM = ({"momentum": MU}, {"velocity": V})
+NESTEROV = ({"momentum": MU, "use_nesterov": True}, {"velocity": V})
+RMS, MEAN = 0.9 * 0.25 + 0.1 * G**2, 0.9 * 0.2 + 0.1 * G
+PLAIN_RMS = ({"rho": 0.9, "epsilon": EPS, "momentum": MU}, {"mean_square": 0.25, "mean_grad": 0.2, "velocity": V})
+CENTERED = ({**PLAIN_RMS[0], "centered": True}, PLAIN_RMS[1])
+PUSH = G / math.sqrt(RMS + EPS)
+FTRL = ({"l1": 0.1, "l2": 0.3, "lr_power": -0.5}, {"squared_accum": 0.25, "linear_accum": 0.9})
+RATES = math.sqrt(0.25 + G**2), 0.5
+LINEAR = 0.9 + G - (RATES[0] - RATES[1]) / LR * W
+ADA = ({"epsilon": EPS}, {"moment": 0.25})
+DELTA = ({"rho": 0.9, "epsilon": EPS}, {"avg_squared_grad": 0.25, "avg_squared_update": 0.04})
+STEP = math.sqrt((0.04 + EPS) / (RMS + EPS)) * G
+MAX = ({"beta1": 0.7, "beta2": 0.9, "epsilon": EPS}, {"moment": 0.2, "inf_norm": 0.33})
+RATE = LR / (1 - 0.7**T) * (0.7 * 0.2 + 0.3 * G)
+LAMB = ({"beta1": 0.7, "beta2": 0.9, "epsilon": EPS, "lamb_weight_decay": 0.3}, {"moment1": 0.2, "moment2": 0.25})
+TRUST = (0.7 * 0.2 + 0.3 * G) / (math.sqrt(RMS) + EPS)
+BOTH = ((0.7 * 0.2 + 0.3 * G) / (1 - 0.7**T)) / (math.sqrt(RMS / (1 - 0.9**T)) + EPS)
+LARS = ({"momentum": MU, "lars_coeff": 0.1, "lars_weight_decay": 0.3}, {"velocity": V})
+DECAYED = G + 0.3 * W
+CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]], float]] = [
+    ("momentum", {"learning_rate_placement": "inside"}, MOMENTUM, W - (MU * V + LR * G)),
+    ("momentum", {"dampening": "always"}, MOMENTUM, W - LR * (MU * V + 0.3 * G)),
+    ("momentum", {"dampening": "after_first_step"}, MOMENTUM, W - LR * (MU * V + 0.3 * G)),
+    ("momentum", {"nesterov_sign": "minus"}, NESTEROV, W - LR * (G - MU * (MU * V + G))),
+    ("momentum", {"learning_rate_placement": "inside"}, NESTEROV, W - (LR * G + MU * (MU * V + LR * G))),
+    ("rmsprop", {"epsilon_placement": "outside"}, PLAIN_RMS, W - (MU * V + LR * G / (math.sqrt(RMS) + EPS))),
+    ("rmsprop", {"learning_rate_placement": "outside"}, PLAIN_RMS, W - LR * (MU * V + PUSH)),
+    ("rmsprop", {"momentum_kind": "nesterov"}, PLAIN_RMS, W - (LR * PUSH + MU * (MU * V + LR * PUSH))),
+    (
+        "rmsprop",
+        {"learning_rate_placement": "outside", "epsilon_placement": "outside"},
+        CENTERED,
+        W - LR * (MU * V + G / (math.sqrt(RMS - MEAN**2) + EPS)),
+    ),
+    (
+        "ftrl",
+        {"fraction": "over_parameter"},
+        FTRL,
+        (0.1 * sign(x := 0.9 + G - (RATES[0] - RATES[1]) / (LR * W)) - x) / (RATES[0] / LR + 0.6),
+    ),
+    ("ftrl", {"l2_term": "single"}, FTRL, (0.1 * sign(LINEAR) - LINEAR) / (RATES[0] / LR + 0.3)),
+    ("ftrl", {"l2_term": "l1"}, FTRL, (0.1 * sign(LINEAR) - LINEAR) / (RATES[0] / LR + 0.2)),
+    ("ftrl", {"small_linear": "divided"}, FTRL, (0.1 * sign(LINEAR) - LINEAR) / (RATES[0] / LR + 0.6)),
+    ("adagrad", {"epsilon_placement": "inside"}, ADA, W - LR * G / math.sqrt(0.25 + G**2 + EPS)),
+    ("decayed_adagrad", {"epsilon_placement": "inside"}, ({"decay": 0.9, "epsilon": EPS}, ADA[1]), W - LR * PUSH),
+    ("adadelta", {"learning_rate_use": "ignored"}, DELTA, W - STEP),
+    (
+        "adadelta",
+        {"update_average": "new"},
+        DELTA,
+        W - LR * math.sqrt((0.9 * 0.04 + 0.1 * STEP**2 + EPS) / (RMS + EPS)) * G,
+    ),
+    ("adamax", {"epsilon_placement": "gradient"}, MAX, W - RATE / 0.31),  # |g| + eps, above 0.9 * 0.33
+    ("adamax", {"epsilon_placement": "denominator"}, MAX, W - RATE / 0.31),
+    ("adamax", {"epsilon_placement": "none"}, MAX, W - RATE / 0.3),
+    ("lamb", {"bias_correction": "both"}, LAMB, W - LR * W / abs(BOTH + 0.3 * W) * (BOTH + 0.3 * W)),
+    (
+        "lamb",
+        {"decay_placement": "before_ratio"},
+        LAMB,
+        (W - LR * 0.3 * W) - LR * (W - LR * 0.3 * W) * sign(TRUST),
+    ),
+    ("lamb", {"param_norm": "clamped"}, LAMB, W - LR * W * sign(TRUST + 0.3 * W)),
+    ("lars_momentum", {"denominator": "norm_of_sum"}, LARS, W - (MU * V + LR * 0.1 * W / abs(DECAYED) * DECAYED)),
+    (
+        "lars_momentum",
+        {"denominator": "sum_with_epsilon"},
+        LARS,
+        W - (MU * V + LR * 0.1 * W / (abs(G) + 0.3 * W + 1e-8) * DECAYED),
+    ),
+    ("lars_momentum", {"zero_decay": "plain_rate"}, LARS, W - (MU * V + LR * 0.1 * W / (0.3 + 0.3 * W) * DECAYED)),
+]
+
+
+@pytest.mark.parametrize(("name", "point", "given", "expected"), CHOICES, ids=lambda x: x if isinstance(x, str) else "")
+def test_a_choice_is_what_its_text_says(name: str, point: dict[str, str], given: Any, expected: float) -> None:
+    hyper, slots = given
+    rule: Any = at(name, point, hyper)
+    state = State(**{slot: np.array([slots.get(slot, 0.0)]) for slot in rule.slots})
+    moved, _ = rule.update(np.array([W]), np.array([G]), state, LR, T)
+    assert moved[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_dampening_after_the_first_step_leaves_the_first_step_alone() -> None:
+    rule: Any = at("momentum", {"dampening": "after_first_step"}, {"momentum": MU})
+    moved, _ = rule.update(np.array([W]), np.array([G]), State(velocity=np.zeros(1)), LR, 1)
+    assert moved[0] == pytest.approx(W - LR * G)
+
+
+def test_a_decay_may_be_remembered_with_the_gradient() -> None:
+    rule: Any = at("asgd", {"decay_placement": "history"}, {"batch_num": 2, "weight_decay": 0.3})
+    state = State(d=np.array([0.9]), history=np.array([[0.4], [0.5]]))
+    moved, after = rule.update(np.array([W]), np.array([G]), state, LR, T)
+    remembered = G + 0.3 * W
+    assert moved[0] == pytest.approx(W - LR * (0.9 + remembered - 0.4) / 2)
+    assert after["history"].tolist() == [[pytest.approx(remembered)], [0.5]]
+    assert after["d"][0] == pytest.approx(0.9 + remembered - 0.4)
 
 
 def test_an_average_of_squares_by_increments_cannot_be_negative() -> None:

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.mutation.workspace import PACKAGES, ROOT, folders, prepare
+from tests.mutation.workspace import ROOT, folders, in_workspace, prepare
 
 TABLE = ROOT / "tests" / "mutation" / "named.toml"
 
@@ -24,13 +24,6 @@ def table() -> str:
     """Write the mutants and their tests as a Markdown table."""
     rows = [f"| `{row['file']}` | {row['what']} | `{row['test']}` |" for row in mutants()]
     return "\n".join(["| file | change | noticed by |", "|---|---|---|", *rows])
-
-
-def in_workspace(workspace: Path, file: str) -> Path:
-    """Return where the copy of a file lies."""
-    top, inside = file.split("/", 1)
-    (package,) = (package for package, folder in PACKAGES.items() if folder == top)
-    return workspace / "src" / package.replace(".", "/") / inside
 
 
 def passes(workspace: Path, *tests: str) -> bool:
@@ -55,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.exit("the tests must pass before anything is mutated")
     survivors = 0
     for row in rows:
-        copy = in_workspace(workspace, row["file"])
+        copy = workspace / in_workspace(row["file"])
         text = copy.read_text(encoding="utf-8")
         if text.count(row["old"]) != 1:
             sys.exit(f"{row['file']}: {row['old']!r} must stand there once")

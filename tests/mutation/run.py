@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.mutation.workspace import ROOT, Folder, environment, folders, prepare
+from tests.mutation.workspace import ROOT, Folder, environment, folders, in_tree, in_workspace, prepare
 
 LEAST = 0.95
 UNNOTICED = ("survived", "no tests")  # `no tests`: none calls the function
@@ -97,7 +97,7 @@ def stale(known: Iterable[Change], mutated: Path, folder: Folder) -> Iterator[st
     for change in known:
         if not change.file.startswith(f"{folder.folder}/"):
             continue
-        copy = mutated / folder.inside / Path(change.file).relative_to(folder.folder)
+        copy = mutated / in_workspace(change.file)
         lines = {line.strip() for line in copy.read_text(encoding="utf-8").splitlines()} if copy.is_file() else set()
         if not lines.issuperset((*change.old, *change.new)):
             yield f"{change.file}: {' '.join(change.old)} -> {' '.join(change.new)}"
@@ -117,7 +117,7 @@ def tested(folder: Folder, workspace: Path, sample: int | None, seed: int, fresh
         before = kept.statuses()
         names = drawn(before, sample, f"{seed} {folder.name}")
         diffs = {name: kept.diff(name, before[name][0]) for name in names}
-        changes = {name: Change.of(folder.in_tree(before[name][0]), diffs[name]) for name in names}
+        changes = {name: Change.of(in_tree(before[name][0]), diffs[name]) for name in names}
         wanted = [name for name in names if changes[name] not in known]
         pending = [name for name in wanted if before[name][1] in TRIED_AGAIN]
         if pending:

@@ -36,15 +36,26 @@ class Folder:
     without: tuple[str, ...]
 
     @property
-    def inside(self) -> str:
-        """Where the folder lies in a workspace: ``src/optimetry/conformance/naming``."""
-        top, *rest = self.folder.split("/")
-        (package,) = (package for package, folder in PACKAGES.items() if folder == top)
-        return "/".join(["src", *package.split("."), *rest])
+    def inside(self) -> list[str]:
+        """Where it lies in a workspace, packages inside it included: ``src/optimetry/conformance/naming``."""
+        within = [top for top in PACKAGES.values() if f"{top}/".startswith(f"{self.folder}/")]
+        return [str(in_workspace(folder)) for folder in within or [self.folder]]
 
-    def in_tree(self, path: Path) -> str:
-        """Translate a path of the workspace to the file that it is a copy of."""
-        return f"{self.folder}/{path.relative_to(self.inside).as_posix()}"
+
+def in_workspace(path: str) -> Path:
+    """Return where the copy of a file or folder lies in a workspace: under the innermost package that holds it."""
+    package, top = max(
+        ((package, top) for package, top in PACKAGES.items() if f"{path}/".startswith(f"{top}/")),
+        key=lambda pair: len(pair[1]),
+    )
+    return Path("src", *package.split("."), path.removeprefix(top).removeprefix("/"))
+
+
+def in_tree(copy: Path) -> str:
+    """Translate a path of a workspace to the file that it is a copy of."""
+    ours = {Path("src", *package.split(".")): top for package, top in PACKAGES.items()}
+    package = next(folder for folder in ours if copy.is_relative_to(folder))
+    return f"{ours[package]}/{copy.relative_to(package).as_posix()}"
 
 
 def folders() -> dict[str, Folder]:
@@ -77,8 +88,13 @@ def prepare(workspace: Path, folder: Folder) -> None:
 
 
 def _mirror(source: Path, copy: Path, mutated: Path | None) -> None:
-    """Copy what differs, and delete what is gone, in the copy and in what mutmut made of it."""
-    wanted = {path.relative_to(source) for path in source.rglob("*") if path.is_file() and _read(path)}
+    """Copy what differs, and delete what is gone, in the copy and in what mutmut made of it.
+
+    Packages inside, such as ``optimetry.fluid``, are imported under names of their own and have their own copies.
+    """
+    packages = [ROOT / top for top in PACKAGES.values() if ROOT / top != source and (ROOT / top).is_relative_to(source)]
+    files = [path for path in source.rglob("*") if path.is_file() and _read(path)]
+    wanted = {path.relative_to(source) for path in files if not any(map(path.is_relative_to, packages))}
     present = {path.relative_to(copy) for path in copy.rglob("*") if path.is_file()}
     for path in wanted | present:
         if path in wanted and path in present and filecmp.cmp(source / path, copy / path, shallow=False):
@@ -101,7 +117,7 @@ def _settings(folder: Folder, preloaded: Path) -> str:
     return (
         "\n[tool.mutmut]\n"
         'source_paths = ["src"]\n'
-        f"only_mutate = {json.dumps([f'{folder.inside}/*'])}\n"
+        f"only_mutate = {json.dumps([f'{inside}/*' for inside in folder.inside])}\n"
         'do_not_mutate = ["*/published/*"]\n'  # what `nox -s publish` writes
         f"also_copy = {json.dumps([*READ_BY_TESTS])}\n"
         f"pytest_add_cli_args_test_selection = {json.dumps([*folder.tests])}\n"
