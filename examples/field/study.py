@@ -58,7 +58,7 @@ class Finding:
     @property
     def falsely_rejected(self) -> bool:
         """Whether the documented rule was taken for another in some dtype."""
-        return self.pair.documented and not all(self.accepted)
+        return self.pair.documented and not (self.verdicts and all(self.accepted))
 
     @property
     def falsely_accepted(self) -> bool:
@@ -68,7 +68,9 @@ class Finding:
     @property
     def named(self) -> bool:
         """Whether every verdict names the dialect that the source shows."""
-        return bool(self.pair.names) and all(verdict.computes.rule in self.pair.names for verdict in self.verdicts)
+        return bool(self.verdicts and self.pair.names) and all(
+            verdict.computes.rule in self.pair.names for verdict in self.verdicts
+        )
 
     @property
     def misnamed(self) -> bool:
@@ -104,7 +106,7 @@ def judged(library: str, pairs: Iterable[Pair], folder: Path) -> Results:
             status = optimetry([*command, "--out", str(folder)])
         if status == 2:
             sys.exit(f"{library} could not be judged")
-    return read(folder)
+    return read(folder / "results.jsonl")
 
 
 def findings(pairs: Sequence[Pair], results: Results) -> list[Finding]:
@@ -130,9 +132,14 @@ def verdicts_text(verdicts: Sequence[Verdict]) -> str:
     return "; ".join(f"{dtype} {text}" for dtype, text in texts.items())
 
 
+def cell(text: str) -> str:
+    """A text as it stands in a table."""
+    return text.replace("|", "\\|")
+
+
 def row(cells: Sequence[str]) -> str:
     """One line of a table."""
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(map(cell, cells)) + " |"
 
 
 def figures(found: Sequence[Finding]) -> list[tuple[str, str]]:
