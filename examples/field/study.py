@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import json
 import sys
 import tempfile
 import tomllib
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from optimetry.conformance.commands.cli import main as optimetry
-from optimetry.reports.results import Results, Verdict, read
+from optimetry.reports.results import Computes, Results, Verdict, read
 
 FOLDER = Path(__file__).parent
 LEAST_NAMED = 0.9
@@ -34,6 +35,7 @@ class Pair:
     formula: str
     source: str
     names: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
     nameable: bool = True
     corrected: str = ""
 
@@ -41,6 +43,12 @@ class Pair:
     def documented(self) -> bool:
         """Whether it computes the documented rule."""
         return self.truth == "documented"
+
+    def is_named(self, verdict: Verdict) -> bool:
+        """Whether a verdict says what the source shows; the order of axes in a name means nothing."""
+        known = [set(name.split(", ")) for name in self.names]
+        rule = verdict.computes.rule
+        return (rule is not None and set(rule.split(", ")) in known) or parts_text(verdict) in self.parts
 
 
 @dataclass(frozen=True)
@@ -68,15 +76,13 @@ class Finding:
     @property
     def named(self) -> bool:
         """Whether every verdict names the dialect that the source shows."""
-        return bool(self.verdicts and self.pair.names) and all(
-            verdict.computes.rule in self.pair.names for verdict in self.verdicts
-        )
+        return bool(self.verdicts) and all(map(self.pair.is_named, self.verdicts))
 
     @property
     def misnamed(self) -> bool:
         """Whether some verdict names a rule that the source does not show."""
-        known = [verdict.computes.rule for verdict in self.verdicts if verdict.verdict == "dialect"]
-        return not self.pair.documented and any(rule not in self.pair.names for rule in known)
+        others = [verdict for verdict in self.verdicts if verdict.verdict == "dialect"]
+        return not self.pair.documented and not all(map(self.pair.is_named, others))
 
     @property
     def agreement(self) -> str:
@@ -88,9 +94,29 @@ class Finding:
         return "yes" if self.pair.documented or self.named or not self.pair.nameable else "not named"
 
 
+def parts_text(verdict: Verdict) -> str:
+    """What explains the target in parts, or with other inputs; empty where nothing does."""
+    return "; ".join(map(str, getattr(verdict.computes, "parts", ())))
+
+
 def truths() -> list[Pair]:
     """Read what every pair computes."""
     return [Pair(**entry) for entry in tomllib.loads((FOLDER / "truth.toml").read_text(encoding="utf-8"))["pair"]]
+
+
+def first_contact(pairs: Sequence[Pair]) -> list[Finding]:
+    """Read the verdicts of the first run, before anything was changed because of one of these libraries."""
+    lines = (FOLDER / "first.jsonl").read_text(encoding="utf-8").splitlines()
+    kept: dict[tuple[str, str], list[Verdict]] = {}
+    for entry in map(json.loads, lines):
+        verdict = Verdict(
+            optimizer=entry["rule"],
+            dtype=entry["dtype"],
+            verdict=entry["verdict"],
+            computes=Computes(entry["computes"]),
+        )
+        kept.setdefault((entry["library"], entry["rule"]), []).append(verdict)
+    return [Finding(pair, kept[pair.library, pair.rule]) for pair in pairs]
 
 
 def judged(library: str, pairs: Iterable[Pair], folder: Path) -> Results:
@@ -165,6 +191,7 @@ def figures(found: Sequence[Finding]) -> list[tuple[str, str]]:
 
 def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
     """Write the page."""
+    first = first_contact([one.pair for one in found])
     lines = [
         "# Third-party libraries",
         "",
@@ -172,10 +199,12 @@ def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
         "[examples/field](../examples/field) that maps documented hyperparameters to the library's and compensates for",
         "nothing. What each computes was read in its source first, and stands in",
         "[truth.toml](../examples/field/truth.toml). Effort quick, float32, and float64 where the library has it.",
+        "The first run was before anything was changed because of one of these libraries; its verdicts are kept in",
+        "[first.jsonl](../examples/field/first.jsonl).",
         "",
-        row(["", ""]),
-        row(["---", "---:"]),
-        *(row(figure) for figure in figures(found)),
+        row(["", "first run", "this run"]),
+        row(["---", "---:", "---:"]),
+        *(row([what, before, now]) for (what, before), (_, now) in zip(figures(first), figures(found), strict=True)),
     ]
     for library, result in results.items():
         lines += [
