@@ -1,0 +1,125 @@
+"""What the adapters of this folder share: a table from subject to class, and runs of libraries of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+
+class Library:
+    """A target that offers what its tables hold, from the name of a rule or wrapper to a function that begins a run.
+
+    Attributes:
+        distribution: what pip calls it.
+        rules: the name of a rule -> ``start(hyper, parameters)``.
+        wrappers: the name of a wrapper -> ``start(hyper, parameters)``.
+        dtypes: what the library computes in.
+    """
+
+    distribution: str
+    rules: Mapping[str, Callable[..., Any]]
+    wrappers: Mapping[str, Callable[..., Any]] = {}
+    dtypes: tuple[str, ...] = ("float32", "float64")
+
+    def __init__(self) -> None:
+        self.name, self.version = self.distribution, metadata.version(self.distribution)
+
+    def unsupported(self, subject: str, hyper: Mapping[str, Any], dtype: str) -> str | None:
+        """Return why the library does not offer this; None where it does."""
+        if subject not in self.rules and subject not in self.wrappers:
+            return f"{self.name} has no {subject}"
+        if dtype not in self.dtypes:
+            return f"{self.name} computes in {' and '.join(self.dtypes)} only"
+        return self.refusal(subject, hyper)
+
+    def refusal(self, subject: str, hyper: Mapping[str, Any]) -> str | None:
+        """Return which values of hyperparameters the library lacks; None where it has these."""
+        return None
+
+    def start(self, rule: str, hyper: Mapping[str, Any], parameters: Sequence[np.ndarray]) -> Any:
+        """Begin a run of a rule."""
+        return self.rules[rule](hyper, parameters)
+
+    def start_wrapper(self, wrapper: str, hyper: Mapping[str, Any], parameters: Sequence[np.ndarray]) -> Any:
+        """Begin a run of a clip, a regularizer or an average."""
+        return self.wrappers[wrapper](hyper, parameters)
+
+
+class OnePerParameter:
+    """Gives each parameter an optimizer of its own, where a library cannot skip one that has no gradient.
+
+    ``make(parameter)`` returns an object with ``step(grad, learning_rate)``, which returns the parameter after it.
+    """
+
+    def __init__(self, make: Callable[[np.ndarray], Any], parameters: Sequence[np.ndarray]) -> None:
+        self._optimizers = [make(parameter.copy()) for parameter in parameters]
+        self._parameters = [parameter.copy() for parameter in parameters]
+
+    def step(self, grads: Sequence[np.ndarray | None], learning_rate: float) -> list[np.ndarray]:
+        """Update every parameter that has a gradient."""
+        for i, grad in enumerate(grads):
+            if grad is not None:
+                self._parameters[i] = self._optimizers[i].step(grad.copy(), learning_rate)
+        return [parameter.copy() for parameter in self._parameters]
+
+
+class Gradients:
+    """A clip or a regularizer that is a function of the list of gradients."""
+
+    def __init__(self, function: Callable[[list[np.ndarray]], Sequence[np.ndarray]]) -> None:
+        self._function = function
+
+    def transform(self, grads: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return what the rule would be given."""
+        return [np.asarray(grad) for grad in self._function([grad.copy() for grad in grads])]
+
+
+class Average:
+    """An average of parameters.
+
+    ``update(parameters)`` feeds it, and ``averages()`` returns what would be put into the parameters.
+    """
+
+    def __init__(self, update: Callable[..., Any], averages: Callable[[], Sequence[np.ndarray]]) -> None:
+        self._feed, self._averages = update, averages
+        self._parameters: list[np.ndarray] = []
+
+    def update(self, parameters: Sequence[np.ndarray]) -> None:
+        """Feed the parameters after one more step."""
+        self._parameters = [parameter.copy() for parameter in parameters]
+        self._feed([parameter.copy() for parameter in parameters])
+
+    def apply(self) -> list[np.ndarray]:
+        """Return the averages."""
+        return [np.asarray(average) for average in self._averages()]
+
+    def restore(self) -> list[np.ndarray]:
+        """Return the parameters again."""
+        return [parameter.copy() for parameter in self._parameters]
+
+
+class TorchRun:
+    """An optimizer with the interface of ``torch.optim``; ``make(parameters)`` builds it, with a learning rate of 1."""
+
+    def __init__(self, make: Callable[[list[Any]], Any], parameters: Sequence[np.ndarray]) -> None:
+        import torch
+
+        self._tensor = torch.tensor
+        self._parameters = [torch.nn.Parameter(torch.tensor(parameter)) for parameter in parameters]
+        self._optimizer = make(self._parameters)
+
+    def step(self, grads: Sequence[np.ndarray | None], learning_rate: float) -> list[np.ndarray]:
+        """Set the gradients and the learning rate, and step."""
+        for parameter, grad in zip(self._parameters, grads, strict=True):
+            parameter.grad = None if grad is None else self._tensor(grad)
+        self.set_learning_rate(learning_rate)
+        self._optimizer.step()
+        return [parameter.detach().numpy().copy() for parameter in self._parameters]
+
+    def set_learning_rate(self, learning_rate: float) -> None:
+        """Set it in every group, as a scheduler does."""
+        for group in self._optimizer.param_groups:
+            group["lr"] = learning_rate

@@ -1,0 +1,271 @@
+"""Judges the libraries of this folder and holds the verdicts against `truth.toml`.
+
+Run in the root of the repository: ``python -m examples.field.study [LIBRARY]... [--results DIR] [--out FILE]``. Each
+library is judged in a process of its own. With ``--results`` verdicts are kept, and used again where they are there.
+The exit status is 0 where no verdict contradicts the truth and at least 90 % of what can be named is named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from optimetry.conformance.commands.cli import main as optimetry
+from optimetry.reports.results import Computes, Results, Verdict, read
+
+FOLDER = Path(__file__).parent
+LEAST_NAMED = 0.9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """What a library computes for a rule by its source: one entry of ``truth.toml``, which explains the fields."""
+
+    library: str
+    rule: str
+    truth: str
+    formula: str
+    source: str
+    names: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    nameable: bool = True
+    corrected: str = ""
+
+    @property
+    def documented(self) -> bool:
+        """Whether it computes the documented rule."""
+        return self.truth == "documented"
+
+    def is_named(self, verdict: Verdict) -> bool:
+        """Whether a verdict says what the source shows; the order of axes in a name means nothing."""
+        known = [set(name.split(", ")) for name in self.names]
+        rule = verdict.computes.rule
+        return (rule is not None and set(rule.split(", ")) in known) or parts_text(verdict) in self.parts
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A pair and its verdicts, one for each dtype."""
+
+    pair: Pair
+    verdicts: list[Verdict]
+
+    @property
+    def accepted(self) -> list[bool]:
+        """Whether each verdict is that the documented rule is computed."""
+        return [verdict.verdict in ("conforms", "imprecise") for verdict in self.verdicts]
+
+    @property
+    def falsely_rejected(self) -> bool:
+        """Whether the documented rule was taken for another in some dtype."""
+        return self.pair.documented and not (self.verdicts and all(self.accepted))
+
+    @property
+    def falsely_accepted(self) -> bool:
+        """Whether another rule was taken for the documented one in some dtype."""
+        return not self.pair.documented and any(self.accepted)
+
+    @property
+    def named(self) -> bool:
+        """Whether every verdict names the dialect that the source shows."""
+        return bool(self.verdicts) and all(map(self.pair.is_named, self.verdicts))
+
+    @property
+    def misnamed(self) -> bool:
+        """Whether some verdict names a rule that the source does not show."""
+        others = [verdict for verdict in self.verdicts if verdict.verdict == "dialect"]
+        return not self.pair.documented and not all(map(self.pair.is_named, others))
+
+    @property
+    def agreement(self) -> str:
+        """How the verdicts agree with the truth."""
+        if self.falsely_rejected or self.falsely_accepted:
+            return "**false rejection**" if self.falsely_rejected else "**false acceptance**"
+        if self.misnamed:
+            return "**another name**"
+        return "yes" if self.pair.documented or self.named or not self.pair.nameable else "not named"
+
+
+def parts_text(verdict: Verdict) -> str:
+    """What explains the target in parts, or with other inputs; empty where nothing does."""
+    return "; ".join(map(str, getattr(verdict.computes, "parts", ())))
+
+
+def truths() -> list[Pair]:
+    """Read what every pair computes."""
+    return [Pair(**entry) for entry in tomllib.loads((FOLDER / "truth.toml").read_text(encoding="utf-8"))["pair"]]
+
+
+def first_contact(pairs: Sequence[Pair]) -> list[Finding]:
+    """Read the verdicts of the first run, before anything was changed because of one of these libraries."""
+    lines = (FOLDER / "first.jsonl").read_text(encoding="utf-8").splitlines()
+    kept: dict[tuple[str, str], list[Verdict]] = {}
+    for entry in map(json.loads, lines):
+        verdict = Verdict(
+            optimizer=entry["rule"],
+            dtype=entry["dtype"],
+            verdict=entry["verdict"],
+            computes=Computes(entry["computes"]),
+        )
+        kept.setdefault((entry["library"], entry["rule"]), []).append(verdict)
+    return [Finding(pair, kept[pair.library, pair.rule]) for pair in pairs]
+
+
+def judged(library: str, pairs: Iterable[Pair], folder: Path) -> Results:
+    """Judge the rules of one library at effort quick, unless that was done before.
+
+    Raises:
+        SystemExit: the library cannot be loaded.
+    """
+    if not (folder / "results.jsonl").exists():
+        rules = [word for pair in pairs for word in ("--optimizer", pair.rule)]
+        command = ["check", f"examples.field.{library}:Target", *rules, "--effort", "quick", "-n", "1"]
+        with contextlib.redirect_stdout(io.StringIO()):
+            status = optimetry([*command, "--out", str(folder)])
+        if status == 2:
+            sys.exit(f"{library} could not be judged")
+    return read(folder / "results.jsonl")
+
+
+def findings(pairs: Sequence[Pair], results: Results) -> list[Finding]:
+    """Put the verdicts of one library beside its pairs; a dtype that it does not compute in has none."""
+    return [
+        Finding(pair, [v for v in results.verdicts if v.optimizer == pair.rule and v.verdict != "unsupported"])
+        for pair in pairs
+    ]
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """One verdict in a cell of the table."""
+    computes = str(verdict.computes) if verdict.computes.rule != "documented" else ""
+    ways = ", ".join(part for part in str(verdict.computes).split("; ") if part != "documented")
+    return " ".join([verdict.verdict, *([f"({computes or ways})"] if computes or ways else [])])
+
+
+def verdicts_text(verdicts: Sequence[Verdict]) -> str:
+    """All verdicts of a pair, written once where the dtypes agree."""
+    texts = {verdict.dtype: verdict_text(verdict) for verdict in verdicts}
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    return "; ".join(f"{dtype} {text}" for dtype, text in texts.items())
+
+
+def cell(text: str) -> str:
+    """A text as it stands in a table."""
+    return text.replace("|", "\\|")
+
+
+def row(cells: Sequence[str]) -> str:
+    """One line of a table."""
+    return "| " + " | ".join(map(cell, cells)) + " |"
+
+
+def figures(found: Sequence[Finding]) -> list[tuple[str, str]]:
+    """Count what the study is for."""
+    documented = [one for one in found if one.pair.documented]
+    others = [one for one in found if not one.pair.documented]
+    nameable = [one for one in others if one.pair.nameable]
+    named = sum(one.named for one in nameable)
+    return [
+        ("libraries", str(len({one.pair.library for one in found}))),
+        ("pairs of library and rule", str(len(found))),
+        ("verdicts, a dtype each", str(sum(len(one.verdicts) for one in found))),
+        ("pairs that compute the documented rule, by their source", str(len(documented))),
+        ("of these falsely rejected", str(sum(one.falsely_rejected for one in found))),
+        ("pairs that compute another rule", str(len(others))),
+        ("of these falsely accepted", str(sum(one.falsely_accepted for one in found))),
+        ("of these nameable", str(len(nameable))),
+        ("named as in the source", f"{named} ({named / max(1, len(nameable)):.0%})"),
+        ("read in the source again because of the verdict", str(sum(bool(one.pair.corrected) for one in found))),
+        ("given another name", str(sum(one.misnamed for one in found))),
+    ]
+
+
+def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
+    """Write the page."""
+    first = first_contact([one.pair for one in found])
+    lines = [
+        "# Third-party libraries",
+        "",
+        "Generated by `nox -s field`. Each pair of library and rule was judged as a user would, by an adapter in",
+        "[examples/field](../examples/field) that maps documented hyperparameters to the library's and compensates for",
+        "nothing. What each computes was read in its source first, and stands in",
+        "[truth.toml](../examples/field/truth.toml). Effort quick, float32, and float64 where the library has it.",
+        "The first run was before anything was changed because of one of these libraries; its verdicts are kept in",
+        "[first.jsonl](../examples/field/first.jsonl).",
+        "",
+        row(["", "first run", "this run"]),
+        row(["---", "---:", "---:"]),
+        *(row([what, before, now]) for (what, before), (_, now) in zip(figures(first), figures(found), strict=True)),
+    ]
+    for library, result in results.items():
+        lines += [
+            "",
+            f"## {result.header.target} {result.header.target_version}",
+            "",
+            row(["rule", "by the source", "where", "verdict", "agrees"]),
+            row(["---"] * 5),
+        ]
+        for one in (one for one in found if one.pair.library == library):
+            what = ("documented: " if one.pair.documented else "another: ") + f"`{one.pair.formula}`"
+            lines.append(row([one.pair.rule, what, one.pair.source, verdicts_text(one.verdicts), one.agreement]))
+    open_ones = [one for one in found if one.agreement != "yes"]
+    if open_ones:
+        lines += ["", "## Where verdict and source differ, or no name was found", ""]
+        lines += [
+            f"- {one.pair.library} {one.pair.rule} {verdict.dtype}, {one.agreement.strip('*')}: {verdict.reason}"
+            for one in open_ones
+            for verdict in one.verdicts
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def holds(found: Sequence[Finding]) -> bool:
+    """Whether no verdict contradicts the truth, and enough of what can be named is named."""
+    nameable = [one for one in found if not one.pair.documented and one.pair.nameable]
+    wrong = any(one.falsely_rejected or one.falsely_accepted or one.misnamed for one in found)
+    return not wrong and sum(one.named for one in nameable) >= LEAST_NAMED * len(nameable)
+
+
+def main() -> int:
+    """Run the study; return 0 where it holds, else 1."""
+    pairs = truths()
+    libraries = list(dict.fromkeys(pair.library for pair in pairs))
+    parser = argparse.ArgumentParser(
+        description="judge third-party libraries and hold the verdicts against their source"
+    )
+    parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=f"of {', '.join(libraries)}; default all")
+    parser.add_argument("--results", type=Path, help="keep verdicts in this folder, and use those that are there")
+    parser.add_argument("--out", type=Path, help="write the page to this file")
+    options = parser.parse_args()
+    if not set(options.libraries) <= set(libraries):
+        parser.error(f"{' '.join(options.libraries)}: must be among {', '.join(libraries)}")
+
+    found: list[Finding] = []
+    results: dict[str, Results] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for library in options.libraries or libraries:
+            chosen = [pair for pair in pairs if pair.library == library]
+            results[library] = judged(library, chosen, (options.results or Path(scratch)) / library)
+            found += findings(chosen, results[library])
+            for one in found[-len(chosen) :]:
+                print(
+                    f"{library} {one.pair.rule}: {verdicts_text(one.verdicts)}: {one.agreement.strip('*')}", flush=True
+                )
+    if options.out:
+        options.out.write_text(page(found, results), encoding="utf-8")
+    for what, number in figures(found):
+        print(f"{what}: {number}")
+    return 0 if holds(found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,107 @@
+"""What stands in `examples/field` beside the libraries: truth, pins and page agree, and the study can fail."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from examples.field.study import Finding, Pair, cell, figures, holds, truths
+from optimetry.conformance.naming.points import classes_of
+from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.reports.results import Computes, Verdict
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "examples" / "field"
+LIBRARIES = sorted({pair.library for pair in truths()})
+
+
+def assigned(library: str, name: str) -> ast.expr | None:
+    """What an adapter's class sets a name to; the library is not imported."""
+    tree = ast.parse((FOLDER / f"{library}.py").read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return node.value
+    return None
+
+
+def offered(library: str) -> set[str]:
+    tables = [assigned(library, "rules"), assigned(library, "wrappers")]
+    return {key.value for table in tables if isinstance(table, ast.Dict) for key in table.keys}
+
+
+def test_there_are_enough_libraries_and_pairs() -> None:
+    assert len(LIBRARIES) >= 8
+    assert len(truths()) >= 40
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_truth_is_known_of_all_that_an_adapter_offers(library: str) -> None:
+    assert offered(library) == {pair.rule for pair in truths() if pair.library == library}
+
+
+@pytest.mark.parametrize("pair", truths(), ids=lambda pair: f"{pair.library}-{pair.rule}")
+def test_a_truth_is_about_a_subject_and_names_dialects_of_it(pair: Pair) -> None:
+    assert pair.rule in SUBJECTS
+    assert pair.truth in ("documented", "other")
+    assert not (pair.documented and pair.names)
+    assert set(pair.names) <= {other.name for other in classes_of(pair.rule) if not other.documented}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_page_has_the_pinned_version_and_every_pair(library: str) -> None:
+    distribution = ast.literal_eval(assigned(library, "distribution"))
+    requirements = (FOLDER / "requirements.txt").read_text(encoding="utf-8")
+    pins = dict(re.findall(r"^([\w-]+)==(\S+)$", requirements, re.MULTILINE))
+    page = (ROOT / "docs" / "field.md").read_text(encoding="utf-8")
+    section = page.split(f"## {distribution} {pins[distribution]}\n")[1].split("\n## ")[0]
+    for pair in (pair for pair in truths() if pair.library == library):
+        assert any(line.startswith(f"| {pair.rule} |") and cell(pair.formula) in line for line in section.splitlines())
+
+
+PAIR = Pair(library="toy", rule="momentum", truth="other", formula="", source="", names=["learning_rate_inside"])
+
+
+def verdict(outcome: str, rule: str | None) -> Verdict:
+    return Verdict(optimizer="momentum", dtype="float32", verdict=outcome, computes=Computes(rule))
+
+
+@pytest.mark.parametrize(
+    ("pair", "outcome", "rule", "agreement"),
+    [
+        (PAIR, "dialect", "learning_rate_inside", "yes"),
+        (PAIR, "dialect", "dampened", "**another name**"),
+        (PAIR, "diverges", None, "not named"),
+        (replace(PAIR, names=[], nameable=False), "diverges", None, "yes"),
+        (PAIR, "conforms", "documented", "**false acceptance**"),
+        (PAIR, "imprecise", "documented", "**false acceptance**"),
+        (replace(PAIR, truth="documented", names=[]), "conforms", "documented", "yes"),
+        (replace(PAIR, truth="documented", names=[]), "dialect", "dampened", "**false rejection**"),
+        (replace(PAIR, truth="documented", names=[]), "error", None, "**false rejection**"),
+    ],
+)
+def test_verdicts_are_held_against_the_truth(pair: Pair, outcome: str, rule: str | None, agreement: str) -> None:
+    finding = Finding(pair, [verdict(outcome, rule)])
+    assert finding.agreement == agreement
+    assert holds([finding]) == (agreement == "yes")
+
+
+def test_one_wrong_dtype_is_enough() -> None:
+    right, wrong = verdict("conforms", "documented"), verdict("diverges", None)
+    assert Finding(replace(PAIR, truth="documented", names=[]), [right, wrong]).falsely_rejected
+    assert not Finding(PAIR, [verdict("dialect", "learning_rate_inside"), wrong]).named
+
+
+def test_nine_of_ten_named_are_enough_and_eight_are_not() -> None:
+    named = Finding(PAIR, [verdict("dialect", "learning_rate_inside")])
+    unnamed = Finding(PAIR, [verdict("diverges", None)])
+    assert holds([named] * 9 + [unnamed])
+    assert not holds([named] * 8 + [unnamed] * 2)
+    assert ("named as in the source", "9 (90%)") in figures([named] * 9 + [unnamed])
+
+
+def test_a_pair_without_verdict_does_not_agree() -> None:
+    assert Finding(replace(PAIR, truth="documented", names=[]), []).agreement != "yes"
