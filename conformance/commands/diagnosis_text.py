@@ -9,7 +9,7 @@ from typing import Any
 from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging.diagnose import Diagnosis
+from optimetry.conformance.judging.diagnose import Diagnosis, FoundFormula
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
 from optimetry.conformance.naming.points import PointClass, family_axes
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
@@ -62,6 +62,8 @@ def _finding(diagnosis: Diagnosis) -> str:
     if verdict.computes.parts:
         return f"DIVERGES, {verdict.computes}"
     if explanation is None:
+        if diagnosis.found:
+            return "DIVERGES, no known formula explains it, and an edit of one does"
         return {"diverges": "DIVERGES, nothing known explains it", "error": "ERROR", "unsupported": "not offered"}[
             verdict.verdict
         ]
@@ -128,6 +130,9 @@ def _unexplained(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     """Write the section of a finding that has no name: the first divergence, and the smallest counterexample."""
     yield from _wrapped(diagnosis.verdict.reason, width)
     yield ""
+    for found in diagnosis.found:
+        yield from _edited(found, width)
+        yield ""
     nearest, divergence = diagnosis.nearest, diagnosis.divergence
     if nearest is not None:
         near = diagnosis.ranking[0][1]
@@ -139,6 +144,15 @@ def _unexplained(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     if "given" in counterexample:
         yield ""
         yield from _counterexample(Case.from_json(counterexample["case"]), counterexample, width)
+
+
+def _edited(found: FoundFormula, width: int) -> Iterator[str]:
+    """Write a formula that was found by search, beside the known one."""
+    yield from _wrapped(f"found: {found.changes}", width)
+    yield from _wrapped(f"explains all {_counted(found.cases, 'case')} that were tried, within rounding", width)
+    for before, after in found.lines:
+        yield f"    {found.start:10}  {before}"
+        yield f"    {'found':10}  {after}"
 
 
 def _parting(divergence: Divergence) -> str:

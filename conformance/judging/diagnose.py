@@ -7,7 +7,7 @@ family, and its first divergence from the nearest one.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -20,11 +20,32 @@ from optimetry.conformance.judging.examine import examined
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass, documented_class
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.agreement import Agreement
-from optimetry.conformance.targets.protocol import Target
-from optimetry.conformance.targets.session import Guard
+from optimetry.conformance.naming.search import edited_formulas
+from optimetry.conformance.numerics.agreement import Agreement, explains
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.errors import TargetFault
 from optimetry.reports.results import Verdict
+
+SEARCHED = 3
+"""On how many drawn cases a formula is searched for, where a rule has no probes."""
+
+
+@dataclass(frozen=True)
+class FoundFormula:
+    """A formula that nobody has declared, one edit away from a known one, which explains every case.
+
+    Attributes:
+        start: the name of the known formula.
+        changes: the edit.
+        lines: each line of the formula that differs, before and after.
+        cases: how many cases it explains: all that were tried, the probes included.
+    """
+
+    start: str
+    changes: str
+    lines: tuple[tuple[str, str], ...]
+    cases: int
 
 
 @dataclass(frozen=True)
@@ -38,6 +59,7 @@ class Diagnosis:
         probed: the target's results in the probes, None where they were not run.
         divergence: the target's first divergence from the nearest class, if nothing explains it.
         in_float32: whether, beside float64, the nearest class in float32 arithmetic explains it.
+        found: where nothing known explains it, the edited formulas that do; no case tells them apart.
     """
 
     verdict: Verdict
@@ -46,6 +68,7 @@ class Diagnosis:
     probed: Probed | None = None
     divergence: Divergence | None = None
     in_float32: bool = False
+    found: tuple[FoundFormula, ...] = ()
 
     @property
     def nearest(self) -> PointClass | None:
@@ -74,7 +97,24 @@ def _diagnosis(examination: Examination) -> Diagnosis:
             single = examination.nearest is not None and examination.nearest.in_float32
             known = dataclasses.replace(known, in_float32=single)
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
+            if not verdict.computes.parts:
+                known = dataclasses.replace(known, found=tuple(_found(examination, known)))
     return known
+
+
+def _found(examination: Examination, known: Diagnosis) -> Iterator[FoundFormula]:
+    """Search for a formula near the document, or near the nearest known one, that explains every case."""
+    document = documented_class(known.verdict.optimizer)
+    runs = known.probed.cases if known.probed else []
+    starts = [document] if known.nearest in (None, document) else [document, known.nearest]
+    target, guard = examination.target, examination.guard
+    offered = (case for case in examination.cases() if reason_unsupported(target, case) is None)
+    tried = [(case, trajectory(target, case, guard)) for case in offered]
+    for edited in edited_formulas(starts, runs or tried[:SEARCHED]):
+        explanation = Explanation(edited.formula)
+        if all(explains(after, explanation.expected(case), case.form) for case, after in tried):
+            lines = tuple(edited.lines)
+            yield FoundFormula(edited.start.name, edited.changes, lines, len(tried) + len(runs))
 
 
 def _divergence(target: Target, known: Diagnosis, guard: Guard) -> Divergence | None:

@@ -46,10 +46,12 @@ class Edited:
     Attributes:
         start: the class of the formula that was edited.
         edits: the changes, in order.
+        hyper: hyperparameters at which it is described: flags decide which lines the formula has.
     """
 
     start: PointClass
     edits: tuple[Edit, ...]
+    hyper: Mapping[str, Any]
 
     def program(self, rule: Rule, kind: type[Rule]) -> Program:
         """Return what one update computes with the flags of ``rule``; ``kind`` is the class that was edited."""
@@ -59,18 +61,31 @@ class Edited:
             program = edit.applied(program)
         return program
 
-    def class_of(self, hyper: Mapping[str, Any]) -> PointClass:
-        """Return the formula as a class of its own; ``hyper`` are hyperparameters at which it is described."""
-        rule, edited = started(self.start, hyper), self
-        kind, program = type(rule), program_of(rule)
-        assert program is not None
+    @property
+    def changes(self) -> str:
+        """The edits, as a reader compares them."""
+        program = program_of(started(self.start, self.hyper)) or {}
+        return "; ".join(written(edit, program) for edit in self.edits)
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Each line of the formula that differs, before and after the edits."""
+        rule = started(self.start, self.hyper)
+        before = program_of(rule) or {}
+        after = self.program(rule, type(rule))
+        return [(line_of(name, before), line_of(name, before, after)) for name in before if before[name] != after[name]]
+
+    @property
+    def formula(self) -> PointClass:
+        """The formula as a class of its own, which explains as declared ones do."""
+        kind, edited = type(started(self.start, self.hyper)), self
 
         def update(self: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
             return updated(edited.program(self, kind), vars(self), param, grad, state, lr, t)
 
         body = {"update": update, "__doc__": kind.__doc__, "__module__": __name__}
         family = type(f"Edited{kind.__name__}", (kind,), body)
-        changes = "; ".join(written(edit, program) for edit in self.edits)
+        changes = self.changes
         of = "" if self.start.documented else f"{self.start.name} with "
         dialect = Dialect(
             name=f"{of}{changes}",
@@ -89,14 +104,23 @@ def started(start: PointClass, hyper: Mapping[str, Any]) -> Rule:
     return rule
 
 
+def line_of(name: str, program: Program, edited: Program | None = None) -> str:
+    """Write the line of one output, the new slots of the unedited program by name."""
+    names = {x: new for x, new in new_slots(program).items() if x != program[name]}
+    return f"{name} <- {text_of((edited or program)[name], names)}"
+
+
+def new_slots(program: Program) -> dict[Expression, str]:
+    """Return the expressions of the slots, each with the name by which other lines call it."""
+    return {x: f"new {name}" for name, x in program.items() if name not in (PARAM, x)}
+
+
 def written(edit: Edit, program: Program) -> str:
     """Write an edit as a reader compares it: what the formula has, and what the target has there."""
-    new_slots: dict[Expression, str] = {
-        expression: f"new {name}" for name, expression in program.items() if name != PARAM and expression != name
-    }
-    names = {expression: name for expression, name in new_slots.items() if expression != edit.old}
-    if edit.old in new_slots and edit.outputs != (new_slots[edit.old].removeprefix("new "),):
-        names = new_slots
+    slots = new_slots(program)
+    names = {expression: name for expression, name in slots.items() if expression != edit.old}
+    if edit.old in slots and edit.outputs != (slots[edit.old].removeprefix("new "),):
+        names = slots
     holders = [name for name, expression in program.items() if edit.old in parts_of(expression)]
     of = " and ".join("the parameter" if name == PARAM else f"new {name}" for name in edit.outputs)
     there = f" in {of} alone" if len(edit.outputs) < len(holders) else ""
@@ -107,7 +131,7 @@ Runs = Sequence[tuple[Case, Array]]
 """What a target was fed, and its trajectory, shape (steps, elements)."""
 
 
-def edited_formulas(starts: Iterable[PointClass], runs: Runs) -> list[PointClass]:
+def edited_formulas(starts: Iterable[PointClass], runs: Runs) -> list[Edited]:
     """Return the formulas, one edit away from the first known one that has any, that explain every run.
 
     Classes that explain the runs equally are told apart by none of them; the simplest edit comes first.
@@ -117,13 +141,13 @@ def edited_formulas(starts: Iterable[PointClass], runs: Runs) -> list[PointClass
         runs: what a target gave in short runs, such as the probes.
     """
     for start in starts:
-        found = [one for one in _nearest(start, runs) if _explains(Explanation(one), runs)]
+        found = [one for one in _nearest(start, runs) if _explains(Explanation(one.formula), runs)]
         if found:
             return found
     return []
 
 
-def _nearest(start: PointClass, runs: Runs) -> list[PointClass]:
+def _nearest(start: PointClass, runs: Runs) -> list[Edited]:
     """Return the edited formulas that are nearest to a target, the simplest edit first."""
     known = [_Run.of(start, case, after) for case, after in runs]
     unedited = tuple(_digits(run.values(run.program)) for run in known)
@@ -138,7 +162,7 @@ def _nearest(start: PointClass, runs: Runs) -> list[PointClass]:
         simplest[computed] = min(simplest.get(computed, edit), edit, key=lambda edit: edit.size)
     nearest = heapq.nsmallest(NEAREST, distances, key=lambda computed: distances[computed])
     edits = sorted((simplest[computed] for computed in nearest), key=lambda edit: edit.size)
-    return [Edited(start, (edit,)).class_of(runs[0][0].hyper) for edit in edits]
+    return [Edited(start, (edit,), runs[0][0].hyper) for edit in edits]
 
 
 def _explains(explanation: Explanation, runs: Runs) -> bool:

@@ -50,7 +50,7 @@ def runs_of(target, optimizer, dtype="float32"):
 def test_a_mutated_formula_is_found_and_written(name):
     fault = FAULTS[name]
     found = edited_formulas([documented_class(fault.optimizer)], runs_of(fault.target(), fault.optimizer))
-    assert found[0].name == FOUND[name]
+    assert found[0].formula.name == FOUND[name]
 
 
 @pytest.mark.parametrize("name", NOT_FOUND)
@@ -83,9 +83,20 @@ def test_an_edited_formula_is_evaluated_on_bounds_as_any_other():
     fault = FAULTS["adagrad_epsilon_squared"]
     (found, *_) = edited_formulas([documented_class("adagrad")], runs_of(fault.target(), "adagrad"))
     for case, after in runs_of(fault.target(), "adagrad", "float64"):
-        oracle = Explanation(found).expected(case)
+        oracle = Explanation(found.formula).expected(case)
         assert np.all(np.abs(after - oracle.value) <= 2 * oracle.bound)
         assert np.any(np.abs(expected(case).value - oracle.value) > 2 * oracle.bound)
+
+
+def test_the_lines_that_differ_are_shown_whole():
+    fault = FAULTS["adagrad_old_moment"]
+    (found, *_) = edited_formulas([documented_class("adagrad")], runs_of(fault.target(), "adagrad"))
+    assert found.lines == [
+        (
+            "param <- param - lr*grad/(sqrt(new moment) + epsilon)",
+            "param <- param - lr*grad/(sqrt(moment) + epsilon)",
+        )
+    ]
 
 
 def test_the_document_itself_is_no_edit():
