@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Applies, Trial, law
-from optimetry.conformance.laws.universal import is_elementwise_rule
+from optimetry.conformance.laws.law import Applies, Trial, is_rule, law
+from optimetry.conformance.laws.universal import is_elementwise_rule, reshaping
 from optimetry.conformance.laws.variations import each, poisonings, rescaled
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import rule_named
@@ -21,6 +22,16 @@ from optimetry.reference.rules import rule_named
 def declares(name: str) -> Applies:
     """Whether a subject's declaration has this property, and not None."""
     return lambda subject: getattr(subject.declaration, name, None) is not None
+
+
+def is_layerwise_rule(subject: Subject) -> bool:
+    """Whether a subject is an update rule that takes norms over tensors."""
+    return is_rule(subject) and not subject.elementwise
+
+
+@law("norms are taken over all elements, whatever the shape", universal=False, applies=is_layerwise_rule)
+def norms_of_any_shape(trial: Trial) -> str | None:
+    return reshaping(trial)  # where dialects leave vectors alone, this is no universal law
 
 
 @law("negating parameters and gradients negates the result", universal=False)

@@ -67,7 +67,7 @@ def permutation(trial: Trial) -> str | None:
     return full.against(turned, lambda after: after[:, ::-1])
 
 
-@law("the shape of a parameter does not matter, only its elements", applies=is_rule)
+@law("the shape of a parameter does not matter, only its elements", applies=is_elementwise_rule)
 def reshaping(trial: Trial) -> str | None:
     return trial.against(trial.on(each(trial.case, lambda array: array.reshape(-1, 1))))
 

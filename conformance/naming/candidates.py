@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.families.family import FAMILIES
-from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
+from optimetry.conformance.naming.points import PointClass, documented_class, formula_of, named_classes
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.arithmetic import INCREMENTAL, PLAIN, Arithmetic
+from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, INCREMENTAL, PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 
@@ -21,10 +21,11 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     Named dialects are tried before the unnamed classes of the family, of which the probes explain one at most. Moments
     formed as increments come before rounded numbers, whose bounds are wide enough to explain them, too. Only beside
     float64 parameters do float32 numbers differ from rounding: first rounded throughout, then rounded in some of
-    their uses, then in some uses of a dialect. Flushed subnormals are tried last.
+    their uses, then the norm that a clip divides by, then numbers in some uses of a dialect. Flushed subnormals are
+    tried last.
     """
-    documented, named = documented_class(optimizer), named_classes(optimizer, dtype)
-    knows_increments = hasattr(FAMILIES.get(optimizer), INCREMENTAL)
+    documented, named = documented_class(optimizer), named_classes(optimizer)
+    knows_increments = hasattr(formula_of(optimizer), INCREMENTAL)
     incremental = [documented, *named] if knows_increments else []
     numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
     partly = Arithmetic(float32_in_some_uses=numbers)
@@ -38,6 +39,9 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     if numbers:
         yield [Explanation(documented, Arithmetic(float32=chosen)) for chosen in _choices(numbers)]
         yield [Explanation(documented, partly)]
+        if hasattr(formula_of(optimizer), FLOAT32_NORM):
+            yield [Explanation(documented, Arithmetic(float32_norm=True))]
+            yield [Explanation(documented, replace(partly, float32_norm=True))]
         yield _each(named, partly)
         yield _each(probed.unnamed(numbers), partly)
     yield [Explanation(documented, FLUSHED)]

@@ -12,7 +12,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import Expected
-from optimetry.conformance.numerics.arithmetic import INCREMENTAL, PLAIN, Arithmetic
+from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, INCREMENTAL, PLAIN, Arithmetic
 from optimetry.conformance.numerics.formats import flushing
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.subject import LEARNING_RATE
@@ -58,8 +58,8 @@ class Explanation:
             HyperparameterError: as for the documented formula, before rounding.
         """
         computed = self.rule.of(hyper)
-        if self.arithmetic.incremental_moments:
-            computed = dataclasses.replace(computed, **{INCREMENTAL: True})
+        ways = {way: True for way in (INCREMENTAL, FLOAT32_NORM) if getattr(self.arithmetic, way)}
+        computed = dataclasses.replace(computed, **ways) if ways else computed
         narrow = self.arithmetic.float32
         return computed.lifted(lambda name, x: to_float32(x) if name in narrow else x) if narrow else computed
 

@@ -19,7 +19,15 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.families.family import DIALECTS, FAMILIES, Axis, Dialect, axes
+from optimetry.conformance.naming.families.family import (
+    DIALECTS,
+    FAMILIES,
+    MOST_WITH_RARE,
+    WITH_ARITHMETIC,
+    Axis,
+    Dialect,
+    axes,
+)
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
@@ -92,15 +100,25 @@ def family_axes(optimizer: str) -> dict[str, Axis]:
 
 def at(optimizer: str, point: Point, hyper: Mapping[str, Any]) -> Declared:
     """Return the formula at one point of a family, or the documented one where there is no family."""
-    return dataclasses.replace(FAMILIES.get(optimizer, subject_named(optimizer).declaration).of(hyper), **point)
+    return dataclasses.replace(formula_of(optimizer).of(hyper), **point)
+
+
+def formula_of(optimizer: str) -> type[Declared]:
+    """Return the documented formula with every choice that is declared: of the rule, or of how it is computed."""
+    documented = subject_named(optimizer).declaration
+    return FAMILIES.get(optimizer) or WITH_ARITHMETIC.get(optimizer) or documented
 
 
 def points_of(optimizer: str) -> list[Point]:
-    """Return every point of a family, those that differ in the fewest axes first; the documented one leads."""
+    """Return every point of a family, those that differ in the fewest axes first; the documented one leads.
+
+    Every combination of the axes' values is one, except that rare values are combined with few others.
+    """
     declared = family_axes(optimizer)
     every = [dict(zip(declared, values, strict=True)) for values in product(*(x.values for x in declared.values()))]
     points = [{name: v for name, v in point.items() if v != declared[name].documented} for point in every]
-    return sorted(points, key=len)
+    rare = {(name, value) for name, axis in declared.items() for value in axis.rare}
+    return sorted((x for x in points if len(x) <= MOST_WITH_RARE or not rare & x.items()), key=len)
 
 
 @cache
@@ -122,10 +140,9 @@ def documented_class(optimizer: str) -> PointClass:
     return classes_of(optimizer)[0]
 
 
-def named_classes(optimizer: str, dtype: str) -> list[PointClass]:
-    """Return the classes of the named dialects that differ from the documented formula in a dtype."""
-    named = [one for one in classes_of(optimizer) if one.dialect is not None]
-    return [one for one in named if one.dialect and (one.dialect.dtypes is None or dtype in one.dialect.dtypes)]
+def named_classes(optimizer: str) -> list[PointClass]:
+    """Return the classes of the named dialects."""
+    return [one for one in classes_of(optimizer) if one.dialect is not None]
 
 
 def _named(optimizer: str, group: list[Point], dialects: Iterable[Dialect]) -> PointClass:

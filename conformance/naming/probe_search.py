@@ -58,13 +58,18 @@ def pool(optimizer: str, number: int, dtype: str) -> Case:
     grads = [scale * growth**step * signs[step] for step in range(steps)]
     grads[0] *= rng.random((setting.pool, 1)) < 0.7
     form = FORMATS[dtype]
+
+    def tensor(place: int, row: Any) -> Any:
+        """Round a row; where norms matter, every other one becomes a matrix, which some treat differently."""
+        return two_digits(row).astype(form.dtype).reshape((1, -1) if width > 1 and place % 2 else -1)
+
     return Case(
         optimizer=optimizer,
         dtype=dtype,
         hyper=setting.hyper,
         learning_rates=setting.rates,
-        parameters=tuple(two_digits(row).astype(form.dtype) for row in params),
-        grads=tuple(tuple(two_digits(row).astype(form.dtype) for row in step) for step in grads),
+        parameters=tuple(map(tensor, range(len(params)), params)),
+        grads=tuple(tuple(map(tensor, range(len(step)), step)) for step in grads),
     )
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-FLUSHES, INCREMENTAL = "flushes_subnormals", "incremental_moments"
+FLUSHES, INCREMENTAL, FLOAT32_NORM = "flushes_subnormals", "incremental_moments", "float32_norm"
 FLOAT32, PARTLY_FLOAT32 = "float32", "float32_in_some_uses"
+
+NORM = "norm"
+"""How a record calls the norm that a clip divides by: a number, though no hyperparameter."""
 
 
 @dataclass(frozen=True)
@@ -18,17 +21,24 @@ class Arithmetic:
         incremental_moments: whether moving averages are formed as increments, ``m + (1-b)*(g - m)``.
         float32: the real numbers that are held in float32 beside wider arrays, wherever they are used.
         float32_in_some_uses: those that lose precision in some uses alone, or by other roundings than one to float32.
+        float32_norm: whether the norm that a clip divides by is held in float32 beside wider arrays.
     """
 
     flushes_subnormals: bool = False
     incremental_moments: bool = False
     float32: tuple[str, ...] = ()
     float32_in_some_uses: tuple[str, ...] = ()
+    float32_norm: bool = False
 
     @property
     def imprecise(self) -> bool:
         """Whether results are less precise than the dtype promises; flushed subnormals are not counted."""
-        return self.incremental_moments or bool(self.float32 or self.float32_in_some_uses)
+        return bool(self.incremental_moments or self.held_in_float32 or self.float32_in_some_uses)
+
+    @property
+    def held_in_float32(self) -> list[str]:
+        """The numbers that are held in float32 wherever they are used, the norm among them."""
+        return [*self.float32, *[NORM] * self.float32_norm]
 
     def __bool__(self) -> bool:
         return self.flushes_subnormals or self.imprecise
@@ -38,7 +48,7 @@ class Arithmetic:
         return [
             *[FLUSHES] * self.flushes_subnormals,
             *[INCREMENTAL] * self.incremental_moments,
-            *[{FLOAT32: list(self.float32)}] * bool(self.float32),
+            *[{FLOAT32: self.held_in_float32}] * bool(self.held_in_float32),
             *[{PARTLY_FLOAT32: list(self.float32_in_some_uses)}] * bool(self.float32_in_some_uses),
         ]
 

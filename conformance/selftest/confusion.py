@@ -33,7 +33,7 @@ LARGEST = 32
 NAMED, UNNAMED, IMPRECISE, FLUSHED = (
     "named dialect",
     "unnamed member of a family",
-    "numbers in float32",
+    "imprecise arithmetic",
     "subnormals flushed",
 )
 OUTSIDE, EQUIVALENT = "outside every family", "equivalent"

@@ -95,7 +95,7 @@ def test_a_page_counts_what_it_is_given() -> None:
     assert "Of 3 targets that compute something known, 1 are named exactly (33.3 %)." in text
     assert "Of all 5 targets, 2 are named wrongly." in text
     assert "| named dialect | 2 | 1 | 1 | 0 | 0 | 0 |" in text
-    assert "| numbers in float32 | 1 | 0 | 0 | 0 | 0 | 1 |" in text
+    assert "| imprecise arithmetic | 1 | 0 | 0 | 0 | 0 | 1 |" in text
     assert "| sgd | c | float32 | y |" in text.split("## Not as expected")[1].split("## ")[0]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging import identify as identifying
 from optimetry.conformance.judging.identify import Identity, identify
 from optimetry.conformance.naming.explanation import Explanation, to_float32
+from optimetry.conformance.naming.families.clips import RoundedClipByNorm
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array
@@ -20,7 +22,7 @@ from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reports.results import Computes
 from tests.conformance.judged import QUICK, class_named, verdict_of
@@ -43,7 +45,7 @@ class Once(float):
 def planted(optimizer: str, name: str, arithmetic: Arithmetic) -> Instead:
     """A target that computes a rule in just these ways."""
     throughout = Explanation(
-        class_named(optimizer, name), Arithmetic(False, arithmetic.incremental_moments, arithmetic.float32)
+        class_named(optimizer, name), replace(arithmetic, flushes_subnormals=False, float32_in_some_uses=())
     )
     flush = dict.fromkeys(("gradient", "slot"), without_subnormals) if arithmetic.flushes_subnormals else {}
 
@@ -85,6 +87,27 @@ def test_every_tier_finds_what_only_it_explains(dtype: str, optimizer: str, name
         assert (verdict.verdict, verdict.dialect) == ("dialect", name)
     else:
         assert (verdict.verdict, verdict.dialect) == ("imprecise" if arithmetic.imprecise else "conforms", None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitInFloat32(RoundedClipByNorm):
+    """Multiplies by a limit rounded to float32, and compares with the limit as it is."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        clipped, state = super().feed(fed, parameters, state)
+        return [x / self.clip_norm * to_float32(self.clip_norm) for x in clipped], state
+
+
+@pytest.mark.parametrize("kind", [RoundedClipByNorm, LimitInFloat32])
+@pytest.mark.parametrize("float32_norm", [False, True])
+def test_a_clip_may_hold_its_norm_its_limit_or_both_in_float32(kind: Any, float32_norm: bool) -> None:
+    target = Instead(
+        lambda documented, parameters: run_of(kind(**documented.hyper(), float32_norm=float32_norm), parameters)
+    )
+    verdict = verdict_of(target, "clip_by_norm", "float64")
+    ways = [{"float32": ["norm"]}] * float32_norm + [{"float32_in_some_uses": ["clip_norm"]}] * (kind is LimitInFloat32)
+    assert verdict.computes.arithmetic == ways
+    assert (verdict.verdict, verdict.computes.rule) == ("imprecise" if ways else "conforms", "documented")
 
 
 def identified(target: Any, optimizer: str = "adam", dtype: str = "float32") -> Identity:

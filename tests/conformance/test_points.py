@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.naming.families import DIALECTS, FAMILIES
-from optimetry.conformance.naming.families.family import axes
+from optimetry.conformance.naming.families.family import MOST_WITH_RARE, axes
 from optimetry.conformance.naming.points import (
     DOCUMENTED,
     PointClass,
@@ -27,8 +27,9 @@ from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.reference.errors import UnknownOptimizerError
 from tests.conformance.judged import class_named, dialect_named
 
-# Adam's points are many, and each is evaluated: the others are held against all that the search looks at.
-SMALL = [name for name in FAMILIES if name != "adam"]
+# Of these, points are many or slow to evaluate: the others are held against all that the search looks at.
+LARGE = ("adam", "lars_momentum", "lamb")
+SMALL = [name for name in FAMILIES if name not in LARGE]
 
 
 def class_of(optimizer: str, **point: str) -> PointClass:
@@ -39,8 +40,19 @@ def class_of(optimizer: str, **point: str) -> PointClass:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_point_is_in_one_class(name: str) -> None:
     points = [tuple(sorted(point.items())) for one in classes_of(name) for point in one.points]
-    assert len(set(points)) == len(points) == prod(len(axis.values) for axis in axes(FAMILIES[name]).values())
+    assert len(set(points)) == len(points)
     assert set(points) == {tuple(sorted(point.items())) for point in points_of(name)}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_combination_is_a_point_but_for_those_of_rare_values_with_many_others(name: str) -> None:
+    declared = axes(FAMILIES[name])
+    rare = {(axis.name, value) for axis in declared.values() for value in axis.rare}
+    points = points_of(name)
+    common = [point for point in points if not rare & point.items()]
+    assert len(common) == prod(len(axis.values) - len(axis.rare) for axis in declared.values())
+    assert all(any(point == {axis: value} for point in points) for axis, value in rare)
+    assert max((len(point) for point in points if rare & point.items()), default=0) in (0, MOST_WITH_RARE)
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
@@ -69,12 +81,17 @@ def test_stored_classes_are_what_the_cases_do_not_tell_apart(name: str) -> None:
     assert merged(name, cases) == stored()[name]
 
 
-def test_points_of_adam_in_one_class_agree_and_others_do_not() -> None:
-    """On part of the pool; the probes prove the classes different in full."""
-    case = pool("adam", 0, "float64").only(range(40))
-    groups = stored()["adam"]
-    rivals = [group for group in groups if len(group) > 1]
-    assert [merged("adam", [case], group) for group in rivals] == [[group] for group in rivals]
+@pytest.mark.parametrize("name", LARGE)
+def test_points_of_a_large_family_in_one_class_agree(name: str) -> None:
+    """On part of the pools; the probes prove the classes different in full."""
+    cases = [pool(name, number, "float64").only(range(16)) for number in range(len(SETTINGS[name]))]
+    rivals = [group for group in stored()[name] if len(group) > 1]
+    assert rivals
+    assert [merged(name, cases, group) for group in rivals] == [[group] for group in rivals]
+
+
+def test_points_of_adam_in_different_classes_do_not_agree() -> None:
+    case, groups = pool("adam", 0, "float64").only(range(40)), stored()["adam"]
     assert len(merged("adam", [case], [group[0] for group in groups[:60]])) == 60
 
 

@@ -49,7 +49,7 @@ def test_every_two_classes_are_ten_times_the_slack_apart(name: str, dtype: str) 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_whoever_computes_a_class_is_named_and_no_other_is_near(name: str, dtype: str) -> None:
     classes = classes_of(name)
-    for one in classes[:: max(len(classes) // 30, 1)]:
+    for one in classes[:: max(len(classes) // 20, 1)]:
         probed = Probed.of(computing(one), name, dtype, Guard())
         (nearest, agreement), *others = probed.agreements()
         assert nearest is one
@@ -68,7 +68,7 @@ def test_a_number_where_a_class_has_none_is_as_far_as_can_be() -> None:
 def test_probes_are_short_and_of_plain_numbers(name: str) -> None:
     probes = probes_of(name, "float32")
     assert 1 <= len(probes) <= 3
-    assert sum(case.size for case in probes) <= 24
+    assert sum(case.size for case in probes) <= 36
     for case in probes:
         assert len(case.grads) == len(case.learning_rates) == 4
         assert len(set(case.learning_rates)) > 1, "a rule that holds the rate elsewhere shows when it changes"
@@ -146,4 +146,4 @@ def test_the_search_writes_what_is_stored_beside_the_code(
         found = json.loads((tmp_path / name).read_text(encoding="utf-8"))
         kept = json.loads(Path(probes.__file__).with_name(name).read_text(encoding="utf-8"))
         assert found == {optimizer: kept[optimizer] for optimizer in few}
-    assert "adagrad: 4 points, 4 classes, " in capsys.readouterr().out
+    assert "adagrad: 8 points, 7 classes, " in capsys.readouterr().out

@@ -19,7 +19,7 @@ class Found(Probed):
     """Probes that one unnamed class explains, and another where numbers may be held in float32."""
 
     def classes(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
-        named = named_classes(self.optimizer, self.dtype)[:1]
+        named = named_classes(self.optimizer)[:1]
         return [documented_class(self.optimizer), *named, IN_FLOAT32 if narrow else UNNAMED]
 
 
@@ -30,14 +30,14 @@ def tried(optimizer: str, dtype: str) -> list[list[tuple[str, Arithmetic]]]:
     ]
 
 
-def names(optimizer: str, dtype: str) -> list[str]:
-    return [one.name for one in named_classes(optimizer, dtype)]
+def names(optimizer: str) -> list[str]:
+    return [one.name for one in named_classes(optimizer)]
 
 
 def test_in_float32_rules_come_before_arithmetic() -> None:
     increments = Arithmetic(incremental_moments=True)
     flushed = Arithmetic(flushes_subnormals=True, incremental_moments=True)
-    named = names("adam", "float32")
+    named = names("adam")
     assert tried("adam", "float32") == [
         [(name, PLAIN) for name in named],
         [("unnamed", PLAIN)],
@@ -53,7 +53,7 @@ def test_in_float64_numbers_may_be_held_in_float32() -> None:
     numbers = ("beta1", "beta2", "epsilon", "learning_rate")
     chosen = [*((name,) for name in numbers), numbers[:3], numbers]
     partly, increments = Arithmetic(float32_in_some_uses=numbers), Arithmetic(incremental_moments=True)
-    named = names("adam", "float64")
+    named = names("adam")
     assert tried("adam", "float64") == [
         [(name, PLAIN) for name in named],
         [("unnamed", PLAIN)],
@@ -68,6 +68,28 @@ def test_in_float64_numbers_may_be_held_in_float32() -> None:
         [(name, Arithmetic(flushes_subnormals=True, incremental_moments=True)) for name in ("documented", *named)],
         [(name, Arithmetic(flushes_subnormals=True, float32_in_some_uses=numbers)) for name in named],
     ]
+
+
+def test_a_clip_may_hold_its_norm_in_float32_beside_float64() -> None:
+    named = names("clip_by_norm")
+    norm, partly = Arithmetic(float32_norm=True), Arithmetic(float32_in_some_uses=("clip_norm",))
+    both = Arithmetic(float32_in_some_uses=("clip_norm",), float32_norm=True)
+    declared = [tier for tier in tried("clip_by_norm", "float64") if tier and "unnamed" not in tier[0][0]]
+    assert declared[:6] == [
+        [(name, PLAIN) for name in named],
+        [("documented", Arithmetic(float32=("clip_norm",)))],
+        [("documented", partly)],
+        [("documented", norm)],
+        [("documented", both)],
+        [(name, partly) for name in named],
+    ]
+    assert all(not one.float32_norm for tier in tried("clip_by_norm", "float32") for _, one in tier)
+
+
+def test_an_average_may_be_formed_as_increments() -> None:
+    increments = Arithmetic(incremental_moments=True)
+    expected = [(name, increments) for name in ("documented", *names("exponential_moving_average"))]
+    assert expected in tried("exponential_moving_average", "float32")
 
 
 def test_a_rule_without_moments_is_not_tried_with_increments() -> None:

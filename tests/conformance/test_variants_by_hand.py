@@ -12,15 +12,19 @@ from optimetry.conformance.naming.families.averages import (
     CorrectedByPower,
     CurrentWindow,
     NotCorrected,
+    RoundedAverage,
     StartsAtFirst,
     StartsAtInitial,
 )
+from optimetry.conformance.naming.families.clips import RoundedClipByGlobalNorm, RoundedClipByNorm
 from optimetry.conformance.naming.families.compression import RoundedUp, Uncorrected, Unmasked, VelocitySelects
-from optimetry.conformance.naming.families.family import FAMILIES
+from optimetry.conformance.naming.families.family import FAMILIES, WITH_ARITHMETIC
 from optimetry.conformance.naming.points import at
 from optimetry.conformance.numerics.arithmetic import INCREMENTAL
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.reference.averaging.exponential import Decayed
 from optimetry.reference.rule import Rule, State
+from tests.conformance.comparisons import cases_of, on_bounds
 
 MOMENTS_BY_INCREMENTS = [name for name, family in FAMILIES.items() if hasattr(family, INCREMENTAL)]
 
@@ -106,6 +110,40 @@ def test_moments_formed_as_increments_are_rounded_as_increments(name: str) -> No
     assert state[rule.slots[0]].tolist() == first.tolist()
     if "moment2" in rule.slots:
         assert state["moment2"].tolist() == second.tolist()
+
+
+def test_an_average_formed_as_increments_is_rounded_as_increments() -> None:
+    rounded = RoundedAverage(decay=0.1, incremental_moments=True)
+    _, (updates, held) = rounded.feed([np.array([1e-9])], [], (1, Decayed(0.1, [np.array([1e3])])))
+    assert (updates, held.biased[0].tolist()) == (2, [1e3 + (1 - 0.1) * (1e-9 - 1e3)])
+    assert held.biased[0].tolist() != [0.1 * 1e3 + (1 - 0.1) * 1e-9]
+
+
+def in_float32(number: float) -> float:
+    return float(np.float32(number))
+
+
+@pytest.mark.parametrize(
+    ("kind", "factor"),
+    [(RoundedClipByNorm, 0.07 / in_float32(0.1)), (RoundedClipByGlobalNorm, in_float32(0.07 / in_float32(0.1)))],
+)
+def test_a_norm_may_pass_through_float32(kind: Any, factor: float) -> None:
+    """Of 0.1 alone, the norm is 0.1; the clip by the global norm rounds the factor, too."""
+    (clipped,), _ = kind(clip_norm=0.07, float32_norm=True).feed([np.array([0.1])], [], None)
+    assert clipped.tolist() == pytest.approx([0.1 * factor], rel=1e-15)
+    assert abs(clipped[0] - 0.07) > 1e-11
+    (short,), _ = kind(clip_norm=0.25, float32_norm=True).feed([np.array([0.1])], [], None)
+    assert short.tolist() == [0.1]
+
+
+@pytest.mark.parametrize("name", WITH_ARITHMETIC)
+def test_a_choice_of_arithmetic_is_as_documented_by_default(name: str) -> None:
+    chosen, documented = WITH_ARITHMETIC[name], subject_named(name).declaration
+    assert issubclass(chosen, documented)
+    for case in cases_of(name, np.float64):
+        has, wants = (on_bounds(case, kind.of(case.hyper)) for kind in (chosen, documented))
+        assert np.array_equal(has.value, wants.value)
+        assert np.array_equal(has.bound, wants.bound)
 
 
 @pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if issubclass(family, Rule)])

@@ -16,7 +16,15 @@ from optimetry.reference.rules.adagrad import Adagrad
 class AdagradFamily(Adagrad):
     """Adagrad, with a choice at every place where implementations differ."""
 
-    epsilon_placement: str = axis("outside", {"outside": "sqrt(m) + eps", "inside": "sqrt(m + eps)"})
+    epsilon_placement: str = axis(
+        "outside",
+        {
+            "outside": "sqrt(m) + eps",
+            "inside": "sqrt(m + eps)",
+            "none": "sqrt(m), and no step where m = 0",
+            "none_unguarded": "sqrt(m): 0/0 before the first gradient where m_0 = 0",
+        },
+    )
     initial_value: str = axis("documented", {"documented": "initial_accumulator_value", "0.1": "always 0.1"})
 
     framework_initial_value: ClassVar[float] = 0.1
@@ -28,9 +36,16 @@ class AdagradFamily(Adagrad):
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         moment = state.moment + np.square(grad)
-        outside = self.epsilon_placement == "outside"
-        root = np.sqrt(moment) + self.epsilon if outside else np.sqrt(moment + self.epsilon)
-        return param - lr * grad / root, State(moment=moment)
+        if self.epsilon_placement == "outside":
+            root = np.sqrt(moment) + self.epsilon
+        elif self.epsilon_placement == "inside":
+            root = np.sqrt(moment + self.epsilon)
+        else:
+            root = np.sqrt(moment)
+        step = lr * grad / root
+        if self.epsilon_placement == "none":
+            step = np.where(moment > 0, step, 0.0)
+        return param - step, State(moment=moment)
 
 
 declare(
@@ -58,5 +73,29 @@ declare(
         reference="optax/_src/alias.py, adagrad; keras/src/optimizers/adagrad.py",
         difference="m_0 = 0.1; w -= lr*g / sqrt(m + eps)",
     ),
-    settings=(Setting({"epsilon": 0.1, "initial_accumulator_value": 0.3}),),
+    Dialect(
+        name="no_epsilon",
+        family=AdagradFamily,
+        point={"epsilon_placement": "none"},
+        origin="jax.example_libraries.optimizers.adagrad(momentum=0)",
+        reference="jax/example_libraries/optimizers.py, adagrad",
+        difference="w -= lr*g / sqrt(m), and nothing where m = 0",
+    ),
+    Dialect(
+        name="no_epsilon_unguarded",
+        family=AdagradFamily,
+        point={"epsilon_placement": "none_unguarded"},
+        origin="tf.compat.v1.train.AdagradOptimizer with its initial value set",
+        reference="tensorflow/core/kernels/training_ops.cc, ApplyAdagrad",
+        difference="w -= lr*g / sqrt(m), 0/0 before the first gradient where m_0 = 0",
+    ),
+    Dialect(
+        name="no_epsilon_initial_value",
+        family=AdagradFamily,
+        point={"epsilon_placement": "none_unguarded", "initial_value": "0.1"},
+        origin="tf.compat.v1.train.AdagradOptimizer by default",
+        reference="tensorflow/python/training/adagrad.py; tensorflow/core/kernels/training_ops.cc, ApplyAdagrad",
+        difference="m_0 = 0.1; w -= lr*g / sqrt(m)",
+    ),
+    settings=tuple(Setting({"epsilon": 0.1, "initial_accumulator_value": value}) for value in (0.3, 0.0)),
 )

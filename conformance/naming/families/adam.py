@@ -41,7 +41,16 @@ class AdamFamily(Adam):
     correction_count: str = axis(
         "t", {"t": "b1^t and b2^t", "t+1": "b1^(t+1) and b2^(t+1)", "t-1": "b1^(t-1) and b2^(t-1)"}
     )
-    moments: str = axis("new", {"new": "the step uses this step's m and v", "old": "the step uses those before it"})
+    moments: str = axis(
+        "new",
+        {
+            "new": "the step uses this step's m and v",
+            "old": "the step uses those before it",
+            "old_m": "the step uses the m before it, and this step's v",
+            "old_v": "the step uses this step's m, and the v before it",
+        },
+        rare=("old_m", "old_v"),
+    )
     amsgrad: str = axis(
         "none",
         {
@@ -51,11 +60,18 @@ class AdamFamily(Adam):
         },
     )
     decay: str = axis(
-        "none", {"none": "no decay", "with_lr": "w also loses lr*wd*w", "without_lr": "w also loses wd*w"}
+        "none",
+        {
+            "none": "no decay",
+            "with_lr": "w also loses lr*wd*w",
+            "without_lr": "w also loses wd*w",
+            "coupled": "g + wd*w takes the place of g",
+        },
+        rare=("coupled",),
     )
 
     incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
-    weight_decay: ClassVar[float] = 0.01  # not a documented hyperparameter: the default of torch.optim.AdamW
+    weight_decay: ClassVar[float] = 0.01  # no documented hyperparameter: AdamW's default, which L2 is given, too
     slots = ("moment1", "moment2", "moment2_max")  # type: ignore[assignment]  # mypy infers a pair from Adam
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
@@ -63,10 +79,13 @@ class AdamFamily(Adam):
         correction1 = _correction(self.beta1, count) if self.moment1_correction == "documented" else 1.0
         correction2 = _correction(self.beta2, count) if self.moment2_correction == "documented" else 1.0
 
+        if self.decay == "coupled":
+            grad = grad + self.weight_decay * param
         incremental = self.incremental_moments
         moment1 = moving_average(state.moment1, grad, self.beta1, incremental=incremental)
         moment2 = moving_average_of_squares(state.moment2, grad, self.beta2, incremental=incremental)
-        m, v = (moment1, moment2) if self.moments == "new" else (state.moment1, state.moment2)
+        m = state.moment1 if self.moments in ("old", "old_m") else moment1
+        v = state.moment2 if self.moments in ("old", "old_v") else moment2
 
         moment2_max = state.moment2_max
         if self.amsgrad == "before_correction":
@@ -183,6 +202,22 @@ declare(
         difference="w -= lr_t*m_old / (sqrt(v_old) + eps)",
     ),
     Dialect(
+        name="old_moment1",
+        family=AdamFamily,
+        point={"moments": "old_m"},
+        origin="a first moment that is updated after its use; no release known",
+        reference="Kingma & Ba (2015), algorithm 1, which updates both moments before the step",
+        difference="w -= lr_t*m_old / (sqrt(v) + eps)",
+    ),
+    Dialect(
+        name="old_moment2",
+        family=AdamFamily,
+        point={"moments": "old_v"},
+        origin="a second moment that is updated after its use; no release known",
+        reference="Kingma & Ba (2015), algorithm 1, which updates both moments before the step",
+        difference="w -= lr_t*m / (sqrt(v_old) + eps)",
+    ),
+    Dialect(
         name="amsgrad",
         family=AdamFamily,
         point={"amsgrad": "before_correction"},
@@ -229,6 +264,22 @@ declare(
         origin="AdamW as published, with a constant schedule",
         reference="Loshchilov & Hutter (2019), algorithm 2",
         difference="w -= lr_t*m / (sqrt(v) + eps*sqrt(1-b2^t)) + wd*w",
+    ),
+    Dialect(
+        name="coupled_decay",
+        family=AdamFamily,
+        point={"decay": "coupled"},
+        origin="keras.optimizers.Adam over weights with keras.regularizers.L2(0.005)",
+        reference="keras/src/regularizers/regularizers.py; keras/src/optimizers/adam.py",
+        difference="g += wd*w before both moments",
+    ),
+    Dialect(
+        name="scaled_epsilon_coupled_decay",
+        family=AdamFamily,
+        point={"epsilon_placement": "scaled", "decay": "coupled"},
+        origin="torch.optim.Adam(weight_decay=0.01), paddle.optimizer.Adam(weight_decay=0.01)",
+        reference="torch/optim/adam.py, weight_decay; Loshchilov & Hutter (2019), algorithm 2, with L2 regularization",
+        difference="g += wd*w before both moments; w -= lr_t*m / (sqrt(v) + eps*sqrt(1-b2^t))",
     ),
     settings=(Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1}, sizes=(-2, 4), pool=400),),
 )

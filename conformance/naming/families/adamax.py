@@ -26,6 +26,7 @@ class AdamaxFamily(Adamax):
             "none": "u = max(b2*u, |g|): 0/0 before the first gradient",
         },
     )
+    bias_correction: str = axis("documented", {"documented": "lr/(1 - b1^t)", "none": "lr"})
     incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
@@ -38,7 +39,8 @@ class AdamaxFamily(Adamax):
         else:
             inf_norm = np.maximum(decayed, size)
         denominator = inf_norm + self.epsilon if self.epsilon_placement == "denominator" else inf_norm
-        return param - lr / (1 - self.beta1**t) * (moment / denominator), State(moment=moment, inf_norm=inf_norm)
+        lr_t = lr if self.bias_correction == "none" else lr / (1 - self.beta1**t)
+        return param - lr_t * (moment / denominator), State(moment=moment, inf_norm=inf_norm)
 
 
 declare(
@@ -65,6 +67,14 @@ declare(
         origin="Adamax as published",
         reference="Kingma & Ba (2015), algorithm 2",
         difference="u = max(b2*u, |g|)",
+    ),
+    Dialect(
+        name="uncorrected",
+        family=AdamaxFamily,
+        point={"bias_correction": "none"},
+        origin="a lost factor; no release known",
+        reference="Kingma & Ba (2015), algorithm 2, for the factor it departs from",
+        difference="w -= lr * m/u",
     ),
     settings=(Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1}),),
 )

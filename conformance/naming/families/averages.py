@@ -10,14 +10,35 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, declare
+from optimetry.conformance.naming.moments import moving_average
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage, ModelAverage
 from optimetry.reference.averaging.exponential import Decayed, ExponentialAverage
 from optimetry.reference.averaging.window import WindowAverage
 from optimetry.reference.rule import Array
 
 
+class _Increments(ExponentialAverage):
+    """Forms each average as an increment."""
+
+    def update(self, state: Decayed, parameters: Sequence[Array], thres_steps: int | None = None) -> Decayed:
+        decay = self.decay_at(thres_steps)
+        pairs = zip(state.biased, parameters, strict=True)
+        return Decayed(decay * state.product, [moving_average(e, w, decay, incremental=True) for e, w in pairs])
+
+
 @dataclass(frozen=True, kw_only=True)
-class StartsAtFirst(ExponentialMovingAverage):
+class RoundedAverage(ExponentialMovingAverage):
+    """The documented average, with a choice of how it is rounded: as documented, or as an increment."""
+
+    incremental_moments: bool = False
+
+    @property
+    def average(self) -> ExponentialAverage:
+        return _Increments(self.decay) if self.incremental_moments else ExponentialAverage(self.decay)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartsAtFirst(RoundedAverage):
     """Starts at the first value, which weighs more than documented; nothing starts at zero, so nothing is corrected."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
@@ -37,7 +58,7 @@ class StartsAtInitial(StartsAtFirst):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NotCorrected(ExponentialMovingAverage):
+class NotCorrected(RoundedAverage):
     """Keeps the bias of an average that starts at 0."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
@@ -46,7 +67,7 @@ class NotCorrected(ExponentialMovingAverage):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorrectedByPower(ExponentialMovingAverage):
+class CorrectedByPower(RoundedAverage):
     """Corrects by the power of one decay in place of the product of all: right for a constant decay alone."""
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
@@ -54,24 +75,6 @@ class CorrectedByPower(ExponentialMovingAverage):
         updates, held = state
         decay = self.average.decay_at(updates - 1 if self.scheduled else None)
         return [e / (1 - np.power(decay, updates)) for e in held.biased], state
-
-
-class _Increments(ExponentialAverage):
-    """Forms each average as an increment."""
-
-    def update(self, state: Decayed, parameters: Sequence[Array], thres_steps: int | None = None) -> Decayed:
-        decay = self.decay_at(thres_steps)
-        biased = [e + (1 - decay) * (w - e) for e, w in zip(state.biased, parameters, strict=True)]
-        return Decayed(decay * state.product, biased)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Incremental(ExponentialMovingAverage):
-    """Forms the average as an increment: the same number, except for cancellation."""
-
-    @property
-    def average(self) -> ExponentialAverage:
-        return _Increments(self.decay)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,12 +130,7 @@ declare(
         reference="Paddle 3.3, python/paddle/static/nn/common.py",
         difference="e / (1 - d_t^t), with the decay of the last update",
     ),
-    Dialect(
-        name="incremental",
-        family=Incremental,
-        origin="hand-written averages",
-        difference="e += (1-d)*(w - e): rounded like the larger of w and e",
-    ),
+    with_arithmetic=RoundedAverage,
 )
 
 declare(

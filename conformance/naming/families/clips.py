@@ -58,19 +58,27 @@ class GlobalNormWithEpsilon(ClipByGlobalNorm):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NormInFloat32(ClipByNorm):
-    """The norm of float64 gradients passes through float32."""
+class RoundedClipByNorm(ClipByNorm):
+    """The documented clip, with a choice of how it is rounded: the norm may pass through float32."""
+
+    float32_norm: bool = False
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        if not self.float32_norm:
+            return super().feed(fed, parameters, state)
         norms = [in_float32(norm(grad)) for grad in fed]
         return [g * self.clip_norm / np.maximum(n, self.clip_norm) for g, n in zip(fed, norms, strict=True)], None
 
 
 @dataclass(frozen=True, kw_only=True)
-class GlobalNormInFloat32(ClipByGlobalNorm):
-    """The norm of float64 gradients passes through float32."""
+class RoundedClipByGlobalNorm(ClipByGlobalNorm):
+    """The documented clip, with a choice of how it is rounded: norms and their ratio may pass through float32."""
+
+    float32_norm: bool = False
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        if not self.float32_norm:
+            return super().feed(fed, parameters, state)
         size = in_float32(norm_of_all([in_float32(norm(grad)) for grad in fed]))
         factor = in_float32(self.clip_norm / np.maximum(size, self.clip_norm))
         return [grad * factor for grad in fed], None
@@ -111,14 +119,6 @@ declare(
         difference="g *= min(1, c / (|g| + 1e-6))",
     ),
     Dialect(
-        name="float32_norm",
-        family=NormInFloat32,
-        origin="Keras on torch",
-        reference="keras/src/backend/torch/linalg.py",
-        difference="|g| rounded to float32",
-        dtypes=("float64",),
-    ),
-    Dialect(
         name="always_scaled",
         family=AlwaysScaled,
         origin="normalized gradients",
@@ -130,6 +130,7 @@ declare(
         origin="a clip by the global norm",
         difference="one norm of all gradients in place of each one's",
     ),
+    with_arithmetic=RoundedClipByNorm,
 )
 
 declare(
@@ -141,17 +142,10 @@ declare(
         difference="g *= min(1, c / (|all g| + 1e-6))",
     ),
     Dialect(
-        name="float32_norm",
-        family=GlobalNormInFloat32,
-        origin="Keras on torch",
-        reference="keras/src/backend/torch/linalg.py",
-        difference="|all g| and c/|all g| rounded to float32",
-        dtypes=("float64",),
-    ),
-    Dialect(
         name="norm_of_each",
         family=NormOfEach,
         origin="a clip by norm",
         difference="each gradient's own norm in place of one of all",
     ),
+    with_arithmetic=RoundedClipByGlobalNorm,
 )

@@ -17,6 +17,10 @@ class DecayedAdagradFamily(DecayedAdagrad):
     """Decayed Adagrad, with a choice at every place where implementations differ."""
 
     epsilon_placement: str = axis("outside", {"outside": "sqrt(m) + eps", "inside": "sqrt(m + eps)"})
+    initial_value: str = axis("0", {"0": "m_0 = 0", "1": "m_0 = 1"})
+
+    def initial_state(self, param: Array) -> State:
+        return State(moment=np.zeros_like(param) + (1.0 if self.initial_value == "1" else 0.0))
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         moment = self.decay * state.moment + (1 - self.decay) * np.square(grad)
@@ -33,6 +37,22 @@ declare(
         origin="keras.optimizers.RMSprop and optax.rmsprop, both without momentum",
         reference="keras/src/optimizers/rmsprop.py; optax/_src/transform.py, scale_by_rms",
         difference="w -= lr*g / sqrt(m + eps)",
+    ),
+    Dialect(
+        name="initial_value",
+        family=DecayedAdagradFamily,
+        point={"initial_value": "1"},
+        origin="optax.rmsprop(eps_in_sqrt=False, initial_scale=1)",
+        reference="optax/_src/alias.py, rmsprop; optax/_src/transform.py, scale_by_rms",
+        difference="m_0 = 1",
+    ),
+    Dialect(
+        name="epsilon_inside_initial_value",
+        family=DecayedAdagradFamily,
+        point={"epsilon_placement": "inside", "initial_value": "1"},
+        origin="tf.compat.v1.train.RMSPropOptimizer and timm's RMSpropTF, both without momentum",
+        reference="tensorflow/python/training/rmsprop.py; timm/optim/rmsprop_tf.py",
+        difference="m_0 = 1; w -= lr*g / sqrt(m + eps)",
     ),
     settings=(Setting({"decay": 0.7, "epsilon": 0.1}),),
 )

@@ -23,24 +23,31 @@ class Axis:
         name: the field of the family that holds the choice.
         documented: the value that the document chooses.
         values: every value with its meaning, the documented one first.
+        rare: the values that make a point only where at most `MOST_WITH_RARE` axes differ, which keeps families small.
     """
 
     name: str
     documented: str
     values: Mapping[str, str]
+    rare: tuple[str, ...] = ()
 
 
-def axis(documented: str, values: Mapping[str, str]) -> Any:
-    """Declare an axis as a field of a family: its documented value, and every value with its meaning."""
-    if documented not in values:
-        raise ValueError(f"documented value {documented!r}, must be one of: {', '.join(values)}")
-    return dataclasses.field(default=documented, metadata={"axis": values})
+MOST_WITH_RARE = 3
+"""The most axes in which a point with a rare value differs, its own among them."""
+
+
+def axis(documented: str, values: Mapping[str, str], rare: tuple[str, ...] = ()) -> Any:
+    """Declare an axis as a field of a family; arguments as for `Axis`."""
+    for value in (documented, *rare):
+        if value not in values:
+            raise ValueError(f"documented or rare value {value!r}, must be one of: {', '.join(values)}")
+    return dataclasses.field(default=documented, metadata={"axis": values, "rare": rare})
 
 
 def axes(family: type[Declared]) -> dict[str, Axis]:
     """Return the axes of a family by name, in the order of their declaration."""
     return {
-        field.name: Axis(field.name, str(field.default), field.metadata["axis"])
+        field.name: Axis(field.name, str(field.default), field.metadata["axis"], field.metadata["rare"])
         for field in dataclasses.fields(family)
         if "axis" in field.metadata
     }
@@ -57,7 +64,6 @@ class Dialect:
         origin: which frameworks, versions or papers compute it.
         reference: where that can be read: a section of a paper, or a source file upstream.
         difference: the line of the formula that differs.
-        dtypes: the dtypes in which it differs from the documented formula by more than rounding; None for all.
 
     Raises:
         ValueError: the point names an axis or a value that the family does not have, or no difference at all.
@@ -69,7 +75,6 @@ class Dialect:
     origin: str = dataclasses.field(repr=False)
     reference: str = dataclasses.field(default="", repr=False)
     difference: str = dataclasses.field(repr=False)
-    dtypes: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         declared = axes(self.family)
@@ -127,14 +132,20 @@ imported."""
 SETTINGS: dict[str, tuple[Setting, ...]] = {}
 """The settings of each family's probes; filled likewise."""
 
+WITH_ARITHMETIC: dict[str, type[Declared]] = {}
+"""The documented formula of a subject without a family, with a field for each way of computing it; filled likewise."""
 
-def declare(*dialects: Dialect, settings: tuple[Setting, ...] = ()) -> None:
+
+def declare(
+    *dialects: Dialect, settings: tuple[Setting, ...] = (), with_arithmetic: type[Declared] | None = None
+) -> None:
     """Enter the named dialects of one subject, and the family whose points they are.
 
     Args:
         dialects: all dialects of the subject.
         settings: one for each probe of the family; ``python -m optimetry.conformance.naming.probe_search`` finds the
             probes.
+        with_arithmetic: the documented formula with a choice of how it is computed, where no family holds it.
 
     Raises:
         ValueError: two dialects have one name, or they are of several subjects or families.
@@ -147,3 +158,5 @@ def declare(*dialects: Dialect, settings: tuple[Setting, ...] = ()) -> None:
     if settings:
         SETTINGS[optimizer] = settings
     FAMILIES.update((optimizer, family) for family in families)
+    if with_arithmetic:
+        WITH_ARITHMETIC[optimizer] = with_arithmetic

@@ -20,11 +20,23 @@ class LambFamily(Lamb):
 
     bias_correction: str = axis("none", {"none": "m and v", "both": "m/(1-b1^t) and v/(1-b2^t)"})
     decay_placement: str = axis(
-        "inside_ratio", {"inside_ratio": "q = r + lam*w", "before_ratio": "w -= lr*lam*w comes first, and q = r"}
+        "inside_ratio",
+        {
+            "inside_ratio": "q = r + lam*w",
+            "before_ratio": "w -= lr*lam*w comes first, and q = r",
+            "after_step": "q = r, and w -= lr*lam*w comes last",
+        },
+        rare=("after_step",),
     )
     param_norm: str = axis("as_is", {"as_is": "|w|", "clamped": "min(|w|, 10)"})
     zero_norm: str = axis("ratio_one", {"ratio_one": "the ratio is 1", "unguarded": "the division is carried out"})
     zero_decay: str = axis("ratio", {"ratio": "no exception", "ratio_one": "lam = 0: the ratio is 1"})
+
+    ratio: str = axis(
+        "as_is",
+        {"as_is": "|w|/|q|", "at_most_one": "min(|w|/|q|, 1)", "with_epsilon": "|w|/(|q| + eps)"},
+        rare=("at_most_one", "with_epsilon"),
+    )
 
     incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
     largest_norm: ClassVar[float] = 10.0  # not a documented hyperparameter: the limit of pytorch-lamb
@@ -40,18 +52,23 @@ class LambFamily(Lamb):
             direction = corrected1 / (np.sqrt(corrected2) + self.epsilon)
         if self.decay_placement == "inside_ratio":
             direction = direction + self.lamb_weight_decay * param
-        else:
+        elif self.decay_placement == "before_ratio":
             param = param - lr * self.lamb_weight_decay * param
 
         param_norm, direction_norm = norm(param), norm(direction)
         if self.param_norm == "clamped":
             param_norm = np.minimum(param_norm, self.largest_norm)
-        ratio = param_norm / direction_norm
+        ratio = param_norm / (direction_norm + self.epsilon if self.ratio == "with_epsilon" else direction_norm)
+        if self.ratio == "at_most_one":
+            ratio = np.minimum(ratio, 1.0)
         if self.zero_norm == "ratio_one":
             ratio = np.where((param_norm > 0) & (direction_norm > 0), ratio, 1.0)
         if self.zero_decay == "ratio_one":
             ratio = np.where(self.lamb_weight_decay > 0, ratio, 1.0)
-        return param - lr * ratio * direction, State(moment1=moment1, moment2=moment2)
+        moved = param - lr * ratio * direction
+        if self.decay_placement == "after_step":
+            moved = moved - lr * self.lamb_weight_decay * moved
+        return moved, State(moment1=moment1, moment2=moment2)
 
 
 declare(
@@ -111,8 +128,57 @@ declare(
         reference="fluid.optimizer.LambOptimizer, page 000",
         difference="ratio = |w|/|q|, also where a norm is 0",
     ),
-    settings=tuple(
-        Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1, "lamb_weight_decay": decay}, sizes=(-1, 3), pool=60)
-        for decay in (0.3, 0.0)
+    Dialect(
+        name="decay_after_step",
+        family=LambFamily,
+        point={"decay_placement": "after_step"},
+        origin="decoupled decay as a step of its own; no release known",
+        reference="Loshchilov & Hutter (2019), section 2, for decay apart from the step",
+        difference="w -= lr*|w|/|r|*r; w -= lr*lam*w",
+    ),
+    Dialect(
+        name="ratio_at_most_one",
+        family=LambFamily,
+        point={"ratio": "at_most_one"},
+        origin="known only together with bias correction",
+        reference="timm/optim/lamb.py, trust_clip",
+        difference="w -= lr*min(|w|/|q|, 1)*q",
+    ),
+    Dialect(
+        name="bias_corrected_ratio_at_most_one",
+        family=LambFamily,
+        point={"bias_correction": "both", "ratio": "at_most_one"},
+        origin="timm.optim.Lamb(trust_clip=True, always_adapt=True, max_grad_norm=None)",
+        reference="timm/optim/lamb.py",
+        difference="r = (m/(1-b1^t)) / (sqrt(v/(1-b2^t)) + eps); w -= lr*min(|w|/|q|, 1)*q",
+    ),
+    Dialect(
+        name="ratio_with_epsilon",
+        family=LambFamily,
+        point={"ratio": "with_epsilon"},
+        origin="known only together with the clamped norm",
+        reference="torch_optimizer, lamb.py",
+        difference="w -= lr*|w|/(|q| + eps)*q",
+    ),
+    Dialect(
+        name="norm_clamped_ratio_with_epsilon",
+        family=LambFamily,
+        point={"param_norm": "clamped", "ratio": "with_epsilon"},
+        origin="torch_optimizer.Lamb",
+        reference="torch_optimizer, lamb.py",
+        difference="w -= lr*min(|w|, 10)/(|q| + eps)*q",
+    ),
+    Dialect(
+        name="norm_clamped_ratio_with_epsilon_decay_before_ratio",
+        family=LambFamily,
+        point={"decay_placement": "before_ratio", "param_norm": "clamped", "ratio": "with_epsilon"},
+        origin="pytorch_optimizer.Lamb",
+        reference="kozistr/pytorch_optimizer, optimizer/lamb.py",
+        difference="w -= lr*lam*w; w -= lr*min(|w|, 10)/(|r| + eps)*r",
+    ),
+    settings=(
+        # Directions longer than 10, so that the clamped norm shows even where the ratio is at most 1.
+        Setting({"beta1": 0.3, "beta2": 0.99, "epsilon": 0.1, "lamb_weight_decay": 0.3}, sizes=(-1, 3), pool=60),
+        Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1, "lamb_weight_decay": 0.0}, sizes=(-1, 3), pool=60),
     ),
 )

@@ -23,33 +23,77 @@ class LarsMomentumFamily(LarsMomentum):
             "sum_of_norms": "|g| + wd*|w|",
             "norm_of_sum": "|g + wd*w|, which is also what the guard looks at",
             "sum_with_epsilon": "|g| + wd*|w| + eps",
+            "norm_of_sum_guarded_by_gradient": "|g + wd*w|, where the guard looks at |g|",
         },
+        rare=("norm_of_sum_guarded_by_gradient",),
     )
     zero_norm: str = axis(
-        "plain_rate", {"plain_rate": "the local rate is lr", "unguarded": "the division is carried out"}
+        "plain_rate",
+        {
+            "plain_rate": "the local rate is lr",
+            "unguarded": "the division is carried out",
+            "plain_rate_undecayed": "the local rate is lr, and w does not decay",
+        },
     )
     zero_decay: str = axis("scaled_rate", {"scaled_rate": "no exception", "plain_rate": "wd = 0: the local rate is lr"})
+    learning_rate_placement: str = axis(
+        "inside",
+        {"inside": "v = mu*v + llr*(g + wd*w); w -= v", "outside": "v = mu*v + llr/lr*(g + wd*w); w -= lr*v"},
+    )
+    limit: str = axis(
+        "none",
+        {
+            "none": "llr = lr*coeff*|w|/(...)",
+            "one": "llr = lr*min(coeff*|w|/(...), 1)",
+            "learning_rate": "llr = min(coeff*|w|/(...), lr)",
+        },
+        rare=("one",),
+    )
+    vectors: str = axis(
+        "scaled",
+        {"scaled": "as any tensor", "plain": "a w of fewer than two dimensions has the local rate lr and no decay"},
+        rare=("plain",),
+    )
 
-    denominator_epsilon: ClassVar[float] = 1e-8  # not a documented hyperparameter: the default of apex's LARC
+    denominator_epsilon: ClassVar[float] = 1e-8  # not a documented hyperparameter: the default of apex, MXNet and timm
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        inside = self.learning_rate_placement == "inside"
+        scale, decayed = self._scaled(param, grad, lr)
+        velocity = self.momentum * state.velocity + scale * decayed
+        return param - (velocity if inside else lr * velocity), State(velocity=velocity)
+
+    def _scaled(self, param: Array, grad: Array, lr: Any) -> tuple[Any, Array]:
+        """Return what the velocity takes up: a gradient with its decay, and the factor before it."""
+        inside = self.learning_rate_placement == "inside"
+        plain = lr if inside else 1.0
+        if self.vectors == "plain" and param.ndim < 2:
+            return plain, grad
         decayed = grad + self.lars_weight_decay * param
-        param_norm = norm(param)
-        grad_norm = norm(decayed) if self.denominator == "norm_of_sum" else norm(grad)
-        denominator = grad_norm
-        if self.denominator != "norm_of_sum":
+        param_norm, grad_norm, decayed_norm = norm(param), norm(grad), norm(decayed)
+        if self.denominator in ("norm_of_sum", "norm_of_sum_guarded_by_gradient"):
+            denominator = decayed_norm
+        else:
             denominator = grad_norm + self.lars_weight_decay * param_norm
         if self.denominator == "sum_with_epsilon":
             denominator = denominator + self.denominator_epsilon
 
-        local_lr = lr * self.lars_coeff * param_norm / denominator
-        if self.zero_norm == "plain_rate":
-            local_lr = np.where((param_norm > 0) & (grad_norm > 0), local_lr, lr)
-        if self.zero_decay == "plain_rate":
-            local_lr = np.where(self.lars_weight_decay > 0, local_lr, lr)
+        if self.limit == "learning_rate":
+            scale = self.lars_coeff * param_norm / denominator
+            scale = scale if inside else scale / lr
+        else:
+            scale = (lr * self.lars_coeff if inside else self.lars_coeff) * param_norm / denominator
+        if self.limit != "none":
+            scale = np.minimum(scale, plain)
 
-        velocity = self.momentum * state.velocity + local_lr * decayed
-        return param - velocity, State(velocity=velocity)
+        known = (param_norm > 0) & ((decayed_norm if self.denominator == "norm_of_sum" else grad_norm) > 0)
+        if self.zero_norm != "unguarded":
+            scale = np.where(known, scale, plain)
+        if self.zero_norm == "plain_rate_undecayed":
+            decayed = np.where(known, decayed, grad)
+        if self.zero_decay == "plain_rate":
+            scale = np.where(self.lars_weight_decay > 0, scale, plain)
+        return scale, decayed
 
 
 declare(
@@ -65,8 +109,8 @@ declare(
         name="denominator_epsilon",
         family=LarsMomentumFamily,
         point={"denominator": "sum_with_epsilon"},
-        origin="LARC of NVIDIA apex; LarsMomentumOptimizer of later PaddlePaddle with epsilon > 0",
-        reference="apex/parallel/LARC.py",
+        origin="mxnet.optimizer.LARS; LarsMomentumOptimizer of later PaddlePaddle with epsilon > 0",
+        reference="python/mxnet/optimizer/lars.py",
         difference="llr = lr*coeff*|w| / (|g| + wd*|w| + 1e-8)",
     ),
     Dialect(
@@ -85,8 +129,96 @@ declare(
         reference="You, Gitman & Ginsburg (2017), algorithm 1",
         difference="llr = lr*coeff*|w| / (|g| + wd*|w|), also where a norm is 0",
     ),
+    Dialect(
+        name="norm_of_sum_guarded_by_gradient",
+        family=LarsMomentumFamily,
+        point={"denominator": "norm_of_sum_guarded_by_gradient"},
+        origin="a guard from the sum of norms before the norm of the sum; no release known",
+        reference="optax/_src/alias.py, lars, for the denominator",
+        difference="llr = lr*coeff*|w| / |g + wd*w|, lr where |g| = 0",
+    ),
+    Dialect(
+        name="learning_rate_outside",
+        family=LarsMomentumFamily,
+        point={"learning_rate_placement": "outside"},
+        origin="known only together with another denominator",
+        reference="timm/optim/lars.py; apex/parallel/LARC.py, around torch.optim.SGD",
+        difference="v = mu*v + coeff*|w|/(|g| + wd*|w|)*(g + wd*w); w -= lr*v",
+    ),
+    Dialect(
+        name="learning_rate_outside_with_epsilon",
+        family=LarsMomentumFamily,
+        point={"denominator": "sum_with_epsilon", "learning_rate_placement": "outside"},
+        origin="timm.optim.Lars(always_adapt=True)",
+        reference="timm/optim/lars.py",
+        difference="v = mu*v + coeff*|w|/(|g| + wd*|w| + 1e-8)*(g + wd*w); w -= lr*v",
+    ),
+    Dialect(
+        name="learning_rate_outside_with_epsilon_zero_decay_plain_rate",
+        family=LarsMomentumFamily,
+        point={
+            "denominator": "sum_with_epsilon",
+            "learning_rate_placement": "outside",
+            "zero_decay": "plain_rate",
+        },
+        origin="timm.optim.Lars",
+        reference="timm/optim/lars.py",
+        difference="v = mu*v + coeff*|w|/(|g| + wd*|w| + 1e-8)*(g + wd*w), or + g if wd == 0; w -= lr*v",
+    ),
+    Dialect(
+        name="larc",
+        family=LarsMomentumFamily,
+        point={
+            "denominator": "sum_with_epsilon",
+            "zero_norm": "plain_rate_undecayed",
+            "learning_rate_placement": "outside",
+            "limit": "learning_rate",
+        },
+        origin="LARC of NVIDIA apex around torch.optim.SGD",
+        reference="apex/parallel/LARC.py",
+        difference="v = mu*v + min(coeff*|w|/(|g| + wd*|w| + 1e-8), lr)/lr*(g + wd*w); w -= lr*v",
+    ),
+    Dialect(
+        name="larc_without_limit",
+        family=LarsMomentumFamily,
+        point={
+            "denominator": "sum_with_epsilon",
+            "zero_norm": "plain_rate_undecayed",
+            "learning_rate_placement": "outside",
+        },
+        origin="LARC(clip=False) of NVIDIA apex around torch.optim.SGD",
+        reference="apex/parallel/LARC.py",
+        difference="v = mu*v + coeff*|w|/(|g| + wd*|w| + 1e-8)*(g + wd*w), or + g if |w|*|g| == 0; w -= lr*v",
+    ),
+    Dialect(
+        name="ratio_at_most_one",
+        family=LarsMomentumFamily,
+        point={"limit": "one"},
+        origin="a misread limit of LARC; no release known",
+        reference="apex/parallel/LARC.py, clip, for the limit it departs from",
+        difference="llr = lr*min(coeff*|w|/(|g| + wd*|w|), 1)",
+    ),
+    Dialect(
+        name="vectors_plain",
+        family=LarsMomentumFamily,
+        point={"vectors": "plain"},
+        origin="known only together with another denominator",
+        reference="facebookresearch/mae, util/lars.py",
+        difference="llr = lr and wd = 0 where w has fewer than two dimensions",
+    ),
+    Dialect(
+        name="norm_of_sum_learning_rate_outside_vectors_plain",
+        family=LarsMomentumFamily,
+        point={"denominator": "norm_of_sum", "learning_rate_placement": "outside", "vectors": "plain"},
+        origin="LARS of MAE, MoCo v3 and early pytorch_optimizer",
+        reference="facebookresearch/mae, util/lars.py; kozistr/pytorch_optimizer, lars.py",
+        difference="v = mu*v + coeff*|w|/|g + wd*w|*(g + wd*w), or + g for vectors; w -= lr*v",
+    ),
+    # The ratio exceeds 1 in the first setting alone; without a gradient it is below 1 in the second alone.
     settings=tuple(
-        Setting({"momentum": 0.7, "lars_coeff": 0.1, "lars_weight_decay": decay}, sizes=(-8, 1), grads=(-9, 1), pool=60)
-        for decay in (0.3, 0.0)
+        Setting(
+            {"momentum": 0.7, "lars_coeff": coeff, "lars_weight_decay": decay}, sizes=(-8, 1), grads=(-9, 1), pool=40
+        )
+        for coeff, decay in ((0.7, 0.3), (0.1, 0.3), (0.1, 0.0))
     ),
 )

@@ -23,6 +23,13 @@ class RMSPropFamily(RMSProp):
     momentum_kind: str = axis(
         "heavy_ball", {"heavy_ball": "w moves along v", "nesterov": "w moves along mu*v plus the last addend of v"}
     )
+    initial_value: str = axis("0", {"0": "r_0 = 0", "1": "r_0 = 1"})
+
+    def initial_state(self, param: Array) -> State:
+        state = super().initial_state(param)
+        if self.initial_value == "0":
+            return state
+        return State(**{**state, "mean_square": np.zeros_like(param) + 1.0})
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         mean_square = self.rho * state.mean_square + (1 - self.rho) * np.square(grad)
@@ -72,6 +79,14 @@ declare(
         origin="optax.rmsprop(nesterov=True); the words, not the equation, of fluid.optimizer.RMSPropOptimizer",
         reference="optax/_src/transform.py, trace",
         difference="d = lr*g / sqrt(r + eps); v = mu*v + d; w -= d + mu*v",
+    ),
+    Dialect(
+        name="initial_value",
+        family=RMSPropFamily,
+        point={"initial_value": "1"},
+        origin="tf.compat.v1.train.RMSPropOptimizer, timm's RMSpropTF",
+        reference="tensorflow/python/training/rmsprop.py, init_rms; timm/optim/rmsprop_tf.py",
+        difference="r_0 = 1",
     ),
     settings=tuple(
         Setting({"rho": 0.7, "epsilon": 0.1, "momentum": 0.6, "centered": centered}) for centered in (False, True)

@@ -21,7 +21,6 @@ enter(
             start=_start(dialect),
             rejected_by="oracle",
             outcome=f"dialect: {dialect.name}",
-            dtypes=dialect.dtypes or ("float32",),
         )
         for dialects in DIALECTS.values()
         for dialect in dialects

@@ -8,11 +8,15 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks, hooked
-from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.rule import Rule
 
 
@@ -65,6 +69,16 @@ class _Power(float):
 
 def _powers_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
     return RuleRun(rule.lifted(lambda name, number: _Power(number)), parameters)
+
+
+def _rounded(optimizer: str, arithmetic: Arithmetic) -> Start:
+    """Runs of the documented formula, computed with less precision than the dtype promises."""
+
+    def start(documented: Wrapper, parameters: list[Array], memory: Memory) -> Any:
+        explanation = Explanation(documented_class(optimizer), arithmetic)
+        return run_of(explanation.computed(documented.hyper()), parameters)
+
+    return start
 
 
 def _without_subnormals(array: Array) -> Array:
@@ -165,6 +179,32 @@ enter(
         defect="the power of beta1 is accumulated in float32 beside float64 parameters",
         start=_powers_in_float32,
         outcome="imprecise: beta1 in float32 in some uses",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="average_by_increments",
+        optimizer="exponential_moving_average",
+        defect="e += (1-d)*(w - e), rounded like the larger of w and e: hand-written averages",
+        start=_rounded("exponential_moving_average", Arithmetic(incremental_moments=True)),
+        rejected_by="oracle",
+        outcome="imprecise: moments formed as increments",
+    ),
+    Fault(
+        name="norm_in_float32",
+        optimizer="clip_by_norm",
+        defect="|g| passes through float32 beside float64 gradients: Keras on torch",
+        start=_rounded("clip_by_norm", Arithmetic(float32_norm=True)),
+        rejected_by="oracle",
+        outcome="imprecise: norm in float32",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="global_norm_in_float32",
+        optimizer="clip_by_global_norm",
+        defect="|all g| and c/|all g| pass through float32 beside float64 gradients: Keras on torch",
+        start=_rounded("clip_by_global_norm", Arithmetic(float32_norm=True)),
+        rejected_by="oracle",
+        outcome="imprecise: norm in float32",
         dtypes=("float64",),
     ),
     Fault(
