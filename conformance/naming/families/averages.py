@@ -78,6 +78,16 @@ class CorrectedByPower(RoundedAverage):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ScheduledFromOne(RoundedAverage):
+    """Numbers updates from 1 in the schedule of the decay, and keeps the bias of an average that starts at 0."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        updates, held = state or (0, self.average.start(fed))
+        held = self.average.update(held, fed, updates + 1 if self.scheduled else None)
+        return list(held.biased), (updates + 1, held)
+
+
+@dataclass(frozen=True, kw_only=True)
 class CurrentWindow(ModelAverage):
     """Ignores the previous window: zero over zero right after a window has been closed."""
 
@@ -122,6 +132,13 @@ declare(
         origin="optax.ema with debias=False",
         reference="optax/transforms/_accumulation.py, ema",
         difference="e, not e / (1 - prod d)",
+    ),
+    Dialect(
+        name="scheduled_from_one",
+        family=ScheduledFromOne,
+        origin="Thinc, the averages of spaCy's training",
+        reference="thinc/backends/ops.py, Ops.update_averages",
+        difference="d = min(decay, (1 + s) / (10 + s)) with s from 1; e, not e / (1 - prod d)",
     ),
     Dialect(
         name="corrected_by_power",
