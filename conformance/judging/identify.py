@@ -60,8 +60,8 @@ def identify(
 ) -> Identity:
     """Try the tiers of candidates; the first in which any holds decides, and it must be one alone.
 
-    Where the target's hyperparameters are limited, rules may be the same that differ elsewhere: the one that differs
-    from the document in the fewest choices stands for them.
+    Where the target does not offer all hyperparameters, rules may be the same that differ elsewhere: the one that
+    differs from the document in the fewest choices stands for them.
 
     Raises:
         TargetFault: the target breaks the protocol.
@@ -73,7 +73,7 @@ def identify(
         if unexplained.tried > longest.tried:
             longest = dataclasses.replace(unexplained, probed=search.probed)
         alive = _with_fewest_numbers(alive)
-        if len(alive) > 1 and not limits_of(target, optimizer).bounds:
+        if len(alive) > 1 and not search.restricted:
             return dataclasses.replace(
                 longest, several=tuple(one.explanation.rule.name for one in alive if one.explanation)
             )
@@ -131,6 +131,12 @@ class _Search:
     cases: Callable[[], Iterator[Case]]
     guard: Guard
     probed: Probed
+
+    @property
+    def restricted(self) -> bool:
+        """Whether the target declines hyperparameters that the document has."""
+        bounds = limits_of(self.target, self.probed.optimizer).bounds
+        return bounds or any(reason_unsupported(self.target, case) is not None for case in self.cases())
 
     def surviving(self, candidates: Sequence[Explanation]) -> tuple[list[Identity], Identity]:
         """The candidates that hold in every probe and on every case, and how far the document is in those tried."""

@@ -43,7 +43,9 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     if probed.counts_otherwise:
         counted = [rule.counting(way) for rule in (documented, *named, *probed.unnamed()) for way in STEP_COUNTS]
         yield _each(counted)
-        yield _each(counted, increments) if knows_increments else []
+        if knows_increments:
+            yield _each(counted, increments)
+            yield _each(counted, flushed_increments)
         yield _each(counted, partly) if numbers else []
     yield _each(incremental, increments)
     if numbers:
