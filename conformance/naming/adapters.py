@@ -32,6 +32,9 @@ Hyper = Mapping[str, Any]
 LIBRARY_RATES = (0.001, 0.01, 0.1, 1.0)
 """The default learning rates of frameworks; 1 is where the rate is not multiplied by at all."""
 
+EPSILONS = (1e-6, 1e-7, 1e-8, 1e-10)
+"""What libraries add where a rule of ours has an epsilon, and a caller cannot always change."""
+
 IGNORED = (0.0, 1.0)
 """What is added, or multiplied by, where a hyperparameter is not used at all."""
 
@@ -139,7 +142,8 @@ def _constants(declared: Hyperparameter, first: Hyper) -> dict[Any, str]:
 def _usual(declared: Hyperparameter) -> tuple[Any, ...]:
     """Return the special values of a hyperparameter, and those that make nothing of it: 0, and 1 in its domain."""
     ignored = [x for x in IGNORED if declared.kind is float and (x == 0 or x in (declared.domain or ()))]
-    return (*declared.corners, *ignored)
+    libraries = EPSILONS if declared.name == "epsilon" else ()
+    return tuple(dict.fromkeys((*declared.corners, *ignored, *libraries)))
 
 
 @cache
