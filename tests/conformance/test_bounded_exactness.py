@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.formats import FORMATS, Format, flushing, scalar_format
+from optimetry.conformance.numerics.bounded import Bounded, _comparison
+from optimetry.conformance.numerics.formats import FORMATS, MARGIN, Format, _format, flushing, scalar_format
 from optimetry.conformance.numerics.trilean import Trilean
 from optimetry.reference.norms import norm
 
@@ -222,6 +222,27 @@ def test_a_sign_is_certain_or_covers_all_it_may_be(form: Format, shape: tuple[in
         assert not np.any(np.isfinite(np.sign(about(1, unknown, form, shape)).bound))  # a NaN has no sign
 
 
+@pytest.mark.parametrize(("dtype", "bits", "least"), [(np.float16, 11, -24), (np.float32, 24, -149)])
+def test_a_format_is_made_of_its_dtypes_constants(dtype: Any, bits: int, least: int) -> None:
+    form = _format(dtype, np.dtype(np.float64))
+    assert (form.name, form.dtype, form.wide) == (np.dtype(dtype).name, np.dtype(dtype), np.dtype(np.float64))
+    assert form.roundoff == 2.0**-bits * MARGIN
+    assert (form.tiny, float(form.half_tiny)) == (2.0**least * MARGIN, 2.0 ** (least - 1) * MARGIN)
+    assert form.smallest_normal == 2.0 ** (least + bits - 1)
+    assert form.largest == float(np.finfo(dtype).max)
+    assert np.isfinite(form.largest * form.headroom)
+    with np.errstate(over="ignore"):
+        assert np.isinf(form.largest * (1 + 2.0**-40) * form.headroom)
+    assert float(form.headroom * form.roundoff_after_headroom) == pytest.approx(form.roundoff, rel=1e-15)
+
+
+def test_a_comparison_is_made_of_its_ufunc() -> None:
+    less = _comparison(np.less)
+    one, two = about(1, 0.25, FORMATS["float32"]), about(2, 0.25, FORMATS["float32"])
+    assert (bool(less(one, two).truth), bool(less(two, one).truth)) == (True, False)
+    assert not less(one, two).undecided
+
+
 def test_trileans_follow_kleenes_tables() -> None:
     """False settles ``and``, true settles ``or``, whatever is undecided beside them."""
     trileans = {True: Trilean(True, False), False: Trilean(False, False), None: Trilean(True, True)}
@@ -253,7 +274,14 @@ def test_what_cannot_be_negative_is_known(form: Format) -> None:
     for result in (
         *(sure, np.square(x), x * x, x**2, np.sqrt(sure), sure + sure, sure * sure, sure / (sure + 9), sure**0.5),
         *(np.maximum(x, sure), np.maximum(sure, x), np.minimum(sure, sure), np.sign(sure), np.sum(sure, initial=0.0)),
-        *(np.where(x > 0, sure, np.square(x)), np.zeros_like(x), norm(x), sure[0], 0.5 * sure),
+        *(
+            np.where(x > 0, sure, np.square(x)),
+            np.where(np.array([True, False]), sure, np.square(x)),
+            np.zeros_like(x),
+            norm(x),
+            sure[0],
+            0.5 * sure,
+        ),
     ):
         assert result.nonnegative
         assert np.all(np.isfinite(np.sqrt(result).bound))

@@ -144,7 +144,22 @@ TRUST = (0.7 * 0.2 + 0.3 * G) / (math.sqrt(RMS) + EPS)
 BOTH = ((0.7 * 0.2 + 0.3 * G) / (1 - 0.7**T)) / (math.sqrt(RMS / (1 - 0.9**T)) + EPS)
 LARS = ({"momentum": MU, "lars_coeff": 0.1, "lars_weight_decay": 0.3}, {"velocity": V})
 DECAYED = G + 0.3 * W
+ADAM = ({"beta1": 0.7, "beta2": 0.9, "epsilon": EPS}, {"moment1": 0.2, "moment2": 0.25, "moment2_max": 1.0})
+C1, C2, M, ROOT = 1 - 0.7**T, 1 - 0.9**T, 0.7 * 0.2 + 0.3 * G, math.sqrt(RMS)
+ADAM_STEP = LR * math.sqrt(C2) / C1 * M
 CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]], float]] = [
+    ("adam", {"moment1_correction": "none"}, ADAM, W - LR * math.sqrt(C2) * M / (ROOT + EPS)),
+    ("adam", {"moment2_correction": "none"}, ADAM, W - LR / C1 * M / (ROOT + EPS)),
+    ("adam", {"correction_count": "t+1"}, ADAM, W - LR * math.sqrt(1 - 0.9**4) / (1 - 0.7**4) * M / (ROOT + EPS)),
+    ("adam", {"correction_count": "t-1"}, ADAM, W - LR * math.sqrt(1 - 0.9**2) / (1 - 0.7**2) * M / (ROOT + EPS)),
+    ("adam", {"epsilon_placement": "scaled"}, ADAM, W - ADAM_STEP / (ROOT + EPS * math.sqrt(C2))),
+    ("adam", {"epsilon_placement": "inside"}, ADAM, W - ADAM_STEP / math.sqrt(RMS + EPS)),
+    ("adam", {"epsilon_placement": "scaled_inside"}, ADAM, W - ADAM_STEP / math.sqrt(RMS + EPS * C2)),
+    ("adam", {"moments": "old"}, ADAM, W - LR * math.sqrt(C2) / C1 * 0.2 / (math.sqrt(0.25) + EPS)),
+    ("adam", {"amsgrad": "before_correction"}, ADAM, W - ADAM_STEP / (1.0 + EPS)),
+    ("adam", {"amsgrad": "after_correction"}, ADAM, W - ADAM_STEP / (math.sqrt(C2) + EPS)),
+    ("adam", {"decay": "with_lr"}, ADAM, W - ADAM_STEP / (ROOT + EPS) - LR * 0.01 * W),
+    ("adam", {"decay": "without_lr"}, ADAM, W - ADAM_STEP / (ROOT + EPS) - 0.01 * W),
     ("momentum", {"learning_rate_placement": "inside"}, MOMENTUM, W - (MU * V + LR * G)),
     ("momentum", {"dampening": "always"}, MOMENTUM, W - LR * (MU * V + 0.3 * G)),
     ("momentum", {"dampening": "after_first_step"}, MOMENTUM, W - LR * (MU * V + 0.3 * G)),

@@ -34,6 +34,11 @@ def test_a_cell_has_the_worst_figures_of_those_that_agree():
     assert cell(GOOD, worse) == "conforms (0.750; 3 ULP)"
 
 
+def test_figures_that_are_not_all_known_are_left_out():
+    assert cell(dataclasses.replace(GOOD, ulp=None)) == "conforms"
+    assert cell(dataclasses.replace(GOOD, share=None)) == "conforms"
+
+
 def test_dtypes_that_differ_stand_apart():
     assert cell(GOOD, double(NAMED)) == "float32: conforms (0.500; 3 ULP)<br>float64: `ascent` (1.0e+09; 1.0e+09 ULP)"
     assert cell(GOOD, double(ABSENT)) == "float32: conforms (0.500; 3 ULP)<br>float64: unsupported"
