@@ -165,9 +165,9 @@ class Examination:
 
     def _rejection(self, case: Case, after: Array) -> dict[str, Any]:
         """Build the verdict on an engine that a case has shown not to be the documented formula, computed plainly."""
-        identity = self._identity()
+        identity = self._identity(case, after)
         explanation, law = self._lawful(identity.explanation)
-        if explanation is None or not explains(after, explanation.expected(case), case.form):  # it may differ each time
+        if explanation is None:
             return self._unexplained(identity, law, case, after)
         self.explanation = explanation
         computes = Computes(explanation.rule.name, explanation.formula, False, explanation.arithmetic.record())
@@ -206,9 +206,12 @@ class Examination:
             fields |= {"computes": Computes(parts=partial.parts), "reason": partial.reason}
         return fields
 
-    def _identity(self) -> Identity:
-        """Identify what the engine computes; the cases run for that complete the agreement."""
+    def _identity(self, case: Case, after: Array) -> Identity:
+        """Identify what the engine computes, in the rejected run too; the cases run for that complete the agreement."""
         identity = identify(self.target, self.optimizer, self.dtype, self.cases, self.guard)
+        found = identity.explanation
+        if found is not None and not explains(after, found.expected(case), case.form):
+            return Identity(None)  # what it computes differs each time
         if identity.tried > self.tried or identity.explanation is not None:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity

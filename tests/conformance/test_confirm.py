@@ -68,9 +68,9 @@ def test_a_dialect_whose_tail_rounds_differently_is_that_dialect() -> None:
     target = with_another_tail(of_the_class)
     found = LAWS["permutation"].broken(target, telling_case(), Guard())
     assert found is not None  # with the bound of the document, whose step is a hundred times shorter
-    broken = LAWS["permutation"], found, telling_case()
-    assert confirmed(target, broken, Explanation(RULE), Guard()) is None
-    assert confirmed(target, broken, None, Guard()) is None
+    broken = BrokenLaws({"permutation": Broken(LAWS["permutation"], found, telling_case())})
+    assert confirmed(target, broken, Explanation(RULE), Guard()).broken == {}
+    assert confirmed(target, broken, None, Guard()).broken == {}
     verdict = judged(target)
     assert (verdict.verdict, verdict.dialect, verdict.law) == ("dialect", RULE.name, None)
 

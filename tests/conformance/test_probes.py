@@ -105,7 +105,7 @@ def test_the_search_finds_the_stored_probes_again(name: str) -> None:
 def test_a_pool_has_arrays_of_its_dtype_with_two_digits(dtype: str) -> None:
     case = pool("lamb", 0, dtype)
     assert {array.dtype.name for array in (*case.parameters, *case.grads[0], *case.grads[-1])} == {dtype}
-    assert {param.shape for param in case.parameters} == {(3,)}, "norms need several elements"
+    assert {param.shape for param in case.parameters} == {(3,), (1, 3)}, "norms need several elements"
     assert pool("adagrad", 0, dtype).parameters[0].shape == (1,)
 
 

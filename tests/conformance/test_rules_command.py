@@ -32,7 +32,7 @@ def test_a_screen_holds_all_that_is_declared(name: str) -> None:
     assert ":math:" not in text
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [100, 120])
 @pytest.mark.parametrize("name", ["sgd", "adam", "lars_momentum", "asgd"])
 def test_a_screen_is_as_wide_as_it_may_be_but_for_the_formula(name: str, width: int) -> None:
     lines = [line for line in screen(SUBJECTS[name], width).splitlines() if not line.startswith("    ")]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from optimetry.conformance.naming.candidates import tiers
+from optimetry.conformance.naming.candidates import FLUSHED, tiers
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
@@ -66,7 +66,13 @@ def test_in_float64_numbers_may_be_held_in_float32() -> None:
         [(name, FLUSHED) for name in named],
         [("unnamed", FLUSHED)],
         [(name, Arithmetic(flushes_subnormals=True, incremental_moments=True)) for name in ("documented", *named)],
-        [(name, Arithmetic(flushes_subnormals=True, float32_in_some_uses=numbers)) for name in named],
+        [("documented", replace(FLUSHED, float32=some)) for some in chosen],
+        [("documented", replace(FLUSHED, float32_in_some_uses=numbers))],
+        [(name, replace(FLUSHED, float32_in_some_uses=numbers)) for name in named],
+        [
+            (name, replace(FLUSHED, float32_in_some_uses=numbers, incremental_moments=True))
+            for name in ("documented", *named)
+        ],
     ]
 
 

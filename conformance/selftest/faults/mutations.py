@@ -85,13 +85,11 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("epsilon_squared", "+ self.epsilon", "+ self.epsilon**2"),
         ("maximum_for_the_average", "state.moment2 + (1", "np.maximum(state.moment2, np.square(grad)) + 0 * (1"),
         ("ascends", "param - step", "param + step"),
-        ("old_second_moment", "np.sqrt(moment2)", "np.sqrt(state.moment2)"),
         ("square_of_the_moment", "np.square(grad)", "np.square(moment1)"),
     ),
     "adamax": (
         ("minimum_for_the_maximum", "np.maximum(", "np.minimum("),
         ("absolute_value_missing", "np.abs(grad)", "grad"),
-        ("correction_missing", "lr / (1 - self.beta1**t)", "lr"),
         ("correction_with_beta2", "1 - self.beta1**t", "1 - self.beta2**t"),
         ("sum_for_the_maximum", "+ self.epsilon, np.abs(grad)", "+ self.epsilon + np.abs(grad), 0.0"),
         ("beta1_in_the_norm", "self.beta2 * state", "self.beta1 * state"),
