@@ -209,7 +209,7 @@ def test_the_case_of_a_broken_law_is_sought_among_a_hundred_smaller_ones() -> No
     wide = case.replace(parameters=case.parameters * 12, grads=tuple(grads * 12 for grads in case.grads))
     shown = lawless(NumpyTarget(), Broken(law, "shown once", wide), Guard())
     assert shown == {"case": wide.to_json(), "law": "never", "found": "shown once", "script": None}
-    assert len(tried) == 100
+    assert len(tried) == 101  # once as it is, to have its numbers
 
 
 def faulty_case() -> Case:

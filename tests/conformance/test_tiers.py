@@ -9,7 +9,6 @@ from optimetry.conformance.naming.points import PointClass, documented_class, na
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 
-FLUSHED = Arithmetic(flushes_subnormals=True)
 UNNAMED = PointClass("adam", "unnamed", ({"epsilon_placement": "elsewhere"},))
 IN_FLOAT32 = PointClass("adam", "unnamed in float32", ({"epsilon_placement": "elsewhere"},))
 
