@@ -206,10 +206,10 @@ def keep_linked(folder: Path) -> None:
 def field(session: nox.Session) -> None:
     """Judge third-party libraries and write ``docs/field.md``: ``nox -s field -- [option of examples.field.study]...``.
 
-    Versions are those of ``examples/field/requirements.txt``. Downloads a gigabyte, and then takes ten minutes. Fails
-    where a verdict contradicts ``examples/field/truth.toml``, or less than 90 % of what can be named is named.
+    Versions are those of ``examples/field/requirements.txt``. Downloads two gigabytes, and then takes ten minutes.
+    Fails where a verdict contradicts ``examples/field/truth.toml``, or less than 90 % of what can be named is named.
     """
-    install(session, extras=("torch", "optax", "keras"))
+    install(session, extras=extras_of(FRAMEWORKS))
     session.install("--no-deps", "--requirement", "examples/field/requirements.txt")
     quiet = {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
     session.run("python", "-m", "examples.field.study", "--out", "docs/field.md", *session.posargs, env=quiet)

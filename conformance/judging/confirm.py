@@ -23,18 +23,27 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
 
     With an explanation, the universal ones are tried again with the bound of the formula that it gives; the others are
     no laws of that formula. Without one, all are, with the widest bound of all named formulas: what is unknown may
-    round like any.
+    round like any. A law that no bound entered the second time is broken by a target that differs each time, and stays.
 
     Raises:
         TargetFault: the target breaks the protocol.
     """
     formula = widest if explanation is None else explanation.expected
+    bounded: list[Case] = []
+
+    def noted(case: Case) -> Expected:
+        bounded.append(case)
+        return formula(case)
+
     kept = {}
     for name, each in laws.broken.items():
         if explanation is None or each.law.universal:
-            found = each.law.broken(target, each.case, guard, formula)
+            bounded.clear()
+            found = each.law.broken(target, each.case, guard, noted)
             if found is not None:
                 kept[name] = Broken(each.law, found, each.case, formula)
+            elif not bounded:
+                kept[name] = each
     return BrokenLaws(kept, laws.cases)
 
 

@@ -22,6 +22,8 @@ from optimetry.conformance.naming.points import PointClass, documented_class
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.numerics.agreement import Agreement, explains
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.errors import TargetFault
@@ -97,7 +99,7 @@ def _diagnosis(examination: Examination) -> Diagnosis:
             single = examination.nearest is not None and examination.nearest.in_float32
             known = dataclasses.replace(known, in_float32=single)
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
-            if not verdict.computes.parts:
+            if not verdict.computes.parts and isinstance(subject_named(verdict.optimizer), RuleSubject):
                 known = dataclasses.replace(known, found=tuple(_found(examination, known)))
     return known
 
