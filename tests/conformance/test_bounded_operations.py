@@ -5,7 +5,7 @@ The worst case of one operation is known: the operands lie at the ends of their 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -17,6 +17,8 @@ from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, Format
 from tests.conformance import rationals
 from tests.conformance.rationals import Direction, Number, fractions, rounded
+
+pytestmark = pytest.mark.usefixtures("quietly")
 
 TIGHT = 0.85
 """The share of its bound that the worst case of an operation must come to, for some operands at least.
@@ -60,12 +62,6 @@ UNDERFLOWING = ("multiply", "divide", "square", "a ** 2")
 
 UNCERTAINTIES = {"first": (40, 0), "second": (0, 40), "both": (40, 40), "barely": (0.6, 0.6), "mostly": (1e18, 0)}
 """Bounds of the operands in units of u times their size; at most nine times their size."""
-
-
-@pytest.fixture(autouse=True)
-def _quietly() -> Iterator[None]:
-    with np.errstate(all="ignore"):
-        yield
 
 
 def operands(op: str, form: Format, count: int, uncertainties: tuple[float, float], scale: float = 1) -> list[Bounded]:

@@ -6,7 +6,6 @@ on `Bounded`, exactly, in NumPy and in several other honest ways, and every node
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -22,6 +21,8 @@ from tests.conformance import expressions, rationals
 from tests.conformance.expressions import Expression, Honest, evaluate
 from tests.conformance.rationals import fractions
 
+pytestmark = pytest.mark.usefixtures("quietly")
+
 ELEMENTS = 4
 HONEST = 4
 WIDE_ERROR = Fraction(MARGIN) - 1
@@ -35,13 +36,6 @@ deterministic = settings(deadline=None, derandomize=True, database=None)
 trees = expressions.expressions(4)
 kinds = st.lists(st.sampled_from(list(expressions.MAGNITUDES)), min_size=3, max_size=3)
 seeds = st.integers(0, 2**32 - 1)
-
-
-@pytest.fixture(autouse=True)
-def _quietly() -> Iterator[None]:
-    """Overflow and division by zero are part of the subject; what they lead to is checked."""
-    with np.errstate(all="ignore"):
-        yield
 
 
 def assert_within(found: Any, bounded: Bounded, part: Fraction = Fraction(1)) -> None:
