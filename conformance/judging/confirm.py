@@ -50,9 +50,8 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
 def widest(case: Case) -> Expected:
     """Return the documented formula, each element with the largest finite bound of it and of the named dialects."""
     oracle = expected(case)
-    named = named_classes(case.optimizer)
-    bounds = [expected(case, rule_class.of(case.hyper)).bound for rule_class in named]
     bound = oracle.bound
-    for other in bounds:
+    for rule_class in named_classes(case.optimizer):
+        other = expected(case, rule_class.of(case.hyper)).bound
         bound = np.where(np.isfinite(other), np.maximum(bound, other), bound)
     return Expected(oracle.value, bound, oracle.start)

@@ -20,6 +20,7 @@ from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.adapters import Mistaken
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import Agreement, Expected, compare, explains
 from optimetry.conformance.numerics.arrays import Array
@@ -201,7 +202,7 @@ class Examination:
         if identity.several:
             alike = " and ".join(identity.several)
             return fields | ({} if telling else {"reason": f"explained equally by {alike}: no case tells them apart"})
-        partial = self._in_parts(next((each.law for each in self.laws.ordered if each.law.universal), None))
+        partial = self._in_parts(identity.probed)
         if partial is not None:
             fields |= {"computes": Computes(parts=partial.parts), "reason": partial.reason}
         return fields
@@ -216,9 +217,11 @@ class Examination:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
 
-    def _in_parts(self, law: Law | None) -> Mistaken | Split | None:
+    def _in_parts(self, probed: Probed | None) -> Mistaken | Split | None:
         """Find what explains every case in parts, such as a mistake of the adapter that breaks a universal law."""
-        found = in_parts(self.target, self.optimizer, self.dtype, self.cases, self.guard, law)
+        law = next((each.law for each in self.laws.ordered if each.law.universal), None)
+        known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
+        found = in_parts(self.target, known, self.cases, self.guard, law)
         if found is None:
             return None
         partial, identity = found

@@ -51,13 +51,7 @@ class Identity:
     probed: Probed | None = None
 
 
-def identify(
-    target: Target,
-    optimizer: str,
-    dtype: str,
-    cases: Callable[[], Iterator[Case]],
-    guard: Guard,
-) -> Identity:
+def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
     """Try the tiers of candidates; the first in which any holds decides, and it must be one alone.
 
     Where the target does not offer all hyperparameters, rules may be the same that differ elsewhere: the one that
@@ -86,8 +80,7 @@ def identify(
 
 def in_parts(
     target: Target,
-    optimizer: str,
-    dtype: str,
+    probed: Probed,
     cases: Callable[[], Iterator[Case]],
     guard: Guard,
     broken: Law | None,
@@ -96,8 +89,7 @@ def in_parts(
 
     Args:
         target: one engine, which no candidate explains.
-        optimizer: the subject's name.
-        dtype: the dtype's name.
+        probed: its results in the probes.
         cases: every case again, from the first.
         guard: what watches over its runs.
         broken: a universal law that it breaks: it computes no formula then, but it may be a mistake that breaks it.
@@ -105,8 +97,8 @@ def in_parts(
     Raises:
         TargetFault: the target breaks the protocol.
     """
-    search = _Search(target, cases, guard, Probed.of(target, optimizer, dtype, guard))
-    return search.mistaken(optimizer, dtype, broken) or search.split(optimizer, dtype, broken)
+    search = _Search(target, cases, guard, probed)
+    return search.mistaken(broken) or search.split(broken)
 
 
 C = TypeVar("C", bound=Candidate)
@@ -158,11 +150,12 @@ class _Search:
                 break
         return alive, Identity(None, document, Agreement(), tried)
 
-    def mistaken(self, optimizer: str, dtype: str, broken: Law | None) -> tuple[Mistaken, Identity] | None:
+    def mistaken(self, broken: Law | None) -> tuple[Mistaken, Identity] | None:
         """Find the mistake of an adapter that explains every case: of the documented rule, or else of a named one.
 
         Where several rules explain them with the same mistake, it makes them one rule, and the first names it.
         """
+        optimizer, dtype = self.probed.optimizer, self.probed.dtype
         first = next((case for case in self.cases() if reason_unsupported(self.target, case) is None), None)
         for tier in tiers_of_mistakes(optimizer, dtype, first) if first else ():
             near = [one for one in tier if one.mistake.may_break(broken) and self.probed.explained_by(one.expected)]
@@ -176,8 +169,9 @@ class _Search:
                     return (one, unexplained) if alone and apart else None
         return None
 
-    def split(self, optimizer: str, dtype: str, broken: Law | None) -> tuple[Split, Identity] | None:
+    def split(self, broken: Law | None) -> tuple[Split, Identity] | None:
         """Find the simplest property that decides between two explanations, which hold on every case together."""
+        optimizer, dtype = self.probed.optimizer, self.probed.dtype
         subject = subject_named(optimizer)
         chosen = [by for by in properties(subject) if by.may_break(broken)]
         splitting = Splitting(self.target, subject, dtype, self.guard)

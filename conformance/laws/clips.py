@@ -75,4 +75,4 @@ def decay_behind_clip(trial: Trial) -> str | None:
     resting = trial.on(rescaled(trial.case, np.copy, np.zeros_like))
     far = min(1e30, trial.case.form.largest / 4)
     unclipped = resting.on(resting.case.replace(hyper={**resting.case.hyper, "clip_norm": far}))
-    return resting.agrees(resting.run(), unclipped.run()) if unclipped.offered else None
+    return resting.agrees(resting.run(), unclipped.run())

@@ -143,7 +143,7 @@ def _usual(declared: Hyperparameter) -> tuple[Any, ...]:
     """Return the special values of a hyperparameter, and those that make nothing of it: 0, and 1 in its domain."""
     ignored = [x for x in IGNORED if declared.kind is float and (x == 0 or x in (declared.domain or ()))]
     libraries = EPSILONS if declared.name == "epsilon" else ()
-    return tuple(dict.fromkeys((*declared.corners, *ignored, *libraries)))
+    return (*declared.corners, *ignored, *libraries)
 
 
 @cache
