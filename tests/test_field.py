@@ -16,6 +16,7 @@ import pytest
 from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.points import classes_of
 from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.reports.parts import Part
 from optimetry.reports.results import Computes, Verdict
 
 ROOT = Path(__file__).parents[1]
@@ -58,9 +59,19 @@ def offered(library: str) -> set[str]:
     return {key.value for table in tables if isinstance(table, ast.Dict) for key in table.keys}
 
 
-def test_there_are_enough_libraries_and_pairs() -> None:
-    assert len(LIBRARIES) >= 8
-    assert len(truths()) >= 40
+@pytest.mark.parametrize("name", study.ROUNDS)
+def test_each_round_has_enough_libraries_and_pairs(name: str) -> None:
+    pairs = [pair for pair in truths() if pair.round == name]
+    assert len({pair.library for pair in pairs}) >= 8
+    assert len(pairs) >= 40
+
+
+def test_no_library_is_in_two_rounds() -> None:
+    assert len({(pair.library, pair.round) for pair in truths()}) == len(LIBRARIES)
+
+
+def test_verdicts_of_the_first_run_are_kept_of_every_pair() -> None:
+    assert [one.pair for one in study.first_contact(truths()) if not one.verdicts] == []
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -73,8 +84,9 @@ def test_a_truth_is_about_a_subject_and_names_dialects_of_it(pair: Any) -> None:
     assert pair.rule in SUBJECTS
     assert pair.truth in ("documented", "other")
     assert not (pair.documented and pair.names)
-    known = {other.name for other in classes_of(pair.rule) if not other.documented}
-    assert set(pair.names) <= known | {way.name for way in STEP_COUNTS}
+    classes = classes_of(pair.rule)
+    known = [*classes, *(one.counting(way) for one in classes for way in STEP_COUNTS)]
+    assert set(pair.names) <= {one.name for one in known if one.name != "documented"}
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -88,7 +100,9 @@ def test_the_page_has_the_pinned_version_and_every_pair(library: str) -> None:
         assert any(line.startswith(f"| {pair.rule} |") and cell(pair.formula) in line for line in section.splitlines())
 
 
-PAIR = Pair(library="toy", rule="momentum", truth="other", formula="", source="", names=["learning_rate_inside"])
+PAIR = Pair(
+    round="first", library="toy", rule="momentum", truth="other", formula="", source="", names=["learning_rate_inside"]
+)
 
 
 def verdict(outcome: str, rule: str | None) -> Verdict:
@@ -127,6 +141,21 @@ def test_nine_of_ten_named_are_enough_and_eight_are_not() -> None:
     assert holds([named] * 9 + [unnamed])
     assert not holds([named] * 8 + [unnamed] * 2)
     assert ("named as in the source", "9 (90%)") in figures([named] * 9 + [unnamed])
+
+
+def test_rounds_are_counted_apart() -> None:
+    named = Finding(PAIR, [verdict("dialect", "learning_rate_inside")])
+    later = Finding(replace(PAIR, round="second"), [verdict("diverges", None)])
+    assert study.of_round([named, later], "second") == [later]
+    assert ("named as in the source", "0 (0%)") in figures(study.of_round([named, later], "second"))
+
+
+def test_what_explains_in_parts_is_held_against_the_truth() -> None:
+    pair = replace(PAIR, names=[], parts=["documented with momentum = 0.9 whatever is given"])
+    held = Part("documented", given={"held": {"momentum": 0.9}})
+    explained = Verdict(optimizer="momentum", dtype="float32", verdict="diverges", computes=Computes(parts=[held]))
+    assert Finding(pair, [explained]).named
+    assert not Finding(replace(pair, parts=[]), [explained]).named
 
 
 def test_a_pair_without_verdict_does_not_agree() -> None:
