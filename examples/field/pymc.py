@@ -89,11 +89,11 @@ def hyper_of_adam(hyper):
 
 @cache
 def constraint(max_norm, dimensions, dtype):
-    """Compile the clip once for each norm, which must be a number; in Python, as C takes seconds."""
+    """Compile the clip for a norm, which must be a number; nothing is fused, as that would compile C for each norm."""
     with pytensor.config.change_flags(floatX=dtype):
         grads = [pt.tensor(dtype=dtype, shape=(None,) * ndim) for ndim in dimensions]
         clipped = pymc.updates.total_norm_constraint(grads, max_norm)
-        return pytensor.function(grads, clipped, mode="FAST_COMPILE")
+        return pytensor.function(grads, clipped, mode=pytensor.compile.Mode("cvm", "fast_compile"))
 
 
 def clip_by_global_norm(hyper, parameters):

@@ -206,7 +206,7 @@ def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
     columns = {
         f"{name} round, {run}": dict(figures(of_round(ones, name)))
         for name in rounds
-        for run, ones in (("first run", first), ("this run", found))
+        for run, ones in (("first run", first), ("latest run", found))
     }
     lines = [
         "# Third-party libraries",
@@ -216,8 +216,8 @@ def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
         "nothing. What each computes was read in its source first, and stands in",
         "[truth.toml](../examples/field/truth.toml). Effort quick, float32, and float64 where the library has it.",
         "The first run of a round was before anything was changed because of one of its libraries; its verdicts are",
-        "kept in [first.jsonl](../examples/field/first.jsonl). The libraries of the second round were unknown to those",
-        "who built the suite, after the first round, too: its first run shows how right verdicts are in the field.",
+        "kept in [first.jsonl](../examples/field/first.jsonl). Nobody who worked on the suite had looked at the libraries",
+        "of the second round, so that its first run shows how right verdicts are in the field.",
         "",
         row(["", *columns]),
         row(["---", *["---:"] * len(columns)]),
