@@ -40,6 +40,7 @@ class Pair:
     source: str
     names: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
+    found: list[str] = field(default_factory=list)
     nameable: bool = True
     corrected: str = ""
 
@@ -52,7 +53,7 @@ class Pair:
         """Whether a verdict says what the source shows; the order of axes in a name means nothing."""
         known = [set(name.split(", ")) for name in self.names]
         said = explanation(verdict)
-        return set(said.split(", ")) in known or said in self.parts
+        return set(said.split(", ")) in known or said in [*self.parts, *self.found]
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,9 @@ class Finding:
 
 
 def explanation(verdict: Verdict) -> str:
-    """The rule that explains the target, or what does in parts, or with other inputs; empty where nothing does."""
-    return verdict.computes.rule or "; ".join(map(str, verdict.computes.parts))
+    """The rule or the found formula that explains the target, or what does in parts; empty where nothing does."""
+    found = verdict.computes.formula if verdict.computes.found else None
+    return verdict.computes.rule or found or "; ".join(map(str, verdict.computes.parts))
 
 
 def truths() -> list[Pair]:
@@ -216,8 +218,8 @@ def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
         "nothing. What each computes was read in its source first, and stands in",
         "[truth.toml](../examples/field/truth.toml). Effort quick, float32, and float64 where the library has it.",
         "The first run of a round was before anything was changed because of one of its libraries; its verdicts are",
-        "kept in [first.jsonl](../examples/field/first.jsonl). Nobody who worked on the suite had looked at a library of",
-        "the second round, so that its first run shows how right verdicts are in the field.",
+        "kept in [first.jsonl](../examples/field/first.jsonl). Nobody who worked on the suite had looked at a library",
+        "of the second round, so that its first run shows how right verdicts are in the field.",
         "",
         row(["", *columns]),
         row(["---", *["---:"] * len(columns)]),
