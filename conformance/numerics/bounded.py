@@ -113,12 +113,18 @@ def _or_flushed(value: Wide, bound: Wide, form: Format) -> Wide:
 
 def _alike(operands: Any) -> list[Bounded]:
     """Return the operands as `Bounded` numbers of one format, the coarsest among them."""
-    form = max((x.form for x in operands if isinstance(x, Bounded)), key=lambda form: form.roundoff)
-    return [x.held_in(form) if isinstance(x, Bounded) else _lifted(x, form) for x in operands]
+    form = None
+    for x in operands:  # a loop, for every operation comes through here
+        if isinstance(x, Bounded) and (form is None or x.form.roundoff > form.roundoff):
+            form = x.form
+    assert form is not None
+    return [
+        _lifted(x, form) if not isinstance(x, Bounded) else x if x.form is form else x.held_in(form) for x in operands
+    ]
 
 
 def _lifted(operand: Any, form: Format) -> Bounded:
-    return _constant(operand, form) if isinstance(operand, float | int) else Bounded.exact(operand, form)
+    return _constant(operand, form) if isinstance(operand, (float, int)) else Bounded.exact(operand, form)
 
 
 def _rounded(
