@@ -46,7 +46,8 @@ def install(session: nox.Session, *groups: str, extras: tuple[str, ...] = (), op
     frameworks = Path(session.virtualenv.location, "frameworks.txt").resolve()
     frameworks.write_text("".join(f"{row.distribution}=={row.version}\n" for row in FRAMEWORKS.values()))
     constraints = ("--constraint", "constraints.txt", "--constraint", str(frameworks))
-    session.install(*constraints, *options, "--editable", project, *dependencies)
+    # Modules are compiled as they are imported: most that frameworks bring never are.
+    session.install("--no-compile", *constraints, *options, "--editable", project, *dependencies)
 
 
 def extras_of(targets: Iterable[str]) -> tuple[str, ...]:
