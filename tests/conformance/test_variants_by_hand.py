@@ -11,6 +11,7 @@ import pytest
 
 from optimetry.conformance.naming.families.averages import (
     CorrectedByPower,
+    CorrectedWithEpsilon,
     CurrentWindow,
     NotCorrected,
     RoundedAverage,
@@ -72,6 +73,13 @@ def test_an_average_may_be_corrected_by_a_power_of_its_last_decay() -> None:
     biased = (2 / 11) * 0.9 * 4.0 + (9 / 11) * 8.0
     expected = [4.0, biased / (1 - (2 / 11) ** 2)]
     assert fed(CorrectedByPower(decay=0.5, scheduled=True), 4.0, 8.0) == pytest.approx(expected)
+
+
+def test_the_correction_of_an_average_may_hold_an_epsilon() -> None:
+    shares = 1 - 0.999999 * 0.5, 1 - 0.999999 * 0.25
+    given = fed(CorrectedWithEpsilon(decay=0.5), 4.0, 8.0)
+    assert given == pytest.approx([2.0 / shares[0], 5.0 / shares[1]], rel=1e-15)
+    assert 3e-6 < 4.0 - given[0] < 5e-6
 
 
 def test_a_mean_may_be_over_the_current_window_alone() -> None:
@@ -167,6 +175,13 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
     ("momentum", {"learning_rate_placement": "inside"}, NESTEROV, W - (LR * G + MU * (MU * V + LR * G))),
     ("rmsprop", {"epsilon_placement": "outside"}, PLAIN_RMS, W - (MU * V + LR * G / (math.sqrt(RMS) + EPS))),
     ("rmsprop", {"learning_rate_placement": "outside"}, PLAIN_RMS, W - LR * (MU * V + PUSH)),
+    ("rmsprop", {"momentum_kind": "of_gradients"}, PLAIN_RMS, W - (MU * V + LR * G) / math.sqrt(RMS + EPS)),
+    (
+        "rmsprop",
+        {"momentum_kind": "of_gradients", "epsilon_placement": "outside", "learning_rate_placement": "outside"},
+        CENTERED,
+        W - LR * (MU * V + G) / (math.sqrt(RMS - MEAN**2) + EPS),
+    ),
     ("rmsprop", {"momentum_kind": "nesterov"}, PLAIN_RMS, W - (LR * PUSH + MU * (MU * V + LR * PUSH))),
     (
         "rmsprop",
@@ -206,9 +221,15 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
     ("lars_momentum", {"denominator": "norm_of_sum"}, LARS, W - (MU * V + LR * 0.1 * W / abs(DECAYED) * DECAYED)),
     (
         "lars_momentum",
-        {"denominator": "sum_with_epsilon"},
+        {"denominator_epsilon": "1e-8"},
         LARS,
         W - (MU * V + LR * 0.1 * W / (abs(G) + 0.3 * W + 1e-8) * DECAYED),
+    ),
+    (
+        "lars_momentum",
+        {"denominator_epsilon": "1e-5", "denominator": "norm_of_sum"},
+        LARS,
+        W - (MU * V + LR * 0.1 * W / (abs(DECAYED) + 1e-5) * DECAYED),
     ),
     ("lars_momentum", {"zero_decay": "plain_rate"}, LARS, W - (MU * V + LR * 0.1 * W / (0.3 + 0.3 * W) * DECAYED)),
 ]

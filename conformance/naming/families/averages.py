@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -78,6 +78,18 @@ class CorrectedByPower(RoundedAverage):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CorrectedWithEpsilon(RoundedAverage):
+    """Adds an epsilon to the correction, which is not quite 1/(1 - d) in the first update."""
+
+    epsilon: ClassVar[float] = 1e-6  # not a documented hyperparameter: the default of Objax
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        _, state = super().feed(fed, parameters, state)
+        _, held = state
+        return [e / (1 - (1 - self.epsilon) * held.product) for e in held.biased], state
+
+
+@dataclass(frozen=True, kw_only=True)
 class ScheduledFromOne(RoundedAverage):
     """Numbers updates from 1 in the schedule of the decay, and keeps the bias of an average that starts at 0."""
 
@@ -146,6 +158,13 @@ declare(
         origin="PaddlePaddle 3.3",
         reference="Paddle 3.3, python/paddle/static/nn/common.py",
         difference="e / (1 - d_t^t), with the decay of the last update",
+    ),
+    Dialect(
+        name="corrected_with_epsilon",
+        family=CorrectedWithEpsilon,
+        origin="objax.optimizer.ExponentialMovingAverage(debias=True)",
+        reference="Objax 1.8.0, objax/optimizer/ema.py, refs_and_values",
+        difference="e / (1 - (1 - 1e-6) * prod d)",
     ),
     with_arithmetic=RoundedAverage,
 )
