@@ -40,14 +40,18 @@ class Bounded(NDArrayOperatorsMixin):
         bound: how far a working-precision evaluation may be from them, of the same shape and dtype.
         form: the format the working-precision evaluation holds them in.
         nonnegative: whether that evaluation cannot be negative, whatever its rounding errors.
+        powers_in: the format in which that evaluation may multiply out a power of it; by default ``form``.
     """
 
-    __slots__ = ("bound", "form", "nonnegative", "value")
+    __slots__ = ("bound", "form", "nonnegative", "powers_in", "value")
 
-    def __init__(self, value: Wide, bound: Wide, form: Format, nonnegative: bool = False) -> None:
+    def __init__(
+        self, value: Wide, bound: Wide, form: Format, nonnegative: bool = False, powers_in: Format | None = None
+    ) -> None:
         self.value = np.asarray(value)
         self.bound = np.asarray(bound)
         self.form = form
+        self.powers_in = powers_in or form
         self.nonnegative = nonnegative or (self.value.ndim == 0 and bool(self.value >= self.bound))
 
     @classmethod
@@ -208,8 +212,8 @@ def _power(a: Bounded, b: Bounded) -> Bounded:
 
     whole = float(b.value) if fixed and bool(b.value == np.floor(b.value)) else math.nan
     roundings = max(whole - 1, POWER_ROUNDINGS) if whole >= 1 else POWER_ROUNDINGS  # it may be multiplied out
-    relative = (np.abs(value) + propagated) * (math.expm1(roundings * math.log1p(a.form.roundoff)) * MARGIN)
-    error = np.maximum(relative, np.where(_not_zero(a), roundings * a.form.half_tiny, 0.0))
+    relative = (np.abs(value) + propagated) * (math.expm1(roundings * math.log1p(a.powers_in.roundoff)) * MARGIN)
+    error = np.maximum(relative, np.where(_not_zero(a), roundings * a.powers_in.half_tiny, 0.0))
     return _rounded_often(value, propagated, error, a.form, a.nonnegative or whole % 2 == 0)
 
 

@@ -233,7 +233,7 @@ declare(
         difference="v = mu*v + coeff*|w|/|g + wd*w|*(g + wd*w), or + g for vectors; w -= lr*v",
     ),
     Dialect(
-        name="denominator_epsilon_1e-5_plain_rate_or_more",
+        name="large_epsilon_plain_rate_or_more",
         family=LarsMomentumFamily,
         point={"denominator_epsilon": "1e-5", "zero_norm": "plain_rate_or_more"},
         origin="objax.optimizer.LARS",
