@@ -89,7 +89,7 @@ class BoundedNumbers:
     def scalar(self, name: str, number: float) -> Bounded:
         """Make a hyperparameter or a learning rate, which may be held as given or rounded to the scalars' format.
 
-        One that may be held in float32 may have its powers multiplied out there, as accumulated step by step.
+        What is computed of nothing but such as may be held in float32 may be computed there, too.
         """
         scalars = scalar_format(self.form)
         held_in = FORMATS["float32"] if name in self.narrow else scalars
@@ -98,7 +98,7 @@ class BoundedNumbers:
         if name in self.decays:  # an average as `g + b*(m - g)` has b from 1 - b, which is what it may hold
             bound = np.maximum(bound, Bounded.scalar(1 - held.value, held_in).bound)
         value, bound = held.value.astype(self.form.wide), bound.astype(self.form.wide)
-        return Bounded(value, bound, scalars, powers_in=held_in)
+        return Bounded(value, bound, scalars, scalars_in=held_in)
 
     @property
     def decays(self) -> set[str]:

@@ -133,7 +133,10 @@ def test_a_zero_that_loses_its_sign_is_a_changed_input() -> None:
         (lambda given: tuple(given[:1]), "step 1 returned 1 parameters, must be 2"),
         (lambda given: {"params": given}, "step 1 returned dict, must be a list of parameters"),
         (lambda given: [given[0], 1.5], r"parameter 1 as a float, no array, must be float32 of shape \(\)"),
-        (lambda given: [given[0], given[1].astype(np.float64)[()]], r"parameter 1 as float64 of shape \(\), must be float32"),
+        (
+            lambda given: [given[0], given[1].astype(np.float64)[()]],
+            r"parameter 1 as float64 of shape \(\), must be float32",
+        ),
         (lambda given: [given[0].astype(np.float64), given[1]], r"as float64 of shape \(1,\), must be float32"),
         (lambda given: [given[0].reshape(1, 1), given[1]], r"as float32 of shape \(1, 1\), must be float32 of shape"),
     ],

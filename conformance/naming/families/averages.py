@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, declare
 from optimetry.conformance.naming.moments import moving_average
-from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage, ModelAverage
+from optimetry.conformance.subjects.wrappers.averages import SCHEDULE, ExponentialMovingAverage, ModelAverage
 from optimetry.reference.averaging.exponential import Decayed, ExponentialAverage
 from optimetry.reference.averaging.window import WindowAverage
 from optimetry.reference.rule import Array
 
 
-class _Increments(ExponentialAverage):
+def _as_given(number: float) -> Any:
+    return number
+
+
+@dataclass(frozen=True)
+class _Average(ExponentialAverage):
+    """Holds the decays of its schedule like the largest one.
+
+    Attributes:
+        held: makes such a decay the number that it is held as.
+    """
+
+    held: Callable[[float], Any] = _as_given
+
+    def scheduled(self, thres_steps: int) -> Any:
+        return self.held(super().scheduled(thres_steps))
+
+
+class _Increments(_Average):
     """Forms each average as an increment."""
 
     def update(self, state: Decayed, parameters: Sequence[Array], thres_steps: int | None = None) -> Decayed:
@@ -28,13 +46,25 @@ class _Increments(ExponentialAverage):
 
 @dataclass(frozen=True, kw_only=True)
 class RoundedAverage(ExponentialMovingAverage):
-    """The documented average, with a choice of how it is rounded: as documented, or as an increment."""
+    """The documented average, with a choice of how it is rounded: as documented, or as an increment.
+
+    Attributes:
+        held: makes a decay of the schedule the number that it is held as.
+    """
 
     incremental_moments: bool = False
+    held: Callable[[float], Any] = _as_given
 
     @property
     def average(self) -> ExponentialAverage:
-        return _Increments(self.decay) if self.incremental_moments else ExponentialAverage(self.decay)
+        kind = _Increments if self.incremental_moments else _Average
+        return kind(self.decay, self.held)
+
+    def lifted(self, lift: Callable[[str, float], Any]) -> Self:
+        """The same with each real number replaced, the decays of the schedule among them."""
+        other, before = super().lifted(lift), self.held
+        object.__setattr__(other, "held", lambda number: lift(SCHEDULE, before(number)))
+        return other
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks, hooked
 from optimetry.conformance.subjects.counting import ANY_GRADIENT
+from optimetry.conformance.subjects.wrappers.averages import SCHEDULE
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.rule import Rule
@@ -206,7 +207,7 @@ enter(
         defect="one count for all parameters, increments, and float32 beside float64 parameters: TensorFlow's Adam",
         start=_as_tensorflow,
         rejected_by="oracle",
-        outcome="dialect: step_count_shared; epsilon, learning_rate in float32; beta1, beta2 in float32 in some uses",
+        outcome="dialect: step_count_shared; beta2, learning_rate in float32 in some uses",
         dtypes=("float64",),
     ),
     Fault(
@@ -216,6 +217,15 @@ enter(
         start=_rounded("exponential_moving_average", Arithmetic(incremental_moments=True)),
         rejected_by="oracle",
         outcome="imprecise: moments formed as increments",
+    ),
+    Fault(
+        name="schedule_in_float32",
+        optimizer="exponential_moving_average",
+        defect="the decays of the schedule are held in float32 beside float64 parameters: PaddlePaddle 1.8.5",
+        start=_rounded("exponential_moving_average", Arithmetic(float32=(SCHEDULE,))),
+        rejected_by="oracle",
+        outcome="imprecise: schedule in float32",
+        dtypes=("float64",),
     ),
     Fault(
         name="norm_in_float32",
