@@ -21,6 +21,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.sparse import SPARSE, sparse
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS, Format
 from optimetry.reference.declaration import Hyperparameter
@@ -87,6 +88,10 @@ PARAMETERS: dict[str, Callable[[_Draw, tuple[int, ...]], Any]] = {
     "ones": lambda draw, shape: np.ones(shape),
 }
 
+LARGE_PATTERNS = PATTERNS | {SPARSE: lambda draw, shape, progress: sparse(draw.rng.normal(size=shape))}
+LARGE_PARAMETERS = PARAMETERS | {SPARSE: lambda draw, shape: sparse(draw.rng.normal(size=shape))}
+"""With what large cases alone have."""
+
 
 @dataclass(frozen=True)
 class Tensor:
@@ -121,12 +126,12 @@ class Plan:
             dtype=self.dtype,
             hyper=self.hyper,
             learning_rates=tuple(self.rate if 2 * step < self.steps else self.later_rate for step in range(self.steps)),
-            parameters=tuple(_cast(PARAMETERS[x.start](draw, x.shape), draw.form) for x in self.tensors),
+            parameters=tuple(_cast(LARGE_PARAMETERS[x.start](draw, x.shape), draw.form) for x in self.tensors),
             grads=tuple(grads),
         )
 
     def _grad(self, draw: _Draw, tensor: Tensor, step: int) -> Array | None:
-        grad = _cast(PATTERNS[tensor.pattern](draw, tensor.shape, step / max(self.steps - 1, 1)), draw.form)
+        grad = _cast(LARGE_PATTERNS[tensor.pattern](draw, tensor.shape, step / max(self.steps - 1, 1)), draw.form)
         if tensor.untouched and grad.size > 1:
             grad.flat[0] = 0
         return None if tensor.missing is not None and step == tensor.missing % self.steps else grad
@@ -177,6 +182,11 @@ class Drawn(Hashable, Protocol):
     @property
     def joint(self) -> bool:
         """Whether what one parameter gets depends on the others."""
+        ...
+
+    @property
+    def counts_zeros(self) -> bool:
+        """Whether elements that are zero in all inputs change what others become."""
         ...
 
     def hyperparameters(self) -> Sequence[Hyperparameter]:

@@ -194,7 +194,7 @@ class _Search:
         names = explanation.arithmetic.float32_in_some_uses
         if not names:
             return identity
-        shown = numbers_in_float32(self.target, explanation.rule, self.guard)
+        shown = numbers_in_float32(self.target, explanation.with_numbers(()), self.guard)
         if shown.float32 and not shown.float32_in_some_uses:
             found = self.holding(explanation.with_numbers(shown.float32))
             if found is not None:

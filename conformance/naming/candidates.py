@@ -35,18 +35,15 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
     partly = Arithmetic(float32_in_some_uses=numbers)
     increments = Arithmetic(incremental_moments=True)
-    flushed_increments = Arithmetic(flushes_subnormals=True, incremental_moments=True)
-    flushed_partly = Arithmetic(flushes_subnormals=True, float32_in_some_uses=numbers)
+    flushed_increments = replace(FLUSHED, incremental_moments=True)
+    flushed_partly = replace(FLUSHED, float32_in_some_uses=numbers)
 
     yield _each(named)
     yield _each(probed.unnamed())
     if probed.counts_otherwise:
         counted = [rule.counting(way) for rule in (documented, *named, *probed.unnamed()) for way in STEP_COUNTS]
-        yield _each(counted)
-        if knows_increments:
-            yield _each(counted, increments)
-            yield _each(counted, flushed_increments)
-        yield _each(counted, partly) if numbers else []
+        for arithmetic in _ways(numbers, knows_increments):
+            yield _each(counted, arithmetic)
     yield _each(incremental, increments)
     if numbers:
         yield [Explanation(documented, Arithmetic(float32=chosen)) for chosen in _choices(numbers)]
@@ -89,6 +86,14 @@ def arithmetics(optimizer: str, dtype: str) -> list[Arithmetic]:
 
 def _each(rules: Iterable[PointClass], arithmetic: Arithmetic = PLAIN) -> list[Explanation]:
     return [Explanation(rule, arithmetic) for rule in rules]
+
+
+def _ways(numbers: tuple[str, ...], knows_increments: bool) -> list[Arithmetic]:
+    """Return the ways in which a rule with another count of steps may be computed, the sharpest first."""
+    ways = [PLAIN, FLUSHED]
+    if knows_increments:
+        ways = [way for plain in ways for way in (plain, replace(plain, incremental_moments=True))]
+    return [*ways, *(replace(way, float32_in_some_uses=numbers) for way in ways if numbers)]
 
 
 def _choices(numbers: Sequence[str]) -> list[tuple[str, ...]]:

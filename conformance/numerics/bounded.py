@@ -40,14 +40,19 @@ class Bounded(NDArrayOperatorsMixin):
         bound: how far a working-precision evaluation may be from them, of the same shape and dtype.
         form: the format the working-precision evaluation holds them in.
         nonnegative: whether that evaluation cannot be negative, whatever its rounding errors.
+        scalars_in: the format in which that evaluation may compute what follows from such scalars alone; by default
+            ``form``.
     """
 
-    __slots__ = ("bound", "form", "nonnegative", "value")
+    __slots__ = ("bound", "form", "nonnegative", "scalars_in", "value")
 
-    def __init__(self, value: Wide, bound: Wide, form: Format, nonnegative: bool = False) -> None:
+    def __init__(
+        self, value: Wide, bound: Wide, form: Format, nonnegative: bool = False, scalars_in: Format | None = None
+    ) -> None:
         self.value = np.asarray(value)
         self.bound = np.asarray(bound)
         self.form = form
+        self.scalars_in = scalars_in or form
         self.nonnegative = nonnegative or (self.value.ndim == 0 and bool(self.value >= self.bound))
 
     @classmethod
@@ -79,6 +84,10 @@ class Bounded(NDArrayOperatorsMixin):
         inexact = np.logical_or(self.bound, form.nearest(self.value) != self.value)
         return _rounded(self.value, self.bound, form, self.nonnegative, underflows=True, inexact=inexact)
 
+    def rounded_through(self, form: Format) -> Bounded:
+        """Round to a coarser format and back; what follows may be computed there."""
+        return Bounded(self.value, self.held_in(form).bound, self.form, self.nonnegative, form)
+
     def __getitem__(self, index: Any) -> Bounded:
         return Bounded(self.value[index], self.bound[index], self.form, self.nonnegative)
 
@@ -92,7 +101,10 @@ class Bounded(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc not in UFUNCS:
             return NotImplemented
-        return UFUNCS[ufunc](*_alike(inputs))
+        result = UFUNCS[ufunc](*_alike(inputs))
+        narrow = [x.scalars_in for x in inputs if isinstance(x, Bounded) and x.scalars_in is not x.form]
+        alone = len(narrow) == sum(not isinstance(x, float | int) for x in inputs)
+        return result.rounded_through(narrow[0]) if narrow and alone and isinstance(result, Bounded) else result
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         return FUNCTIONS[func](*args, **kwargs) if func in FUNCTIONS else NotImplemented
@@ -214,8 +226,8 @@ def _power(a: Bounded, b: Bounded) -> Bounded:
 
     whole = float(b.value) if fixed and bool(b.value == np.floor(b.value)) else math.nan
     roundings = max(whole - 1, POWER_ROUNDINGS) if whole >= 1 else POWER_ROUNDINGS  # it may be multiplied out
-    relative = (np.abs(value) + propagated) * (math.expm1(roundings * math.log1p(a.form.roundoff)) * MARGIN)
-    error = np.maximum(relative, np.where(_not_zero(a), roundings * a.form.half_tiny, 0.0))
+    relative = (np.abs(value) + propagated) * (math.expm1(roundings * math.log1p(a.scalars_in.roundoff)) * MARGIN)
+    error = np.maximum(relative, np.where(_not_zero(a), roundings * a.scalars_in.half_tiny, 0.0))
     return _rounded_often(value, propagated, error, a.form, a.nonnegative or whole % 2 == 0)
 
 

@@ -64,6 +64,11 @@ class Subject(ABC):
         return self.declaration.elementwise
 
     @property
+    def counts_zeros(self) -> bool:
+        """Whether elements that are zero in all inputs change what others become."""
+        return self.declaration.counts_zeros
+
+    @property
     @abstractmethod
     def joint(self) -> bool:
         """Whether what one parameter gets depends on the others."""

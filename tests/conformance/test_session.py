@@ -133,7 +133,10 @@ def test_a_zero_that_loses_its_sign_is_a_changed_input() -> None:
         (lambda given: tuple(given[:1]), "step 1 returned 1 parameters, must be 2"),
         (lambda given: {"params": given}, "step 1 returned dict, must be a list of parameters"),
         (lambda given: [given[0], 1.5], r"parameter 1 as a float, no array, must be float32 of shape \(\)"),
-        (lambda given: [given[0], given[1].astype(np.float64)[()]], "parameter 1 as a float64, no array"),
+        (
+            lambda given: [given[0], given[1].astype(np.float64)[()]],
+            r"parameter 1 as float64 of shape \(\), must be float32",
+        ),
         (lambda given: [given[0].astype(np.float64), given[1]], r"as float64 of shape \(1,\), must be float32"),
         (lambda given: [given[0].reshape(1, 1), given[1]], r"as float32 of shape \(1, 1\), must be float32 of shape"),
     ],
@@ -142,6 +145,38 @@ def test_what_a_step_must_return_is_said_with_what_it_returned(returned: Any, sa
     for case in (SGD, CLIP):
         with pytest.raises(TargetFault, match=said):
             trajectory(doing(returned), case, Guard())
+
+
+class Scalars:
+    """Momentum as its formula is written in NumPy, whose arithmetic gives scalars for 0-d arrays."""
+
+    def __init__(self, hyper: Any, parameters: list[Any]) -> None:
+        self.momentum, self.parameters = hyper["momentum"], [param + 0 for param in parameters]
+        self.velocities = [0 * param for param in parameters]
+
+    def step(self, grads: list[Any], learning_rate: float) -> list[Any]:
+        for i, grad in enumerate(grads):
+            if grad is not None:
+                with np.errstate(all="ignore"):
+                    self.velocities[i] = self.momentum * self.velocities[i] + grad
+                    self.parameters[i] = self.parameters[i] - learning_rate * self.velocities[i]
+        return self.parameters
+
+    def state(self) -> dict[str, list[Any]]:
+        return {"velocity": self.velocities}
+
+    def load(self, state: dict[str, list[Any]]) -> None:
+        self.velocities = state["velocity"]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_scalar_of_numpy_is_a_0d_array(dtype: str) -> None:
+    run = Scalars({"momentum": 0.9}, [np.ones((), dtype)])
+    assert isinstance(run.step([np.ones((), dtype)], 0.1)[0], np.generic)
+    target: Any = Instead(lambda documented, parameters: Scalars(documented.hyper(), parameters))
+    target.pinned = {"momentum": {"use_nesterov": False}}
+    verdict = verdict_of(target, "momentum", dtype)
+    assert (verdict.verdict, verdict.reason) == ("conforms", "")
 
 
 def test_a_run_that_takes_too_long_is_interrupted() -> None:

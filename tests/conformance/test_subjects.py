@@ -20,6 +20,7 @@ from optimetry.conformance.subjects.registry import SUBJECTS, subject_named, sub
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 from optimetry.conformance.subjects.wrappers import WRAPPERS
+from optimetry.conformance.subjects.wrappers.averages import SCHEDULE
 from optimetry.reference.errors import HyperparameterError, UnknownOptimizerError
 from optimetry.reference.precision import working
 from optimetry.reference.rules import RULES
@@ -67,7 +68,8 @@ def test_a_subject_says_what_it_is(subject: Subject) -> None:
     assert subject.document in (subject.declaration.__doc__ or "")
     assert subject.has_learning_rate == isinstance(subject, RuleSubject)
     names = {parameter.name for parameter in subject.hyperparameters()}
-    assert set(subject.numbers) - {LEARNING_RATE} <= names
+    assert set(subject.numbers) - {LEARNING_RATE, SCHEDULE} <= names
+    assert (SCHEDULE in subject.numbers) == (subject.name == "exponential_moving_average")
     assert (LEARNING_RATE in subject.numbers) == subject.has_learning_rate
 
 
@@ -88,7 +90,7 @@ def test_the_numbers_of_a_subject_are_those_that_are_lifted(subject: Subject) ->
     hyper = {x.name: x.corners[0] if x.default is None else x.default for x in subject.hyperparameters()}
     lifted: list[str] = []
     subject.of(hyper).lifted(lambda name, number: lifted.append(name) or number)
-    assert [name for name in subject.numbers if name != LEARNING_RATE] == lifted
+    assert [name for name in subject.numbers if name not in (LEARNING_RATE, SCHEDULE)] == lifted
 
 
 @EACH

@@ -85,6 +85,13 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
     ("momentum", {"learning_rate_placement": "inside"}, NESTEROV, W - (LR * G + MU * (MU * V + LR * G))),
     ("rmsprop", {"epsilon_placement": "outside"}, PLAIN_RMS, W - (MU * V + LR * G / (math.sqrt(RMS) + EPS))),
     ("rmsprop", {"learning_rate_placement": "outside"}, PLAIN_RMS, W - LR * (MU * V + PUSH)),
+    ("rmsprop", {"momentum_kind": "of_gradients"}, PLAIN_RMS, W - (MU * V + LR * G) / math.sqrt(RMS + EPS)),
+    (
+        "rmsprop",
+        {"momentum_kind": "of_gradients", "epsilon_placement": "outside", "learning_rate_placement": "outside"},
+        CENTERED,
+        W - LR * (MU * V + G) / (math.sqrt(RMS - MEAN**2) + EPS),
+    ),
     ("rmsprop", {"momentum_kind": "nesterov"}, PLAIN_RMS, W - (LR * PUSH + MU * (MU * V + LR * PUSH))),
     (
         "rmsprop",
@@ -124,9 +131,15 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
     ("lars_momentum", {"denominator": "norm_of_sum"}, LARS, W - (MU * V + LR * 0.1 * W / abs(DECAYED) * DECAYED)),
     (
         "lars_momentum",
-        {"denominator": "sum_with_epsilon"},
+        {"denominator_epsilon": "1e-8"},
         LARS,
         W - (MU * V + LR * 0.1 * W / (abs(G) + 0.3 * W + 1e-8) * DECAYED),
+    ),
+    (
+        "lars_momentum",
+        {"denominator_epsilon": "1e-5", "denominator": "norm_of_sum"},
+        LARS,
+        W - (MU * V + LR * 0.1 * W / (abs(DECAYED) + 1e-5) * DECAYED),
     ),
     ("lars_momentum", {"zero_decay": "plain_rate"}, LARS, W - (MU * V + LR * 0.1 * W / (0.3 + 0.3 * W) * DECAYED)),
 ]

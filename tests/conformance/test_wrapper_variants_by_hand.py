@@ -9,6 +9,7 @@ import pytest
 
 from optimetry.conformance.naming.families.averages import (
     CorrectedByPower,
+    CorrectedWithEpsilon,
     CurrentWindow,
     NotCorrected,
     RoundedAverage,
@@ -55,6 +56,13 @@ def test_an_average_may_be_corrected_by_a_power_of_its_last_decay() -> None:
     biased = (2 / 11) * 0.9 * 4.0 + (9 / 11) * 8.0
     expected = [4.0, biased / (1 - (2 / 11) ** 2)]
     assert fed(CorrectedByPower(decay=0.5, scheduled=True), 4.0, 8.0) == pytest.approx(expected)
+
+
+def test_the_correction_of_an_average_may_hold_an_epsilon() -> None:
+    shares = 1 - 0.999999 * 0.5, 1 - 0.999999 * 0.25
+    given = fed(CorrectedWithEpsilon(decay=0.5), 4.0, 8.0)
+    assert given == pytest.approx([2.0 / shares[0], 5.0 / shares[1]], rel=1e-15)
+    assert 3e-6 < 4.0 - given[0] < 5e-6
 
 
 def test_a_mean_may_be_over_the_current_window_alone() -> None:
