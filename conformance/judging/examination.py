@@ -17,10 +17,11 @@ from optimetry.conformance.judging.identify import Identity, identify, in_parts
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.laws import Law
-from optimetry.conformance.naming.adapters import Mistaken
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.naming.runs.gradients import OF_NONFINITE
 from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import Agreement, Expected, compare, explains
 from optimetry.conformance.numerics.arrays import Array
@@ -156,7 +157,8 @@ class Examination:
             first = self.laws.ordered[0]
             shown = evidence.lawless(self.target, first, self.guard)
             reason = reasons.lawless(self.laws)
-            return {"verdict": "diverges", "law": first.law.name, "reason": reason, "counterexample": shown}
+            fields = {"verdict": "diverges", "law": first.law.name, "reason": reason, "counterexample": shown}
+            return fields | self._partial(None) if self.laws.of(OF_NONFINITE) else fields
         if self.tried == 0:
             return {"verdict": "unsupported", "reason": self.declined or "no case is offered"}
         if self.agreement.elements == self.agreement.vacuous:
@@ -202,10 +204,7 @@ class Examination:
         if identity.several:
             alike = " and ".join(identity.several)
             return fields | ({} if telling else {"reason": f"explained equally by {alike}: no case tells them apart"})
-        partial = self._in_parts(identity.probed)
-        if partial is not None:
-            fields |= {"computes": Computes(parts=partial.parts), "reason": partial.reason}
-        return fields
+        return fields | self._partial(identity.probed)
 
     def _identity(self, case: Case, after: Array) -> Identity:
         """Identify what the engine computes, in the rejected run too; the cases run for that complete the agreement."""
@@ -216,6 +215,11 @@ class Examination:
         if identity.tried > self.tried or identity.explanation is not None:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
+
+    def _partial(self, probed: Probed | None) -> dict[str, Any]:
+        """Return the verdict's fields on what explains every case in parts; none where nothing does."""
+        partial = self._in_parts(probed)
+        return {} if partial is None else {"computes": Computes(parts=partial.parts), "reason": partial.reason}
 
     def _in_parts(self, probed: Probed | None) -> Mistaken | Split | None:
         """Find what explains every case in parts, such as a mistake of the adapter that breaks a universal law."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TypeVar
+
+import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.splitting import Splitting
 from optimetry.conformance.laws import Law
-from optimetry.conformance.naming.adapters import Mistaken
-from optimetry.conformance.naming.candidates import arithmetics, tiers, tiers_of_mistakes
+from optimetry.conformance.naming.candidates import arithmetics, tiers, tiers_of_mistakes, tiers_of_runs
 from optimetry.conformance.naming.explanation import Candidate, Explanation
+from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.splits import Split, properties
@@ -85,7 +88,7 @@ def in_parts(
     guard: Guard,
     broken: Law | None,
 ) -> tuple[Mistaken | Split, Identity] | None:
-    """Find what explains every case in parts: a mistake of the adapter, or two explanations and what decides.
+    """Find what explains every case in parts: a mistake of the adapter or of the run, or two rules and what decides.
 
     Args:
         target: one engine, which no candidate explains.
@@ -98,10 +101,18 @@ def in_parts(
         TargetFault: the target breaks the protocol.
     """
     search = _Search(target, cases, guard, probed)
-    return search.mistaken(broken) or search.split(broken)
+    return search.mistaken(broken) or search.of_the_run(broken) or search.split(broken)
 
 
 C = TypeVar("C", bound=Candidate)
+
+More = Callable[[Case], Iterator[Case]]
+"""Makes further cases of a case."""
+
+
+def no_more(case: Case) -> Iterator[Case]:
+    """Make none."""
+    return iter(())
 
 
 def _with_fewest_numbers(alive: Sequence[Identity]) -> list[Identity]:
@@ -136,18 +147,22 @@ class _Search:
         document, tried = unexplained.from_document, unexplained.tried
         return [Identity(one, document, agreement, tried) for one, agreement in alive], unexplained
 
-    def holding_on_all(self, candidates: Sequence[C]) -> tuple[list[tuple[C, Agreement]], Identity]:
-        """The same for candidates of any kind, each with its agreement."""
+    def holding_on_all(
+        self, candidates: Sequence[C], more: More = no_more
+    ) -> tuple[list[tuple[C, Agreement]], Identity]:
+        """The same for candidates of any kind, each with its agreement; on ``more`` cases, too, made of each."""
         alive = [(one, Agreement()) for one in candidates if self.probed.explained_by(one.expected)]
         document, tried = Agreement(), 0
-        for case in self.cases() if alive else ():
-            if reason_unsupported(self.target, case) is None:
-                after = trajectory(self.target, case, self.guard)
-                document, tried = document + compare(after, expected(case), case.form), tried + 1
-                found = [(one, before, explained(after, one.expected(case), case.form)) for one, before in alive]
-                alive = [(one, before + agreement) for one, before, agreement in found if agreement is not None]
-            if not alive:
-                break
+        for drawn in self.cases() if alive else ():
+            for case in chain([drawn], more(drawn)):
+                if reason_unsupported(self.target, case) is None:
+                    after = trajectory(self.target, case, self.guard)
+                    if case is drawn:
+                        document, tried = document + compare(after, expected(case), case.form), tried + 1
+                    found = [(one, before, explained(after, one.expected(case), case.form)) for one, before in alive]
+                    alive = [(one, before + agreement) for one, before, agreement in found if agreement is not None]
+                if not alive:
+                    return [], Identity(None, document, Agreement(), tried)
         return alive, Identity(None, document, Agreement(), tried)
 
     def mistaken(self, broken: Law | None) -> tuple[Mistaken, Identity] | None:
@@ -157,17 +172,39 @@ class _Search:
         """
         optimizer, dtype = self.probed.optimizer, self.probed.dtype
         first = next((case for case in self.cases() if reason_unsupported(self.target, case) is None), None)
-        for tier in tiers_of_mistakes(optimizer, dtype, first) if first else ():
+        return self._first_of(tiers_of_mistakes(optimizer, dtype, first), broken) if first else None
+
+    def of_the_run(self, broken: Law | None) -> tuple[Mistaken, Identity] | None:
+        """Find what the run does beside the documented rule, or beside the nearest one, that explains every case."""
+        nearest = next((rule for rule, _ in self.probed.agreements()), None)
+        return self._first_of(tiers_of_runs(self.probed.optimizer, self.probed.dtype, nearest), broken)
+
+    def _first_of(self, tiers: Iterable[list[Mistaken]], broken: Law | None) -> tuple[Mistaken, Identity] | None:
+        """Find the first mistake that holds on every case; it must be one alone, and the rule without it must fail."""
+        for tier in tiers:
             near = [one for one in tier if one.mistake.may_break(broken) and self.probed.explained_by(one.expected)]
-            for arithmetic in arithmetics(optimizer, dtype) if near else ():
-                holding, unexplained = self.holding_on_all([one.computed_in(arithmetic) for one in near])
+            for arithmetic in arithmetics(self.probed.optimizer, self.probed.dtype) if near else ():
+                more = near[0].mistake.shown_by
+                holding, unexplained = self.holding_on_all([one.computed_in(arithmetic) for one in near], more)
                 alive = [(one, agreement) for one, agreement in holding if agreement.judged >= MOST]
                 if alive:
                     one = alive[0][0]
-                    alone = all(other.mistake is one.mistake for other, _ in alive)
-                    apart = not self.holding_on_all([Explanation(one.rule, arithmetic)])[0]
-                    return (one, unexplained) if alone and apart else None
+                    alone = all(other.mistake.is_same(one.mistake) for other, _ in alive)
+                    return (
+                        (one, unexplained) if alone and self._refuted(Explanation(one.rule, arithmetic), more) else None
+                    )
         return None
+
+    def _refuted(self, explanation: Explanation, more: More) -> bool:
+        """Whether a rule fails on some case, or on ``more``, where a number it makes of NaN refutes it, too."""
+        if not self.holding_on_all([explanation], more)[0]:
+            return True
+        for case in chain.from_iterable(map(more, self.cases())):
+            if reason_unsupported(self.target, case) is None:
+                after = trajectory(self.target, case, self.guard)
+                if np.isfinite(after)[~np.isfinite(explanation.expected(case).value)].any():
+                    return True
+        return False
 
     def split(self, broken: Law | None) -> tuple[Split, Identity] | None:
         """Find the simplest property that decides between two explanations, which hold on every case together."""

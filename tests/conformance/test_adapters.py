@@ -10,9 +10,10 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging import identify as identifying
 from optimetry.conformance.laws import LAWS
-from optimetry.conformance.naming.adapters import Mistake, Mistaken, mistakes
+from optimetry.conformance.naming.adapters import mistakes
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.mistakes import Mistake, Mistaken
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import Arithmetic

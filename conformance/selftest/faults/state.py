@@ -37,7 +37,7 @@ class _FirstStateForAll(Run):
             owner = first[training.parameters[i].shape]
             training.states[i], training.updates[i] = training.states[owner], training.updates[owner]
             super().step([grad if i == j else None for j in range(len(grads))], learning_rate)
-            training.states[owner] = training.states[i]
+            training.states[owner], training.updates[owner] = training.states[i], training.updates[i]
         return [np.array(param) for param in training.parameters]
 
 
