@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws import Law, laws_of
-from optimetry.conformance.laws.law import Check, Formula
+from optimetry.conformance.laws.law import Formula
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.protocol import Target
@@ -59,10 +58,6 @@ class BrokenLaws:
     def only(self, law: Law | None) -> BrokenLaws:
         """Return one of these laws alone, or none."""
         return BrokenLaws({name: each for name, each in self.broken.items() if each.law is law}, self.cases)
-
-    def of(self, checks: Collection[Check]) -> bool:
-        """Whether a law with one of these checks is broken."""
-        return any(each.law.check in checks for each in self.broken.values())
 
     @property
     def ordered(self) -> list[Broken]:

@@ -21,7 +21,6 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.naming.runs.gradients import OF_NONFINITE
 from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import Agreement, Expected, compare, explains
 from optimetry.conformance.numerics.arrays import Array
@@ -158,7 +157,7 @@ class Examination:
             shown = evidence.lawless(self.target, first, self.guard)
             reason = reasons.lawless(self.laws)
             fields = {"verdict": "diverges", "law": first.law.name, "reason": reason, "counterexample": shown}
-            return fields | self._partial(None) if self.laws.of(OF_NONFINITE) else fields
+            return fields | self._partial(None, refuted=False)
         if self.tried == 0:
             return {"verdict": "unsupported", "reason": self.declined or "no case is offered"}
         if self.agreement.elements == self.agreement.vacuous:
@@ -216,16 +215,16 @@ class Examination:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
 
-    def _partial(self, probed: Probed | None) -> dict[str, Any]:
+    def _partial(self, probed: Probed | None, *, refuted: bool = True) -> dict[str, Any]:
         """Return the verdict's fields on what explains every case in parts; none where nothing does."""
-        partial = self._in_parts(probed)
+        partial = self._in_parts(probed, refuted)
         return {} if partial is None else {"computes": Computes(parts=partial.parts), "reason": partial.reason}
 
-    def _in_parts(self, probed: Probed | None) -> Mistaken | Split | None:
+    def _in_parts(self, probed: Probed | None, refuted: bool) -> Mistaken | Split | None:
         """Find what explains every case in parts, such as a mistake of the adapter that breaks a universal law."""
         law = next((each.law for each in self.laws.ordered if each.law.universal), None)
         known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
-        found = in_parts(self.target, known, self.cases, self.guard, law)
+        found = in_parts(self.target, known, self.cases, self.guard, law, refuted=refuted)
         if found is None:
             return None
         partial, identity = found

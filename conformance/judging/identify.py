@@ -87,6 +87,8 @@ def in_parts(
     cases: Callable[[], Iterator[Case]],
     guard: Guard,
     broken: Law | None,
+    *,
+    refuted: bool = True,
 ) -> tuple[Mistaken | Split, Identity] | None:
     """Find what explains every case in parts: a mistake of the adapter or of the run, or two rules and what decides.
 
@@ -96,11 +98,14 @@ def in_parts(
         cases: every case again, from the first.
         guard: what watches over its runs.
         broken: a universal law that it breaks: it computes no formula then, but it may be a mistake that breaks it.
+        refuted: whether a case refutes the documented rule; else a law alone does, and further cases may.
 
     Raises:
         TargetFault: the target breaks the protocol.
     """
     search = _Search(target, cases, guard, probed)
+    if not refuted:
+        return search.of_the_run(broken, only_further=True)
     return search.mistaken(broken) or search.of_the_run(broken) or search.split(broken)
 
 
@@ -174,25 +179,30 @@ class _Search:
         first = next((case for case in self.cases() if reason_unsupported(self.target, case) is None), None)
         return self._first_of(tiers_of_mistakes(optimizer, dtype, first), broken) if first else None
 
-    def of_the_run(self, broken: Law | None) -> tuple[Mistaken, Identity] | None:
-        """Find what the run does beside the documented rule, or beside the nearest one, that explains every case."""
+    def of_the_run(self, broken: Law | None, *, only_further: bool = False) -> tuple[Mistaken, Identity] | None:
+        """Find what the run does beside the documented rule, or beside the nearest one, that explains every case.
+
+        Args:
+            broken: a universal law that the target breaks.
+            only_further: whether to try only what further cases show, made of those drawn.
+        """
         nearest = next((rule for rule, _ in self.probed.agreements()), None)
-        return self._first_of(tiers_of_runs(self.probed.optimizer, self.probed.dtype, nearest), broken)
+        tiers = tiers_of_runs(self.probed.optimizer, self.probed.dtype, nearest)
+        chosen = (tier for tier in tiers if not only_further or tier[0].mistake.shown_by)
+        return self._first_of(chosen, broken)
 
     def _first_of(self, tiers: Iterable[list[Mistaken]], broken: Law | None) -> tuple[Mistaken, Identity] | None:
         """Find the first mistake that holds on every case; it must be one alone, and the rule without it must fail."""
         for tier in tiers:
             near = [one for one in tier if one.mistake.may_break(broken) and self.probed.explained_by(one.expected)]
             for arithmetic in arithmetics(self.probed.optimizer, self.probed.dtype) if near else ():
-                more = near[0].mistake.shown_by
+                more = near[0].mistake.shown_by or no_more
                 holding, unexplained = self.holding_on_all([one.computed_in(arithmetic) for one in near], more)
                 alive = [(one, agreement) for one, agreement in holding if agreement.judged >= MOST]
-                if alive:
-                    one = alive[0][0]
+                one = alive[0][0] if alive else None
+                if one is not None and self._refuted(Explanation(one.rule, arithmetic), more):
                     alone = all(other.mistake.is_same(one.mistake) for other, _ in alive)
-                    return (
-                        (one, unexplained) if alone and self._refuted(Explanation(one.rule, arithmetic), more) else None
-                    )
+                    return (one, unexplained) if alone else None
         return None
 
     def _refuted(self, explanation: Explanation, more: More) -> bool:

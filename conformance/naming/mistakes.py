@@ -43,7 +43,7 @@ class Mistake:
         run: what the run does, as it is recorded; empty for a mistake of an adapter.
         alteration: the same, done.
         returned: what is returned, from the case and the trajectory.
-        shown_by: further cases made of a case, on which alone it may show.
+        shown_by: makes further cases of a case, on which alone it may show; None where it shows on any.
     """
 
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class Mistake:
     run: Mapping[str, Any] = field(default_factory=dict)
     alteration: Alteration | None = None
     returned: Callable[[Case, Expected], Expected] = _as_it_is
-    shown_by: Callable[[Case], Iterator[Case]] = lambda case: iter(())
+    shown_by: Callable[[Case], Iterator[Case]] | None = None
 
     def may_break(self, law: Law | None) -> bool:
         """Whether a target with this mistake alone may break a law; None stands for none."""

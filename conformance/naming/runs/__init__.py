@@ -12,14 +12,13 @@ from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs import gradients, late, precision, skipped, state
 from optimetry.conformance.subjects.subject import Subject
 
+Tier = tuple[Mistake, ...]
+
 
 @cache
-def mistakes_of_runs(subject: Subject, dtype: str) -> tuple[tuple[Mistake, ...], ...]:
-    """Return what a run of a subject may do, in tiers: what shows on any case, then what needs other sizes, or a NaN."""
-    lists = (precision.mistakes, late.mistakes, skipped.mistakes, state.mistakes, gradients.mistakes)
-    found = [mistake for listed in lists for mistake in listed(subject, dtype)]
-    return (
-        tuple(found),
-        tuple(skipped.of_elements(subject, dtype)),
-        tuple(gradients.replacing_nonfinite(subject, dtype)),
-    )
+def mistakes_of_runs(subject: Subject, dtype: str) -> tuple[Tier, ...]:
+    """Return what a run of a subject may do, in tiers: first what shows on any case, then what further cases show."""
+    lists = (precision.mistakes, late.mistakes, skipped.mistakes, state.mistakes)
+    further = (skipped.of_elements, gradients.replacing_finite, gradients.replacing_nonfinite)
+    first = tuple(mistake for listed in lists for mistake in listed(subject, dtype))
+    return first, *(tuple(listed(subject, dtype)) for listed in further)

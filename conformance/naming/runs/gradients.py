@@ -12,7 +12,7 @@ from optimetry.conformance.laws.documented import nonfinite_gradients_act
 from optimetry.conformance.laws.universal import nonfinite_gradients_stay
 from optimetry.conformance.laws.variations import poisoned, rescaled
 from optimetry.conformance.naming.mistakes import Mistake
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.subject import Subject
 
@@ -22,20 +22,40 @@ LIMITS = (0.1, 0.5, 1.0, 5.0, 10.0, 100.0, 1000.0, 1e4)
 THRESHOLDS = tuple(10.0**-digits for digits in range(3, 13))
 """Below which gradients may count as zero."""
 
+MAGNITUDES = (-13, 4, 35)
+"""The exponents of the smallest and of the largest gradient that tell these apart, and how many there are."""
+
+GROWTH = (1.0, 5.0, 0.3)
+"""By what they are multiplied in each step."""
+
 OF_NONFINITE = (nonfinite_gradients_act, nonfinite_gradients_stay)
 """The checks of laws that a replaced NaN or infinity may break."""
 
 Change = Callable[[Array], Array]
 
 
-def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
-    """Yield what finite gradients may be replaced by."""
+def replacing_finite(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield what finite gradients may be replaced by; gradients of all magnitudes tell them apart."""
     for limit in LIMITS:
         yield _clipping(f"±{limit:g}", lambda x, c=limit: np.clip(x, -c, c))  # type: ignore[misc]
         yield _clipping(f"at most {limit:g}", lambda x, c=limit: np.minimum(x, c))  # type: ignore[misc]
     for small in THRESHOLDS:
         dropped = f"a gradient element below {small:g} in magnitude"
         yield _taking("0", dropped, lambda x, c=small: np.where(np.abs(x) < c, 0, x))  # type: ignore[misc]
+
+
+def of_all_magnitudes(case: Case) -> Iterator[Case]:
+    """Yield a short case whose gradients have every magnitude, and change from step to step."""
+    sizes = np.logspace(*MAGNITUDES)
+    numbers = np.concatenate([sizes, -sizes])
+    steps = min(len(case.grads), len(GROWTH))
+    if case.size and steps:
+        dtype = case.form.dtype
+        yield case.replace(
+            parameters=(np.resize(flat(case.parameters), numbers.size),),
+            grads=tuple((np.asarray(numbers * growth).astype(dtype),) for growth in GROWTH[:steps]),
+            learning_rates=case.learning_rates[:steps],
+        )
 
 
 def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
@@ -91,5 +111,5 @@ def _made(run: dict[str, Any], change: Change, nonfinite: bool, fed: Callable[[C
         run=run,
         fed=fed or (lambda case: rescaled(case, lambda param: param, changed)),
         breaks=OF_NONFINITE if nonfinite else (),
-        shown_by=poisoned if nonfinite else (lambda case: iter(())),
+        shown_by=poisoned if nonfinite else of_all_magnitudes,
     )
