@@ -16,10 +16,12 @@ from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.candidates import arithmetics, tiers, tiers_of_mistakes, tiers_of_runs
 from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.naming.runs import surviving
 from optimetry.conformance.naming.splits import Split, properties
-from optimetry.conformance.numerics.agreement import Agreement, compare, explained
+from optimetry.conformance.numerics.agreement import Agreement, compare, explained, explains
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
@@ -106,7 +108,7 @@ def in_parts(
     search = _Search(target, cases, guard, probed)
     if not refuted:
         return search.of_the_run(broken, only_further=True)
-    return search.mistaken(broken) or search.of_the_run(broken) or search.split(broken)
+    return search.mistaken(broken) or search.of_the_run(broken) or search.outlived(broken) or search.split(broken)
 
 
 C = TypeVar("C", bound=Candidate)
@@ -190,6 +192,20 @@ class _Search:
         tiers = tiers_of_runs(self.probed.optimizer, self.probed.dtype, nearest)
         chosen = (tier for tier in tiers if not only_further or tier[0].mistake.shown_by)
         return self._first_of(chosen, broken)
+
+    def outlived(self, broken: Law | None) -> tuple[Mistaken, Identity] | None:
+        """Find whether state outlives its run, in cases that are run twice; the documented rule explains the first."""
+        documented = Explanation(documented_class(self.probed.optimizer))
+        alive = [Mistaken(documented, each) for each in surviving.mistakes() if broken and each.may_break(broken)]
+        refuted = False
+        for case in surviving.of_fresh_sizes(self.cases()) if alive else ():
+            if reason_unsupported(self.target, case) is None:
+                first, second = (trajectory(self.target, case, self.guard) for _ in range(2))
+                if not explains(first, documented.expected(case), case.form):
+                    return None
+                alive = [one for one in alive if explains(second, one.expected(case), case.form)]
+                refuted = refuted or not explains(second, documented.expected(case), case.form)
+        return (alive[0], Identity(None)) if alive and refuted else None
 
     def _first_of(self, tiers: Iterable[list[Mistaken]], broken: Law | None) -> tuple[Mistaken, Identity] | None:
         """Find the first mistake that holds on every case; it must be one alone, and the rule without it must fail."""

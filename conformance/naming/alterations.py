@@ -35,7 +35,7 @@ class Alteration:
         """Do one update of one parameter."""
         return rule.update(param, grad, state, lr, t)
 
-    def step(self, training: Training, plain: Step, grads: Sequence[Array | None], lr: Any) -> list[Array]:
+    def step(self, training: AlteredTraining, plain: Step, grads: Sequence[Array | None], lr: Any) -> list[Array]:
         """Do one step of all parameters; ``plain`` does it as documented, with `update`."""
         return plain(grads, lr)
 
@@ -47,7 +47,15 @@ class Alteration:
 
 
 class AlteredTraining(Training):
-    """Steps of an altered rule."""
+    """Steps of an altered rule.
+
+    Attributes:
+        memory: what the alteration keeps from one step to the next.
+    """
+
+    def __init__(self, rule: Rule, parameters: Sequence[Array]) -> None:
+        super().__init__(rule, parameters)
+        self.memory: dict[str, Any] = {}
 
     def step(self, grads: Sequence[Array | None], lr: Any) -> list[Array]:
         """One step, as the alteration does it."""

@@ -10,9 +10,9 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.documented import nonfinite_gradients_act
 from optimetry.conformance.laws.universal import nonfinite_gradients_stay
-from optimetry.conformance.laws.variations import poisoned, rescaled
+from optimetry.conformance.laws.variations import at_steps, poisoned, rescaled
 from optimetry.conformance.naming.mistakes import Mistake
-from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.subject import Subject
 
@@ -58,6 +58,11 @@ def of_all_magnitudes(case: Case) -> Iterator[Case]:
         )
 
 
+def _poisoned(case: Case) -> Iterator[Case]:
+    """Yield the first steps of the case with NaN or an infinity in one gradient of each tensor."""
+    return poisoned(at_steps(case, list(range(min(len(case.grads), len(GROWTH))))))
+
+
 def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what NaN and infinities among gradients may be replaced by."""
     largest = FORMATS[dtype].largest
@@ -85,8 +90,9 @@ def _where(which: Callable[[Array], Any], value: Change) -> Change:
 
 
 def _missing_where_not_finite(case: Case) -> Case:
-    rows = (tuple(None if x is None or not np.isfinite(x).all() else x for x in row) for row in case.grads)
-    return case.replace(grads=tuple(rows))
+    rows = tuple(tuple(None if x is None or not np.isfinite(x).all() else x for x in row) for row in case.grads)
+    same = all(a is b for rows in zip(rows, case.grads, strict=True) for a, b in zip(*rows, strict=True))
+    return case if same else case.replace(grads=rows)
 
 
 def _clipping(limits: str, change: Change, nonfinite: bool = False) -> Mistake:
@@ -102,6 +108,11 @@ def _taking(
 def _made(run: dict[str, Any], change: Change, nonfinite: bool, fed: Callable[[Case], Case] | None = None) -> Mistake:
     """Make a mistake of a change of each gradient, of finite elements alone unless others are meant."""
 
+    def changed_case(case: Case) -> Case:
+        new = rescaled(case, lambda param: param, changed)
+        pairs = [(a, b) for rows in zip(case.grads, new.grads, strict=True) for a, b in zip(*rows, strict=True)]
+        return case if all(a is None or b is None or same_bits(a, b) for a, b in pairs) else new  # which is known
+
     def changed(grad: Array) -> Array:
         with np.errstate(all="ignore"):
             new = np.asarray(change(grad)).astype(grad.dtype)
@@ -109,7 +120,7 @@ def _made(run: dict[str, Any], change: Change, nonfinite: bool, fed: Callable[[C
 
     return Mistake(
         run=run,
-        fed=fed or (lambda case: rescaled(case, lambda param: param, changed)),
+        fed=fed or changed_case,
         breaks=OF_NONFINITE if nonfinite else (),
-        shown_by=poisoned if nonfinite else of_all_magnitudes,
+        shown_by=_poisoned if nonfinite else of_all_magnitudes,
     )

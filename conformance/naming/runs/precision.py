@@ -15,7 +15,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.universal import missing_gradient
 from optimetry.conformance.laws.variations import rescaled
-from optimetry.conformance.naming.alterations import Alteration, Step
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.bounded import Bounded
@@ -24,7 +24,6 @@ from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.rule import Rule, State
-from optimetry.reference.training import Training
 
 NARROWER = {"float32": ("float16", "bfloat16"), "float64": ("float16", "bfloat16", "float32")}
 """The formats with less precision that are tried beside each dtype."""
@@ -125,7 +124,7 @@ class Slots(Alteration):
         state = rule.initial_state(param)
         return self._held(state) if self.from_the_start else state
 
-    def step(self, training: Training, plain: Step, grads: Any, lr: Any) -> list[Any]:
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
         """Round the state behind the step."""
         after = plain(grads, lr)
         training.states = [self._held(state) for state in training.states]
@@ -141,7 +140,7 @@ class Parameters(Alteration):
 
     format: str
 
-    def step(self, training: Training, plain: Step, grads: Any, lr: Any) -> list[Any]:
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
         """Round the parameters behind the step."""
         training.parameters = [stored(param, self.format) for param in plain(grads, lr)]
         return list(training.parameters)

@@ -11,13 +11,12 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.universal import parameters_are_independent, permutation, resuming, splitting
 from optimetry.conformance.laws.variations import at_steps
-from optimetry.conformance.naming.alterations import Alteration, Step
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.numerics.arrays import flat
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.rule import Rule, State
-from optimetry.reference.training import Training
 
 PERIODS = (2, 3, 4, 5, 8, 10)
 WIDTHS = (2, 4, 8, 16, 32, 64)
@@ -190,7 +189,7 @@ class Idle(Alteration):
         after, new = rule.update(param, grad, state, lr, t)
         return (param if t == 1 and not self.while_all else after), new
 
-    def step(self, training: Training, plain: Step, grads: Any, lr: Any) -> list[Any]:
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
         """Take the parameters back while none has had two updates."""
         before = list(training.parameters)
         after = plain(grads, lr)

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.universal import parameters_are_independent, resuming, splitting
-from optimetry.conformance.naming.alterations import Alteration, Step
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.rule import State
-from optimetry.reference.training import Training
 
 EVERY_STEP, NEW_RATE, MISSING = "in every step", "where the learning rate changes", "where the gradient is missing"
 
@@ -65,11 +64,11 @@ class Reset(Alteration):
     when: str
     counts: bool
 
-    def step(self, training: Training, plain: Step, grads: Any, lr: Any) -> list[Any]:
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
         """Forget, then do the step."""
-        rate, last = float(getattr(lr, "value", lr)), getattr(training, "last_rate", None)
-        new_rate = rate != last
-        training.last_rate = rate  # type: ignore[attr-defined]
+        rate = float(getattr(lr, "value", lr))
+        new_rate = rate != training.memory.get("rate")
+        training.memory["rate"] = rate
         for i, grad in enumerate(grads):
             if {EVERY_STEP: True, NEW_RATE: new_rate, MISSING: grad is None}[self.when]:
                 start = training.rule.initial_state(training.parameters[i])
@@ -90,7 +89,7 @@ class Shared(Alteration):
     counts: bool
     by_place = True
 
-    def step(self, training: Training, plain: Step, grads: Any, lr: Any) -> list[Any]:
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
         """Update one parameter after the other, each with the state that the one before left."""
         first: dict[Any, int] = {}
         after = list(training.parameters)
@@ -112,7 +111,7 @@ class InTurn(Alteration):
 
     by_place = True
 
-    def step(self, training: Training, plain: Step, grads: Any, lr: Any) -> list[Any]:
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
         """Update one parameter after the other."""
         after = list(training.parameters)
         for i, grad in enumerate(grads):
