@@ -13,6 +13,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.splitting import Splitting
 from optimetry.conformance.laws import Law
+from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.candidates import arithmetics, tiers, tiers_of_mistakes, tiers_of_runs
 from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
@@ -22,6 +23,7 @@ from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import surviving
 from optimetry.conformance.naming.splits import Split, properties
 from optimetry.conformance.numerics.agreement import Agreement, compare, explained, explains
+from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
@@ -31,6 +33,10 @@ from optimetry.conformance.targets.session import Guard, trajectory
 MOST = 0.5
 """The least part of all elements that a mistake must explain by a finite bound: a rule far outside its domain, which
 overflows everywhere, excludes nothing."""
+
+
+FIRST = 2
+"""By how many steps most mistakes are excluded."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +167,7 @@ class _Search:
         alive = [(one, Agreement()) for one in candidates if self.probed.explained_by(one.expected)]
         document, tried = Agreement(), 0
         for drawn in self.cases() if alive else ():
-            for case in chain([drawn], more(drawn)):
+            for case in chain(more(drawn), [drawn]):
                 if reason_unsupported(self.target, case) is None:
                     after = trajectory(self.target, case, self.guard)
                     if case is drawn:
@@ -178,7 +184,7 @@ class _Search:
         Where several rules explain them with the same mistake, it makes them one rule, and the first names it.
         """
         optimizer, dtype = self.probed.optimizer, self.probed.dtype
-        first = next((case for case in self.cases() if reason_unsupported(self.target, case) is None), None)
+        first = next(self._offered(), None)
         return self._first_of(tiers_of_mistakes(optimizer, dtype, first), broken) if first else None
 
     def of_the_run(self, broken: Law | None, *, only_further: bool = False) -> tuple[Mistaken, Identity] | None:
@@ -209,8 +215,11 @@ class _Search:
 
     def _first_of(self, tiers: Iterable[list[Mistaken]], broken: Law | None) -> tuple[Mistaken, Identity] | None:
         """Find the first mistake that holds on every case; it must be one alone, and the rule without it must fail."""
+        case, after = self._beginning()
         for tier in tiers:
-            near = [one for one in tier if one.mistake.may_break(broken) and self.probed.explained_by(one.expected)]
+            possible = [one for one in tier if one.mistake.may_break(broken)]
+            near = [one for one in possible if explains(after, one.expected(case), case.form)]
+            near = [one for one in near if self.probed.explained_by(one.expected)]
             for arithmetic in arithmetics(self.probed.optimizer, self.probed.dtype) if near else ():
                 more = near[0].mistake.shown_by or no_more
                 holding, unexplained = self.holding_on_all([one.computed_in(arithmetic) for one in near], more)
@@ -220,6 +229,15 @@ class _Search:
                     alone = all(other.mistake.is_same(one.mistake) for other, _ in alive)
                     return (one, unexplained) if alone else None
         return None
+
+    def _beginning(self) -> tuple[Case, Array]:
+        """Return the first steps of a probe, or else of the first case, with the target's trajectory: soon evaluated."""
+        case = self.probed.cases[0][0] if self.probed.runs else next(self._offered())
+        short = at_steps(case, list(range(min(len(case.grads), FIRST))))
+        return short, trajectory(self.target, short, self.guard)
+
+    def _offered(self) -> Iterator[Case]:
+        return (case for case in self.cases() if reason_unsupported(self.target, case) is None)
 
     def _refuted(self, explanation: Explanation, more: More) -> bool:
         """Whether a rule fails on some case, or on ``more``, where a number it makes of NaN refutes it, too."""
