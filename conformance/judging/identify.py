@@ -188,13 +188,13 @@ class _Search:
         return self._first_of(tiers_of_mistakes(optimizer, dtype, first), broken) if first else None
 
     def of_the_run(self, broken: Law | None, *, only_further: bool = False) -> tuple[Mistaken, Identity] | None:
-        """Find what the run does beside the documented rule, or beside the nearest one, that explains every case.
+        """Find what the run does beside the documented rule, or beside a near one, that explains every case.
 
         Args:
             broken: a universal law that the target breaks.
             only_further: whether to try only what further cases show, made of those drawn.
         """
-        nearest = next((rule for rule, _ in self.probed.agreements()), None)
+        nearest = self.probed.nearest()
         tiers = tiers_of_runs(self.probed.optimizer, self.probed.dtype, nearest)
         chosen = (tier for tier in tiers if not only_further or tier[0].mistake.shown_by)
         return self._first_of(chosen, broken)
@@ -224,14 +224,25 @@ class _Search:
                 more = near[0].mistake.shown_by or no_more
                 holding, unexplained = self.holding_on_all([one.computed_in(arithmetic) for one in near], more)
                 alive = [(one, agreement) for one, agreement in holding if agreement.judged >= MOST]
-                one = alive[0][0] if alive else None
+                one = min(alive, key=lambda pair: pair[1].vacuous)[0] if alive else None
                 if one is not None and self._refuted(Explanation(one.rule, arithmetic), more):
-                    alone = all(other.mistake.is_same(one.mistake) for other, _ in alive)
+                    # What says less of the cases than another excludes less, and is no rival to it.
+                    least = min(agreement.vacuous for _, agreement in alive)
+                    rivals = [other for other, agreement in alive if agreement.vacuous == least]
+                    alone = all(self._same(one, other, more) for other in rivals)
                     return (one, unexplained) if alone else None
         return None
 
+    def _same(self, one: Mistaken, other: Mistaken, more: More) -> bool:
+        """Whether two mistakes are recorded alike, or come to the same on every case."""
+        if one.mistake.is_same(other.mistake):
+            return True
+        cases = chain.from_iterable(chain(more(case), [case]) for case in self._offered())
+        pairs = ((one.expected(case).value, other.expected(case).value) for case in cases)
+        return all(bool(((a == b) | (np.isnan(a) & np.isnan(b))).all()) for a, b in pairs)
+
     def _beginning(self) -> tuple[Case, Array]:
-        """Return the first steps of a probe, or else of the first case, with the target's trajectory: soon evaluated."""
+        """Return the first steps of a probe, or else of the first case, with the trajectory of the target."""
         case = self.probed.cases[0][0] if self.probed.runs else next(self._offered())
         short = at_steps(case, list(range(min(len(case.grads), FIRST))))
         return short, trajectory(self.target, short, self.guard)

@@ -83,10 +83,10 @@ def tiers_of_mistakes(optimizer: str, dtype: str, first: Case) -> Iterator[list[
         yield [Mistaken(one, mistake) for one in _each(rules, widest) for mistake in tier]
 
 
-def tiers_of_runs(optimizer: str, dtype: str, nearest: PointClass | None) -> Iterator[list[Mistaken]]:
-    """Yield what runs may do beside the documented rule, then beside the nearest one, as `tiers_of_mistakes`."""
+def tiers_of_runs(optimizer: str, dtype: str, nearest: Sequence[PointClass]) -> Iterator[list[Mistaken]]:
+    """Yield what runs may do beside the documented rule, then beside the nearest ones, as `tiers_of_mistakes`."""
     widest, documented = arithmetics(optimizer, dtype)[-1], documented_class(optimizer)
-    for rule in dict.fromkeys([documented, nearest or documented]):
+    for rule in dict.fromkeys([documented, *nearest]):
         for tier in mistakes_of_runs(subject_named(optimizer), dtype):
             yield [Mistaken(Explanation(rule, widest), mistake) for mistake in tier]
 

@@ -86,7 +86,7 @@ def test_a_verdict_records_the_mistake_and_advises() -> None:
 
 def test_a_rule_that_explains_without_the_mistake_is_no_mistake() -> None:
     """SGD takes missing gradients and zeros alike: a run that is not repeatable must not be called that mistake."""
-    verdict = judged(FAULTS["state_shared_between_runs"], "float32")
+    verdict = judged(FAULTS["kernel_chosen_by_the_run"], "float32")
     assert verdict.law == "repeatable"
     assert verdict.computes == Computes()
 

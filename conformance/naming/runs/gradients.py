@@ -78,11 +78,10 @@ def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     yield _taking("0 and the largest number", both, lambda x: np.nan_to_num(x, posinf=largest, neginf=-largest), True)
     whole = "a whole gradient with NaN or an infinity in it"
     yield _taking("0", whole, lambda x: x if np.isfinite(x).all() else np.zeros_like(x), nonfinite=True)
-    yield _taking("no gradient", whole, lambda x: x, nonfinite=True, fed=_missing_where_not_finite)
+    if subject.has_learning_rate:
+        yield _taking("no gradient", whole, lambda x: x, nonfinite=True, fed=_missing_where_not_finite)
     spread = "a whole gradient with NaN in it"
     yield _taking("NaN", spread, lambda x: np.full_like(x, np.nan) if np.isnan(x).any() else x, nonfinite=True)
-    for limit in LIMITS:
-        yield _clipping(f"±{limit:g}, infinities too", lambda x, c=limit: np.clip(x, -c, c), nonfinite=True)  # type: ignore[misc]
 
 
 def _where(which: Callable[[Array], Any], value: Change) -> Change:
@@ -95,8 +94,8 @@ def _missing_where_not_finite(case: Case) -> Case:
     return case if same else case.replace(grads=rows)
 
 
-def _clipping(limits: str, change: Change, nonfinite: bool = False) -> Mistake:
-    return _made({"finding": "clipped", "limits": limits}, change, nonfinite)
+def _clipping(limits: str, change: Change) -> Mistake:
+    return _made({"finding": "clipped", "limits": limits}, change, nonfinite=False)
 
 
 def _taking(

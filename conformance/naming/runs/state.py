@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from optimetry.conformance.laws.universal import parameters_are_independent, resuming, splitting
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
@@ -28,26 +26,17 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     slots = subject.declaration.slots
     for chosen in dict.fromkeys([slots, *((slot,) for slot in slots)]) if slots else ():
         for when in (EVERY_STEP, NEW_RATE, MISSING):
-            for counts in (False, True) if _counts(subject) else (False,):
+            for counts in (False, True):
                 run = {"finding": "reset", "what": [*chosen, *["the step count"] * counts], "when": when}
                 yield Mistake(run=run, alteration=Reset(chosen, when, counts), breaks=(resuming,))
     apart = (parameters_are_independent, splitting, resuming)
     if slots:
-        for counts in (True, False) if _counts(subject) else (False,):
+        for counts in (True, False):
             run = {"finding": "shared", "what": "state", "whose": "all parameters of one shape"}
             yield Mistake(run=run, alteration=Shared(counts), breaks=apart)
-    if _counts(subject):
-        run = {"finding": "count", "how": "the updates of all parameters in turn"}
-        yield Mistake(run=run, alteration=InTurn(), breaks=apart)
-        yield Mistake(run={"finding": "count", "how": "every update as the first"}, alteration=AlwaysFirst())
-
-
-def _counts(subject: RuleSubject) -> bool:
-    """Whether the documented rule depends on how often a parameter was updated."""
-    rule = subject.of({each.name: each.corners[-1] for each in subject.hyperparameters()})
-    one = np.ones(1)
-    first, second = (rule.update(one, one, rule.initial_state(one), 0.5, t)[0] for t in (1, 2))
-    return bool(first != second)
+    run = {"finding": "count", "how": "the updates of all parameters in turn"}
+    yield Mistake(run=run, alteration=InTurn(), breaks=apart)
+    yield Mistake(run={"finding": "count", "how": "every update as the first"}, alteration=AlwaysFirst())
 
 
 @dataclass(frozen=True)

@@ -234,8 +234,8 @@ def _remembering(documented: Wrapper, parameters: list[Array], memory: Memory) -
 EMA, AVERAGE, DGC = ExponentialMovingAverage.name, ModelAverage.name, DGCCompress.name
 
 
-def _fault(name: str, optimizer: str, rejected_by: str, defect: str, start: Start) -> Fault:
-    return Fault(name=name, optimizer=optimizer, defect=defect, start=start, rejected_by=rejected_by)
+def _fault(name: str, optimizer: str, rejected_by: str, defect: str, start: Start, outcome: str = "diverges") -> Fault:
+    return Fault(name, optimizer, defect, start, rejected_by, outcome)
 
 
 enter(
@@ -272,7 +272,14 @@ enter(
         _average(AverageOfTheAverage),
     ),
     _fault("forgets_the_product", EMA, "resuming", "saved without its correction", _average(ForgetsTheProduct)),
-    _fault("remembers_the_last_run", EMA, "repeatable", "a run goes on with the state of the last", _remembering),
+    _fault(
+        "remembers_the_last_run",
+        EMA,
+        "repeatable",
+        "a run goes on with the state of the last",
+        _remembering,
+        "diverges: documented, but starts with the state that the run before it ended with",
+    ),
     _fault("fold_loses_the_sum", AVERAGE, "fold", "what is folded is gone", _declared(FoldLosesTheSum)),
     _fault("longer_windows", AVERAGE, "two_windows", "the larger of two limits", _declared(LongerWindows)),
 )
