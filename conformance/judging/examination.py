@@ -51,6 +51,7 @@ class Examination:
         laws: those it breaks.
         rejected: the first case outside the slack, with the trajectory.
         explanation: what explains every case, once the verdict has been built; None where nothing does.
+        partial: what explains every case in parts, once the verdict has been built; None where nothing does.
         nearest: the nearest rule, once the verdict has been built, where nothing explains every case.
     """
 
@@ -68,6 +69,7 @@ class Examination:
     laws: BrokenLaws = field(default_factory=BrokenLaws)
     rejected: tuple[Case, Array] | None = None
     explanation: Explanation | None = None
+    partial: Mistaken | Split | None = None
     nearest: Nearest | None = None
 
     @property
@@ -217,8 +219,10 @@ class Examination:
 
     def _partial(self, probed: Probed | None, *, refuted: bool = True) -> dict[str, Any]:
         """Return the verdict's fields on what explains every case in parts; none where nothing does."""
-        partial = self._in_parts(probed, refuted)
-        return {} if partial is None else {"computes": Computes(parts=partial.parts), "reason": partial.reason}
+        self.partial = self._in_parts(probed, refuted)
+        if self.partial is None:
+            return {}
+        return {"computes": Computes(parts=self.partial.parts), "reason": self.partial.reason}
 
     def _in_parts(self, probed: Probed | None, refuted: bool) -> Mistaken | Split | None:
         """Find what explains every case in parts, such as a mistake of the adapter that breaks a universal law."""
