@@ -226,9 +226,9 @@ class Examination:
 
     def _in_parts(self, probed: Probed | None, refuted: bool) -> Mistaken | Split | None:
         """Find what explains every case in parts, such as a mistake of the adapter that breaks a universal law."""
-        law = next((each.law for each in self.laws.ordered if each.law.universal), None)
+        laws = [each.law for each in self.laws.ordered]
         known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
-        found = in_parts(self.target, known, self.cases, self.guard, law, refuted=refuted)
+        found = in_parts(self.target, known, self.cases, self.guard, laws, refuted=refuted)
         if found is None:
             return None
         partial, identity = found

@@ -94,7 +94,7 @@ def in_parts(
     probed: Probed,
     cases: Callable[[], Iterator[Case]],
     guard: Guard,
-    broken: Law | None,
+    laws: Sequence[Law],
     *,
     refuted: bool = True,
 ) -> tuple[Mistaken | Split, Identity] | None:
@@ -105,16 +105,17 @@ def in_parts(
         probed: its results in the probes.
         cases: every case again, from the first.
         guard: what watches over its runs.
-        broken: a universal law that it breaks: it computes no formula then, but it may be a mistake that breaks it.
+        laws: those that it breaks. With a universal one it computes no formula, but it may be a mistake that breaks it.
         refuted: whether a case refutes the documented rule; else a law alone does, and further cases may.
 
     Raises:
         TargetFault: the target breaks the protocol.
     """
     search = _Search(target, cases, guard, probed)
+    broken = next((law for law in laws if law.universal), None)
     if not refuted:
-        return search.of_the_run(broken, only_further=True)
-    return search.mistaken(broken) or search.of_the_run(broken) or search.outlived(broken) or search.split(broken)
+        return search.of_the_run(laws, broken, only_further=True)
+    return search.mistaken(broken) or search.of_the_run(laws, broken) or search.outlived(broken) or search.split(broken)
 
 
 C = TypeVar("C", bound=Candidate)
@@ -187,17 +188,20 @@ class _Search:
         first = next(self._offered(), None)
         return self._first_of(tiers_of_mistakes(optimizer, dtype, first), broken) if first else None
 
-    def of_the_run(self, broken: Law | None, *, only_further: bool = False) -> tuple[Mistaken, Identity] | None:
+    def of_the_run(
+        self, laws: Sequence[Law], broken: Law | None, *, only_further: bool = False
+    ) -> tuple[Mistaken, Identity] | None:
         """Find what the run does beside the documented rule, or beside a near one, that explains every case.
 
         Args:
+            laws: all laws that the target breaks.
             broken: a universal law that the target breaks.
             only_further: whether to try only what further cases show, made of those drawn.
         """
         nearest = self.probed.nearest()
         tiers = tiers_of_runs(self.probed.optimizer, self.probed.dtype, nearest)
-        chosen = (tier for tier in tiers if not only_further or tier[0].mistake.shown_by)
-        return self._first_of(chosen, broken)
+        chosen = ([one for one in tier if one.mistake.is_shown(laws)] for tier in tiers)
+        return self._first_of((x for x in chosen if x and (x[0].mistake.shown_by or not only_further)), broken)
 
     def outlived(self, broken: Law | None) -> tuple[Mistaken, Identity] | None:
         """Find whether state outlives its run, in cases that are run twice; the documented rule explains the first."""

@@ -6,7 +6,7 @@ rounding bound of the rule decides, as for every other explanation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -43,6 +43,7 @@ class Mistake:
         run: what the run does, as it is recorded; empty for a mistake of an adapter.
         alteration: the same, done.
         returned: what is returned, from the case and the trajectory.
+        needs: the checks of laws of which one must be broken: else the document can be read so, and it is no mistake.
         shown_by: makes further cases of a case, on which alone it may show; None where it shows on any.
     """
 
@@ -54,11 +55,16 @@ class Mistake:
     run: Mapping[str, Any] = field(default_factory=dict)
     alteration: Alteration | None = None
     returned: Callable[[Case, Expected], Expected] = _as_it_is
+    needs: tuple[Check, ...] = ()
     shown_by: Callable[[Case], Iterator[Case]] | None = None
 
     def may_break(self, law: Law | None) -> bool:
         """Whether a target with this mistake alone may break a law; None stands for none."""
         return law is None or law.check in self.breaks
+
+    def is_shown(self, laws: Sequence[Law]) -> bool:
+        """Whether the laws that a target breaks show that it is a mistake at all."""
+        return not self.needs or any(law.check in self.needs for law in laws)
 
     def is_same(self, other: Mistake) -> bool:
         """Whether two mistakes are recorded alike: variants of one."""

@@ -121,5 +121,6 @@ def _made(run: dict[str, Any], change: Change, nonfinite: bool, fed: Callable[[C
         run=run,
         fed=fed or changed_case,
         breaks=OF_NONFINITE if nonfinite else (),
+        needs=OF_NONFINITE if nonfinite else (),
         shown_by=_poisoned if nonfinite else of_all_magnitudes,
     )
