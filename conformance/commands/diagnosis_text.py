@@ -9,6 +9,7 @@ from typing import Any
 from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.commands.worked_text import worked_text
 from optimetry.conformance.judging.diagnose import Diagnosis, FoundFormula
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
 from optimetry.conformance.naming.points import PointClass, family_axes
@@ -43,6 +44,8 @@ def _section(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
         yield from _wrapped(first.verdict.reason, width)
         return
     yield from _explained(group, seed, width) if first.explanation else _unexplained(first, width)
+    if first.worked:
+        yield from ("", *worked_text(first.worked, width))
     yield from _ranking(first)
 
 

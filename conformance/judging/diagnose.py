@@ -17,6 +17,7 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.divergence import Divergence, first_divergence
 from optimetry.conformance.judging.examination import Examination
 from optimetry.conformance.judging.examine import examined
+from optimetry.conformance.judging.worked import Worked, worked
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass, documented_class
 from optimetry.conformance.naming.probes import Probed
@@ -62,6 +63,7 @@ class Diagnosis:
         divergence: the target's first divergence from the nearest class, if nothing explains it.
         in_float32: whether, beside float64, the nearest class in float32 arithmetic explains it.
         found: where nothing known explains it, the edited formulas that do; no case tells them apart.
+        worked: where it is rejected, one element in the document and in what explains it or comes nearest.
     """
 
     verdict: Verdict
@@ -71,6 +73,7 @@ class Diagnosis:
     divergence: Divergence | None = None
     in_float32: bool = False
     found: tuple[FoundFormula, ...] = ()
+    worked: Worked | None = None
 
     @property
     def nearest(self) -> PointClass | None:
@@ -101,7 +104,18 @@ def _diagnosis(examination: Examination) -> Diagnosis:
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
             if not verdict.computes.parts and isinstance(subject_named(verdict.optimizer), RuleSubject):
                 known = dataclasses.replace(known, found=tuple(_found(examination, known)))
+        if verdict.verdict != "conforms":
+            known = dataclasses.replace(known, worked=_worked(examination, known))
     return known
+
+
+def _worked(examination: Examination, known: Diagnosis) -> Worked | None:
+    """Work one element through the document and what explains the target: in the counterexample, or else in a probe."""
+    nearest = known.nearest or documented_class(known.verdict.optimizer)
+    other = examination.explanation or examination.partial or Explanation(nearest)
+    named = str(known.verdict.computes) or f"nearest: {nearest.name}"
+    same = other == Explanation(documented_class(known.verdict.optimizer))
+    return worked(examination.target, _cases(known)[::-1], other, "" if same else named, examination.guard)
 
 
 def _found(examination: Examination, known: Diagnosis) -> Iterator[FoundFormula]:
@@ -122,12 +136,17 @@ def _found(examination: Examination, known: Diagnosis) -> Iterator[FoundFormula]
 def _divergence(target: Target, known: Diagnosis, guard: Guard) -> Divergence | None:
     """Find the first divergence from the nearest class: in a probe, or else in the counterexample."""
     nearest = known.nearest or documented_class(known.verdict.optimizer)
-    cases: list[Case] = [case for case, _ in known.probed.cases] if known.probed else []
-    counterexample: dict[str, Any] = known.verdict.counterexample or {}
-    if "case" in counterexample and "plan" not in counterexample:  # what goes wrong at a size alone goes right apart
-        cases.append(Case.from_json(counterexample["case"]))
-    for case in cases:
+    for case in _cases(known):
         found = first_divergence(target, case, nearest.of(case.hyper), guard)
         if found is not None:
             return found
     return None
+
+
+def _cases(known: Diagnosis) -> list[Case]:
+    """Return the probes, and behind them the counterexample."""
+    cases: list[Case] = [case for case, _ in known.probed.cases] if known.probed else []
+    counterexample: dict[str, Any] = known.verdict.counterexample or {}
+    if "case" in counterexample and "plan" not in counterexample:  # what goes wrong at a size alone goes right apart
+        cases.append(Case.from_json(counterexample["case"]))
+    return cases

@@ -17,8 +17,8 @@ from optimetry.conformance.judging.identify import Identity, identify, in_parts
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.laws import Law
-from optimetry.conformance.naming.adapters import Mistaken
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.splits import Split
@@ -51,6 +51,7 @@ class Examination:
         laws: those it breaks.
         rejected: the first case outside the slack, with the trajectory.
         explanation: what explains every case, once the verdict has been built; None where nothing does.
+        partial: what explains every case in parts, once the verdict has been built; None where nothing does.
         nearest: the nearest rule, once the verdict has been built, where nothing explains every case.
     """
 
@@ -68,6 +69,7 @@ class Examination:
     laws: BrokenLaws = field(default_factory=BrokenLaws)
     rejected: tuple[Case, Array] | None = None
     explanation: Explanation | None = None
+    partial: Mistaken | Split | None = None
     nearest: Nearest | None = None
 
     @property
@@ -156,7 +158,8 @@ class Examination:
             first = self.laws.ordered[0]
             shown = evidence.lawless(self.target, first, self.guard)
             reason = reasons.lawless(self.laws)
-            return {"verdict": "diverges", "law": first.law.name, "reason": reason, "counterexample": shown}
+            fields = {"verdict": "diverges", "law": first.law.name, "reason": reason, "counterexample": shown}
+            return fields | self._partial(None, refuted=False)
         if self.tried == 0:
             return {"verdict": "unsupported", "reason": self.declined or "no case is offered"}
         if self.agreement.elements == self.agreement.vacuous:
@@ -202,10 +205,7 @@ class Examination:
         if identity.several:
             alike = " and ".join(identity.several)
             return fields | ({} if telling else {"reason": f"explained equally by {alike}: no case tells them apart"})
-        partial = self._in_parts(identity.probed)
-        if partial is not None:
-            fields |= {"computes": Computes(parts=partial.parts), "reason": partial.reason}
-        return fields
+        return fields | self._partial(identity.probed)
 
     def _identity(self, case: Case, after: Array) -> Identity:
         """Identify what the engine computes, in the rejected run too; the cases run for that complete the agreement."""
@@ -217,11 +217,18 @@ class Examination:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
 
-    def _in_parts(self, probed: Probed | None) -> Mistaken | Split | None:
+    def _partial(self, probed: Probed | None, *, refuted: bool = True) -> dict[str, Any]:
+        """Return the verdict's fields on what explains every case in parts; none where nothing does."""
+        self.partial = self._in_parts(probed, refuted)
+        if self.partial is None:
+            return {}
+        return {"computes": Computes(parts=self.partial.parts), "reason": self.partial.reason}
+
+    def _in_parts(self, probed: Probed | None, refuted: bool) -> Mistaken | Split | None:
         """Find what explains every case in parts, such as a mistake of the adapter that breaks a universal law."""
-        law = next((each.law for each in self.laws.ordered if each.law.universal), None)
+        laws = [each.law for each in self.laws.ordered]
         known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
-        found = in_parts(self.target, known, self.cases, self.guard, law)
+        found = in_parts(self.target, known, self.cases, self.guard, laws, refuted=refuted)
         if found is None:
             return None
         partial, identity = found

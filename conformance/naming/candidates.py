@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.adapters import Mistaken, mistakes
+from optimetry.conformance.naming.adapters import mistakes
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
+from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import PointClass, documented_class, formula_of, named_classes
 from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, INCREMENTAL, PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
@@ -76,6 +78,14 @@ def tiers_of_mistakes(optimizer: str, dtype: str, first: Case) -> Iterator[list[
     usual, together = mistakes(subject_named(optimizer), first)
     for rules, tier in ((documented, usual), (documented, together), (named_classes(optimizer), usual)):
         yield [Mistaken(one, mistake) for one in _each(rules, widest) for mistake in tier]
+
+
+def tiers_of_runs(optimizer: str, dtype: str, nearest: Sequence[PointClass]) -> Iterator[list[Mistaken]]:
+    """Yield what runs may do beside the documented rule, then beside the nearest ones, as `tiers_of_mistakes`."""
+    widest, documented = arithmetics(optimizer, dtype)[-1], documented_class(optimizer)
+    for rule in dict.fromkeys([documented, *nearest]):
+        for tier in mistakes_of_runs(subject_named(optimizer), dtype):
+            yield [Mistaken(Explanation(rule, widest), mistake) for mistake in tier]
 
 
 def arithmetics(optimizer: str, dtype: str) -> list[Arithmetic]:

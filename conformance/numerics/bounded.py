@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.formats import MARGIN, Format
 from optimetry.conformance.numerics.trilean import FUNCTIONS, Trilean
 
@@ -87,6 +88,19 @@ class Bounded(NDArrayOperatorsMixin):
     def rounded_through(self, form: Format) -> Bounded:
         """Round to a coarser format and back; what follows may be computed there."""
         return Bounded(self.value, self.held_in(form).bound, self.form, self.nonnegative, form)
+
+    def stored_in(self, dtype: np.dtype[Any]) -> Bounded:
+        """Round to a dtype and back, as storage in it does: exactly known where all within reach rounds to one number.
+
+        Rounding is monotone, so the ends bound what lies between them. For an evaluation that regroups, the slack times
+        the bound is within reach.
+        """
+        with np.errstate(all="ignore"):
+            value, low, high = (
+                x.astype(np.float64).astype(dtype).astype(np.float64).astype(self.value.dtype)
+                for x in (self.value, self.value - SLACK * self.bound, self.value + SLACK * self.bound)
+            )
+            return Bounded(value, np.maximum(high - value, value - low), self.form, self.nonnegative)
 
     def __getitem__(self, index: Any) -> Bounded:
         return Bounded(self.value[index], self.bound[index], self.form, self.nonnegative)

@@ -52,7 +52,7 @@ def expected(
 def _evaluated(case: Case, computed: Declared | None, form: Format | None, narrow: tuple[str, ...]) -> Expected:
     subject, form = subject_of(case), form or with_underflow_room(case.form)
     numbers = BoundedNumbers(subject, form, narrow)
-    groups = list(_groups(case, subject.elementwise))
+    groups = list(_groups(case, subject.elementwise and (computed is None or computed.elementwise)))
     columns = [_columns(case, group) for group in groups]
     joined = _joined(case, groups)
     value = np.empty((len(case.grads), case.size), form.wide)

@@ -30,18 +30,19 @@ FEW = Effort("few", 10, 1)
 LARGEST = 32
 """The most unnamed classes of a family that are tried; of more, every second, third, … is."""
 
-NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, SPLIT = (
+NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, RUN, SPLIT = (
     "named dialect",
     "unnamed member of a family",
     "imprecise arithmetic",
     "subnormals flushed",
     "mistake of an adapter",
+    "run that does more than its rule",
     "two rules, each on its cases",
 )
 OUTSIDE, EQUIVALENT = "outside every family", "equivalent"
-KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, SPLIT, OUTSIDE, EQUIVALENT)
+KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, RUN, SPLIT, OUTSIDE, EQUIVALENT)
 
-MEMBERS = KINDS[:6]
+MEMBERS = KINDS[:7]
 """Those of which it must be said what they compute."""
 
 COLUMNS = ("named exactly", "named wrongly", "diverges", "error", "conforms")
@@ -97,7 +98,7 @@ def kind_of(fault: Fault) -> str:
     kinds = {"dialect": NAMED, "imprecise": IMPRECISE, "conforms": FLUSHED}
     verdict, _, parts = fault.outcome.partition(": ")
     if verdict == "diverges" and parts:
-        return SPLIT if ";" in parts else MISTAKEN
+        return RUN if ", but " in parts else SPLIT if ";" in parts else MISTAKEN
     return kinds.get(verdict, OUTSIDE)
 
 

@@ -170,6 +170,15 @@ COMPUTES = {
 }
 """The mutations that are the documented rule with other hyperparameters: which."""
 
+ANEW = {
+    "momentum_momentum_ignored": "velocity",
+    "momentum_velocity_never_stored": "velocity",
+    "ftrl_squares_never_stored": "squared_accum",
+    "ftrl_linear_never_accumulated": "linear_accum",
+    "asgd_history_never_stored": "history",
+}
+"""The mutations that are the documented rule with a slot that starts anew in every step: which."""
+
 
 def mutant(optimizer: str, old: str, new: str) -> type[Rule]:
     """The documented rule with one text replaced in the source of its methods.
@@ -195,6 +204,8 @@ def _start(optimizer: str, old: str, new: str) -> Start:
 
 
 def _outcome(name: str) -> str:
+    if name in ANEW:
+        return f"diverges: documented, but starts {ANEW[name]} anew in every step"
     return f"diverges: documented with {COMPUTES[name]}" if name in COMPUTES else "diverges"
 
 

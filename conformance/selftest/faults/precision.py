@@ -124,12 +124,14 @@ enter(
         optimizer="adam",
         defect="moments held in float16 beside wider parameters, unscaled: small squares become 0",
         start=hooked(slot=_through(np.float16)),
+        outcome="diverges: documented, but keeps moment1 and moment2 in float16",
     ),
     Fault(
         name="state_in_bfloat16",
         optimizer="momentum",
         defect="velocity held in bfloat16 beside wider parameters, to save memory",
         start=hooked(slot=_through(ml_dtypes.bfloat16)),
+        outcome="diverges: documented, but keeps velocity in bfloat16",
     ),
     Fault(
         name="state_in_float32",
@@ -137,18 +139,21 @@ enter(
         defect="state held in float32 beside float64 parameters",
         start=hooked(slot=_through(np.float32)),
         dtypes=("float64",),
+        outcome="diverges: documented, but keeps moment in float32",
     ),
     Fault(
         name="parameters_in_bfloat16",
         optimizer="sgd",
         defect="parameters held in bfloat16 between steps, without a master copy",
         start=hooked(parameter=lambda before, after: _through(ml_dtypes.bfloat16)(after)),
+        outcome="diverges: documented, but keeps the parameters in bfloat16",
     ),
     Fault(
         name="step_in_float16",
         optimizer="lars_momentum",
         defect="the step is rounded to float16 before it is applied",
         start=_step_in(np.float16),
+        outcome="diverges: documented, but rounds each step to float16",
     ),
     Fault(
         name="step_in_float32",
@@ -156,6 +161,7 @@ enter(
         defect="the step is rounded to float32 beside float64 parameters",
         start=_step_in(np.float32),
         dtypes=("float64",),
+        outcome="diverges: documented, but rounds each step to float32",
     ),
     Fault(
         name="hyperparameters_in_float32",
@@ -186,12 +192,14 @@ enter(
         optimizer="adam",
         defect="hyperparameters held in bfloat16: 0.999 becomes 1, and the second moment stays 0",
         start=_hyperparameters_in(ml_dtypes.bfloat16),
+        outcome="diverges: documented, but rounds its hyperparameters to bfloat16",
     ),
     Fault(
         name="hyperparameters_in_float16",
         optimizer="lamb",
         defect="hyperparameters held in float16 beside float32 parameters",
         start=_hyperparameters_in(np.float16),
+        outcome="diverges: documented, but rounds its hyperparameters to float16",
     ),
     Fault(
         name="powers_in_float32",

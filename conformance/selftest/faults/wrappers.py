@@ -234,8 +234,8 @@ def _remembering(documented: Wrapper, parameters: list[Array], memory: Memory) -
 EMA, AVERAGE, DGC = ExponentialMovingAverage.name, ModelAverage.name, DGCCompress.name
 
 
-def _fault(name: str, optimizer: str, rejected_by: str, defect: str, start: Start) -> Fault:
-    return Fault(name=name, optimizer=optimizer, defect=defect, start=start, rejected_by=rejected_by)
+def _fault(name: str, optimizer: str, rejected_by: str, defect: str, start: Start, outcome: str = "diverges") -> Fault:
+    return Fault(name, optimizer, defect, start, rejected_by, outcome)
 
 
 enter(
@@ -252,7 +252,14 @@ enter(
     _fault("sum_of_norms", "clip_by_global_norm", "sharing_out", "norms added, not squares", _declared(SumOfNorms)),
     _fault("upper_end_only", "clip_by_value", "sign_symmetry", "nothing is too small", _declared(UpperEndOnly)),
     _fault("sign_of_zero", "l1_decay", "sign_symmetry", "sign(0) = 1", _declared(SignOfZeroIsOne)),
-    _fault("narrow_strength", "l2_decay", "oracle", "the strength passes through float16", _declared(NarrowStrength)),
+    _fault(
+        "narrow_strength",
+        "l2_decay",
+        "oracle",
+        "the strength passes through float16",
+        _declared(NarrowStrength),
+        "diverges: documented, but rounds its hyperparameters to float16",
+    ),
     _fault("forgets_the_rest", DGC, "conservation", "what is not sent is lost", _declared(ForgetsTheRest)),
     _fault("largest_upwards", DGC, "conservation", "the largest, not by magnitude", _declared(LargestUpwards)),
     _fault("one_entry_more", DGC, "largest_are_sent", "one entry more is sent", _declared(OneEntryMore)),
@@ -272,7 +279,14 @@ enter(
         _average(AverageOfTheAverage),
     ),
     _fault("forgets_the_product", EMA, "resuming", "saved without its correction", _average(ForgetsTheProduct)),
-    _fault("remembers_the_last_run", EMA, "repeatable", "a run goes on with the state of the last", _remembering),
+    _fault(
+        "remembers_the_last_run",
+        EMA,
+        "repeatable",
+        "a run goes on with the state of the last",
+        _remembering,
+        "diverges: documented, but starts with the state that the run before it ended with",
+    ),
     _fault("fold_loses_the_sum", AVERAGE, "fold", "what is folded is gone", _declared(FoldLosesTheSum)),
     _fault("longer_windows", AVERAGE, "two_windows", "the larger of two limits", _declared(LongerWindows)),
 )
