@@ -13,7 +13,7 @@ from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.confirm import confirmed
-from optimetry.conformance.judging.identify import Identity, identify, in_parts
+from optimetry.conformance.judging.identify import Found, Identity, identify, in_parts, searched
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.laws import Law
@@ -25,11 +25,12 @@ from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import Agreement, Expected, compare, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
 from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
 from optimetry.reference.errors import TargetFault
-from optimetry.reports.results import Computes, Verdict
+from optimetry.reports.results import FOUND, Computes, Verdict
 
 
 @dataclass
@@ -43,6 +44,7 @@ class Examination:
         cases: every case again, from the first.
         guard: what watches over its runs.
         law_cases: on how many of the cases laws are tried.
+        search: seconds that a search for a formula with two edits may take; with 0 one edit is tried, with None none.
         plans: the large cases, which are tried once the others have an explanation.
         agreement: with the documented formula, over the cases tried so far.
         tried: how many those are.
@@ -52,6 +54,7 @@ class Examination:
         rejected: the first case outside the slack, with the trajectory.
         explanation: what explains every case, once the verdict has been built; None where nothing does.
         nearest: the nearest rule, once the verdict has been built, where nothing explains every case.
+        found: what the search for a formula found, where nothing known explains every case.
     """
 
     target: Target
@@ -60,6 +63,7 @@ class Examination:
     cases: Callable[[], Iterator[Case]]
     guard: Guard
     law_cases: int = 0
+    search: float | None = 0.0
     plans: Sequence[Plan] = ()
     agreement: Agreement = field(default_factory=Agreement)
     tried: int = 0
@@ -69,6 +73,7 @@ class Examination:
     rejected: tuple[Case, Array] | None = None
     explanation: Explanation | None = None
     nearest: Nearest | None = None
+    found: Found | None = None
 
     @property
     def settled(self) -> bool:
@@ -204,8 +209,26 @@ class Examination:
             return fields | ({} if telling else {"reason": f"explained equally by {alike}: no case tells them apart"})
         partial = self._in_parts(identity.probed)
         if partial is not None:
-            fields |= {"computes": Computes(parts=partial.parts), "reason": partial.reason}
-        return fields
+            return fields | {"computes": Computes(parts=partial.parts), "reason": partial.reason}
+        return fields | self._searched(identity.probed, reason)
+
+    def _searched(self, probed: Probed | None, reason: str) -> dict[str, Any]:
+        """Return the verdict's fields if a formula that nobody has declared explains every case."""
+        if self.search is None or self.laws.universal or not isinstance(subject_named(self.optimizer), RuleSubject):
+            return {}
+        known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
+        self.found = searched(self.target, known, self.cases, self.guard, self.search)
+        if not self.found.formulas:
+            ended = f"; the search was ended after {self.found.budget.programs} formulas"
+            return {"reason": reason + ended} if self.found.budget.ended else {}
+        formula, identity = self.found.formulas[0], self.found.identity
+        self.explanation, self.agreement, self.tried = formula.explanation, identity.from_document, identity.tried
+        return {
+            "verdict": "dialect",
+            "dialect": FOUND,
+            "computes": Computes(None, formula.name, True),
+            "reason": f"{formula.name}: found by search, and declared nowhere",
+        }
 
     def _identity(self, case: Case, after: Array) -> Identity:
         """Identify what the engine computes, in the rejected run too; the cases run for that complete the agreement."""
