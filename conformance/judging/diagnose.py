@@ -23,6 +23,8 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass, documented_class
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.agreement import Agreement
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault
@@ -108,7 +110,8 @@ def _diagnosis(examination: Examination) -> Diagnosis:
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
             if examination.found is not None and verdict.computes.found:
                 formulas = tuple(_formulas(examination.found))
-                apart = effect(target, default_case(verdict.optimizer, verdict.dtype, 1.0))
+                ruled = isinstance(subject_named(verdict.optimizer), RuleSubject)
+                apart = effect(target, default_case(verdict.optimizer, verdict.dtype, 1.0)) if ruled else None
                 known = dataclasses.replace(known, found=formulas, effect=apart)
     return known
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
@@ -12,9 +12,11 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.programs import (
+    GRAD,
     PARAM,
     Expression,
     Program,
+    fed_through,
     first_state,
     parts_of,
     program_of,
@@ -23,6 +25,8 @@ from optimetry.conformance.naming.programs import (
     updated,
 )
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.reference.declaration import Declared
 from optimetry.reference.rule import Rule, State
 
 
@@ -66,13 +70,15 @@ class Edited:
     def lines(self) -> list[tuple[str, str]]:
         """Each line of the formula that differs, before and after the edits."""
         before, after = self.before, self.program
-        lines = [(line_of(name, before), line_of(name, after)) for name in before]
+        wraps = isinstance(started(self.start, self.hyper), Wrapper)
+        lines = [(line_of(name, before, wraps), line_of(name, after, wraps)) for name in before]
         return [(old, new) for old, new in lines if old != new]
 
     @property
     def formula(self) -> PointClass:
         """The formula as a class of its own, which explains as declared ones do."""
-        kind, program = type(started(self.start, self.hyper)), self.program
+        kind: Any = type(started(self.start, self.hyper))
+        program = self.program
 
         def initial_state(self: Rule, param: Any) -> State:
             return first_state(program, vars(self), param)
@@ -80,7 +86,11 @@ class Edited:
         def update(self: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
             return updated(program, vars(self), param, grad, state, lr, t)
 
-        body = {"initial_state": initial_state, "update": update, "__doc__": kind.__doc__, "__module__": __name__}
+        def feed(self: Any, fed: Sequence[Any], parameters: Sequence[Any], state: Any) -> tuple[list[Any], Any]:
+            return fed_through(program, vars(self), fed, parameters, joint=kind.joint), None
+
+        steps = {"feed": feed} if issubclass(kind, Wrapper) else {"initial_state": initial_state, "update": update}
+        body = {**steps, "__doc__": kind.__doc__, "__module__": __name__}
         family = type(f"Edited{kind.__name__}", (kind,), body)
         changes = self.changes
         dialect = Dialect(
@@ -98,17 +108,15 @@ class Edited:
         return Explanation(self.formula)
 
 
-def started(start: PointClass, hyper: Mapping[str, Any]) -> Rule:
+def started(start: PointClass, hyper: Mapping[str, Any]) -> Declared:
     """Return the formula that is edited, with these hyperparameters; for the document that of the reference."""
-    rule = subject_named(start.optimizer).of(hyper) if start.documented else start.of(hyper)
-    assert isinstance(rule, Rule)
-    return rule
+    return subject_named(start.optimizer).of(hyper) if start.documented else start.of(hyper)
 
 
-def line_of(name: str, program: Program) -> str:
-    """Write the line of one output, the new slots by name."""
+def line_of(name: str, program: Program, wraps: bool = False) -> str:
+    """Write the line of one output, the new slots by name; a wrapper returns gradients."""
     names = {x: new for x, new in new_slots(program).items() if x != program[name]}
-    return f"{name} <- {text_of(program[name], names)}"
+    return f"{GRAD if wraps else name} <- {text_of(program[name], names)}"
 
 
 LONG = 40

@@ -195,6 +195,8 @@ def _operations(part: Expression, slots: Sequence[str], hyperparameters: Sequenc
     yield from ((str(other), *operands) for other in COUNTERPARTS.get(str(name), ()))
     if is_norm(part):
         yield from (("sqrt", ("sum", ("square", x))) for x in (GRAD, PARAM, *slots))
+    if name == "sign":
+        yield ("where", ("greater_equal", operands[0], 0), 1.0, part)
     yield from _moved(part)
 
 

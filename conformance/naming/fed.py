@@ -17,6 +17,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, STEP
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.wrappers.wrapper import WrapperSubject
 
 Runs = Sequence[tuple[Case, Array]]
 """What a target was fed, and its trajectory, shape (steps, elements)."""
@@ -60,9 +61,10 @@ def fed_in(runs: Runs) -> list[Fed]:
     """Sort all tensors of all runs by their size; empty ones, and those without any gradient, are left out."""
     rows: dict[int, list[_Row]] = {}
     for case, after in runs:
-        elementwise = subject_named(case.optimizer).elementwise
-        for row in _rows(case, after):
-            for part in np.split(np.arange(row.size), row.size) if elementwise else [np.arange(row.size)]:
+        subject = subject_named(case.optimizer)
+        tensors = list(_rows(case, after))
+        for row in [_joined(tensors)] if subject.joint and tensors else tensors:
+            for part in np.split(np.arange(row.size), row.size) if subject.elementwise else [np.arange(row.size)]:
                 rows.setdefault(part.size, []).append(row.only(part))
     return [_together(found) for found in rows.values()]
 
@@ -92,10 +94,20 @@ def _rows(case: Case, after: Array) -> list[_Row]:
         steps = [step for step, grads in enumerate(case.grads) if grads[i] is not None]
         if param.size and steps:
             wide = given[steps].astype(np.float64)
-            before = np.vstack([param.reshape(1, -1).astype(np.float64), wide[:-1]])
+            start = param.reshape(1, -1).astype(np.float64)
+            wraps = isinstance(subject_named(case.optimizer), WrapperSubject)
+            before = np.repeat(start, len(steps), axis=0) if wraps else np.vstack([start, wide[:-1]])
             grads = np.array([np.asarray(case.grads[step][i], np.float64).reshape(-1) for step in steps])
             found.append(_Row(case, before, grads, [case.learning_rates[step] for step in steps], wide))
     return found
+
+
+def _joined(rows: Sequence[_Row]) -> _Row:
+    """Put the tensors of a case into one, where each depends on all of them."""
+    params, grads, after = (
+        np.hstack(arrays) for arrays in zip(*((x.params, x.grads, x.after) for x in rows), strict=True)
+    )
+    return _Row(rows[0].case, params, grads, rows[0].rates, after)
 
 
 def _together(rows: Sequence[_Row]) -> Fed:

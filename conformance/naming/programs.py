@@ -13,7 +13,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from optimetry.reference.rule import Rule, State
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.reference.declaration import Declared
+from optimetry.reference.errors import OptimetryError
+from optimetry.reference.rule import State
 
 Expression: TypeAlias = "str | float | tuple[Any, ...]"
 
@@ -60,15 +63,15 @@ def _expression(operand: Any) -> Expression:
     raise TypeError(f"{operand!r} is neither a symbol nor a number")
 
 
-def program_of(rule: Rule) -> Program | None:
-    """Trace one update, with every real hyperparameter and every flag by its name, and the others at their values.
+def program_of(rule: Declared) -> Program | None:
+    """Trace one update, or one step of a wrapper, with every real hyperparameter and every flag by its name.
 
     None where the rule does what cannot be traced, such as choosing an element by the number of the step.
     """
     return _with_flags(rule, {}, [parameter.name for parameter in rule.hyperparameters() if parameter.kind is bool])
 
 
-def _with_flags(rule: Rule, known: Mapping[str, bool], flags: Sequence[str]) -> Program | None:
+def _with_flags(rule: Declared, known: Mapping[str, bool], flags: Sequence[str]) -> Program | None:
     """Trace both branches of the first flag, and join them."""
     if not flags:
         return _traced(rule, known)
@@ -89,21 +92,27 @@ def _joined(flag: str, on: Expression, off: Expression) -> Expression:
     return ("where", flag, on, off)
 
 
-def _traced(rule: Rule, flags: Mapping[str, bool]) -> Program | None:
-    """Trace one update with these flags."""
-    symbolic = object.__new__(type(rule))
+def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
+    """Trace one update with these flags.
+
+    All tensors of a wrapper are traced as one: what it sums, it sums over all that it depends on.
+    """
+    symbolic: Any = object.__new__(type(rule))
     real = {parameter.name for parameter in rule.hyperparameters() if parameter.kind is float}
     for field in dataclasses.fields(rule):
         value = Symbol(field.name) if field.name in real else flags.get(field.name, getattr(rule, field.name))
         object.__setattr__(symbolic, field.name, value)
     try:
+        if isinstance(rule, Wrapper):
+            given, state = symbolic.feed([Symbol(GRAD)], [Symbol(PARAM)], None)
+            return {PARAM: _expression(given[0])} if state is None else None
         first = symbolic.initial_state(Symbol(PARAM))
         names = list(first)
         inputs = State(**{slot: Symbol(slot) for slot in names})
-        param, state = symbolic.update(Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))  # type: ignore[arg-type]
+        param, state = symbolic.update(Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))
         new = {PARAM: _expression(param), **{slot: _expression(state[slot]) for slot in names}}
         return {**new, **{FIRST + slot: _expression(first[slot]) for slot in names}}
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, OptimetryError):
         return None
 
 
@@ -184,6 +193,22 @@ def updated(
     known: dict[Expression, Any] = {}
     values = {name: value_of(program[name], inputs, known, total) for name in (PARAM, *state)}
     return values.pop(PARAM), State(**values)
+
+
+def fed_through(
+    program: Program, hyper: Mapping[str, Any], fed: Sequence[Any], parameters: Sequence[Any], *, joint: bool
+) -> list[Any]:
+    """Do one step of a wrapper, as `Wrapper.feed`; ``joint`` where sums are over all tensors, not over each."""
+    pairs = zip(fed, parameters, strict=True)
+    inputs = [{**hyper, GRAD: grad, PARAM: param} for grad, param in pairs]
+    known: list[dict[Expression, Any]] = [{} for _ in inputs]
+    each = list(zip(inputs, known, strict=True))
+    for part in parts_of(program[PARAM]) if joint else ():
+        if isinstance(part, tuple) and part[0] == "sum":
+            terms = [of_tensor(value_of(part[1], given, values, of_tensor)) for given, values in each]
+            for values in known:
+                values[part] = sum(terms[1:], start=terms[0])
+    return [value_of(program[PARAM], given, values, of_tensor) for given, values in each]
 
 
 def first_state(program: Program, hyper: Mapping[str, Any], param: Any) -> State:

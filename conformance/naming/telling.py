@@ -16,8 +16,10 @@ from optimetry.conformance.naming.families import SETTINGS
 from optimetry.conformance.naming.families.family import Setting
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.subject import Subject
 
-STEPS = 5
+SCALES = (1.0, 0.1, 3.0, 0.3, 1.0)
+"""The scale of the gradients in each step: a limit is passed in some, and in others not."""
 
 ELEMENTS = 8
 """Of the one tensor of a rule whose elements are independent."""
@@ -33,10 +35,10 @@ def telling_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tup
     subject = subject_named(optimizer)
     shapes = ((ELEMENTS,),) if subject.elementwise else TENSORS
     found = []
-    for number, setting in enumerate(SETTINGS.get(optimizer, (Setting({}),))):
+    for number, setting in enumerate(SETTINGS.get(optimizer) or _settings(subject)):
         rng = np.random.default_rng([number, *optimizer.encode()])
         params = [_drawn(rng, shape) for shape in shapes]
-        grads = [[_drawn(rng, shape) for shape in shapes] for _ in range(STEPS)]
+        grads = [[scale * _drawn(rng, shape) for shape in shapes] for scale in SCALES]
         if subject.elementwise:
             params[0][1], grads[0][0][2], grads[1][0][3] = 0.0, 0.0, 0.0
         else:
@@ -45,12 +47,20 @@ def telling_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tup
             optimizer=optimizer,
             dtype=dtype,
             hyper={**subject.of(setting.hyper).hyper()},
-            learning_rates=tuple(setting.rates[step % len(setting.rates)] for step in range(STEPS)),
+            learning_rates=tuple(setting.rates[step % len(setting.rates)] for step in range(len(SCALES))),
             parameters=tuple(array.astype(form.dtype) for array in params),
             grads=tuple(tuple(array.astype(form.dtype) for array in row) for row in grads),
         )
         found.append(limits.offered(case))
     return tuple(found)
+
+
+def _settings(subject: Subject) -> list[Setting]:
+    """Return the first two corners of every hyperparameter, where no family declares telling numbers."""
+    corners = [
+        {x.name: x.corners[number] for x in subject.hyperparameters() if len(x.corners) > number} for number in range(2)
+    ]
+    return [Setting(hyper) for hyper in (corners if corners[0] else corners[:1])]
 
 
 def _drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

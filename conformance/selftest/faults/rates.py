@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optimetry.conformance.selftest.faults.fault import Fault, enter
+from optimetry.conformance.selftest.faults.fault import FOUND, Fault, enter
 from optimetry.conformance.selftest.faults.hooks import hooked
 
 enter(
@@ -43,6 +43,8 @@ enter(
         name="count_of_one_forever",
         optimizer="adamax",
         defect="the count of updates is never advanced",
+        outcome=FOUND,
+        edited=True,
         start=hooked(count=lambda count: 1),
     ),
     Fault(
