@@ -14,10 +14,11 @@ from optimetry.conformance.naming.adapters import Mistaken
 from optimetry.conformance.naming.candidates import arithmetics, tiers, tiers_of_mistakes
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.explanation import Candidate, Explanation
+from optimetry.conformance.naming.nearby import Budget
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.naming.search import Budget, edited_formulas
+from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.splits import Split, properties
 from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.numerics.agreement import Agreement, compare, explained

@@ -148,7 +148,8 @@ def is_norm(part: Expression) -> bool:
 def _slots(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
     """Yield another slot in the place of one, or a slot or the parameter for the gradient."""
     if part in slots:
-        yield from (*slots, 0.0)
+        yield from slots
+        yield 0.0
     elif part == GRAD:
         yield from (PARAM, *slots)
 
@@ -175,7 +176,7 @@ def _operands(part: Expression, slots: Sequence[str], hyperparameters: Sequence[
                 others += _slots(operand, slots, hyperparameters)
                 others += _numbers(operand, slots, hyperparameters)
             elif _is(operand, *UNARY, "negative"):
-                others.append(operand[1])  # type: ignore[index, arg-type]
+                others.append(operand[1])
             yield from ((*part[:i], new, *part[i + 1 :]) for new in others if not isinstance(new, int | float))
 
 

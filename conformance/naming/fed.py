@@ -43,7 +43,7 @@ class Fed:
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of every matrix."""
-        return self.after[0].shape
+        return tuple(self.after[0].shape)
 
     def agree(self, step: int, values: Any) -> Any:
         """Check which formulas agree with the target in one step, shape (formulas, rows, size)."""

@@ -121,7 +121,7 @@ class Step:
             values[i] = self.value(other)
         became = {part: values}
         for number in self.terms.above(root, part):
-            name: str = self.terms.expressions[number][0]  # type: ignore[index, assignment]
+            name: str = self.terms.expressions[number][0]  # type: ignore[index]
             operands = [became[x] if x in became else self.value(x) for x in self.terms.operands[number]]
             became[number] = function(name)(*operands)
         return became[root]
