@@ -15,7 +15,7 @@ from tabulate import tabulate
 
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands import ledger
-from optimetry.conformance.commands.arguments import seconds, seed_of, whole
+from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of, whole
 from optimetry.conformance.commands.check import Check, checked_folder, run, terminal_width, write, write_tables
 from optimetry.conformance.commands.diagnose import add_diagnose
 from optimetry.conformance.commands.jobs import Task
@@ -32,6 +32,7 @@ from optimetry.reports.results import ResultsError
 DEFAULT_DTYPES = ("float32", "float64")
 DEFAULT_EFFORT = "standard"
 DEFAULT_SEED = 0
+DEFAULT_SEARCH = 0.0
 
 EXAMPLES = """\
 examples:
@@ -139,6 +140,7 @@ def parser() -> Parser:
     check.add_argument(
         "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
     )
+    add_search(check, DEFAULT_SEARCH)
     check.set_defaults(command=check_command)
     add_diagnose(commands, DEFAULT_DTYPES)
 
@@ -170,6 +172,7 @@ def check_command(options: argparse.Namespace) -> int:
         effort=EFFORTS[effort],
         seed=seed_of(options.seed),
         time_limit=seconds("--time-limit", options.time_limit),
+        search=search_of(options.search),
     )
     workers = whole("-n", options.n, 1)
     expected = ledger.read(options.expect, [*RULES, *WRAPPERS], list(FORMATS)) if options.expect else ledger.Ledger()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.commands.arguments import seconds, seed_of
+from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of
 from optimetry.conformance.commands.check import terminal_width
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.commands.jobs import Job, Task
@@ -26,6 +26,7 @@ examples:
 exit status: 0 it conforms, as far as it is offered; 1 it does not; 2 wrong usage, or the target cannot be loaded."""
 
 DEFAULT_EFFORT = "quick"
+DEFAULT_SEARCH = 60.0
 
 
 def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
@@ -52,6 +53,7 @@ def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
     )
     parser.add_argument("--seed", default="0", metavar="N", help="seed of the cases, or `random` (0)")
     parser.add_argument("--time-limit", default="60", metavar="S", help="seconds one run of the target may take (60)")
+    add_search(parser, DEFAULT_SEARCH)
     parser.set_defaults(command=diagnose_command, dtypes=tuple(dtypes))
 
 
@@ -61,7 +63,7 @@ def diagnose_command(options: argparse.Namespace) -> int:
     dtypes = chosen("dtype", options.dtype or options.dtypes, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     seed, time_limit = seed_of(options.seed), seconds("--time-limit", options.time_limit)
-    task = Task(options.target, EFFORTS[effort], seed, time_limit, diagnoses=True)
+    task = Task(options.target, EFFORTS[effort], seed, time_limit, search_of(options.search), diagnoses=True)
     with Workers(task, PROCESSES) as workers:
         jobs = shared_out(optimizer, dtypes, len(workers.engines))
         name, version = workers.name, workers.version

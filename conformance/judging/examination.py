@@ -13,7 +13,7 @@ from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.confirm import confirmed
-from optimetry.conformance.judging.identify import Identity, identify, in_parts
+from optimetry.conformance.judging.identify import Found, Identity, identify, in_parts, searched
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.laws import Law
@@ -29,7 +29,7 @@ from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
 from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
 from optimetry.reference.errors import TargetFault
-from optimetry.reports.results import Computes, Verdict
+from optimetry.reports.results import FOUND, Computes, Verdict
 
 
 @dataclass
@@ -43,6 +43,7 @@ class Examination:
         cases: every case again, from the first.
         guard: what watches over its runs.
         law_cases: on how many of the cases laws are tried.
+        search: seconds that a search for a formula with two edits may take; with 0 one edit is tried, with None none.
         plans: the large cases, which are tried once the others have an explanation.
         agreement: with the documented formula, over the cases tried so far.
         tried: how many those are.
@@ -53,6 +54,7 @@ class Examination:
         explanation: what explains every case, once the verdict has been built; None where nothing does.
         partial: what explains every case in parts, once the verdict has been built; None where nothing does.
         nearest: the nearest rule, once the verdict has been built, where nothing explains every case.
+        found: what the search for a formula found, where nothing known explains every case.
     """
 
     target: Target
@@ -61,6 +63,7 @@ class Examination:
     cases: Callable[[], Iterator[Case]]
     guard: Guard
     law_cases: int = 0
+    search: float | None = 0.0
     plans: Sequence[Plan] = ()
     agreement: Agreement = field(default_factory=Agreement)
     tried: int = 0
@@ -71,6 +74,7 @@ class Examination:
     explanation: Explanation | None = None
     partial: Mistaken | Split | None = None
     nearest: Nearest | None = None
+    found: Found | None = None
 
     @property
     def settled(self) -> bool:
@@ -205,7 +209,25 @@ class Examination:
         if identity.several:
             alike = " and ".join(identity.several)
             return fields | ({} if telling else {"reason": f"explained equally by {alike}: no case tells them apart"})
-        return fields | self._partial(identity.probed)
+        return fields | (self._partial(identity.probed) or self._searched(identity.probed, reason))
+
+    def _searched(self, probed: Probed | None, reason: str) -> dict[str, Any]:
+        """Return the verdict's fields if a formula that nobody has declared explains every case."""
+        if self.search is None or self.laws.universal:
+            return {}
+        known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
+        self.found = searched(self.target, known, self.cases, self.guard, self.search)
+        if not self.found.formulas:
+            ended = f"; the search was ended after {self.found.budget.programs} formulas"
+            return {"reason": reason + ended} if self.found.budget.ended else {}
+        formula, identity = self.found.formulas[0], self.found.identity
+        self.explanation, self.agreement, self.tried = formula.explanation, identity.from_document, identity.tried
+        return {
+            "verdict": "dialect",
+            "dialect": FOUND,
+            "computes": Computes(None, formula.name, True),
+            "reason": f"{formula.name}: found by search, and declared nowhere",
+        }
 
     def _identity(self, case: Case, after: Array) -> Identity:
         """Identify what the engine computes, in the rejected run too; the cases run for that complete the agreement."""

@@ -15,13 +15,17 @@ from optimetry.conformance.judging.splitting import Splitting
 from optimetry.conformance.laws import Law
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.candidates import arithmetics, tiers, tiers_of_mistakes, tiers_of_runs
+from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.nearby import Budget
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import surviving
+from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.splits import Split, properties
+from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.numerics.agreement import Agreement, compare, explained, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
@@ -117,6 +121,59 @@ def in_parts(
         return search.of_the_run(laws, broken, only_further=True)
     return search.mistaken(broken) or search.of_the_run(laws, broken) or search.outlived(broken) or search.split(broken)
 
+
+@dataclass(frozen=True)
+class Found:
+    """Formulas that nobody has declared, each an edit of a known one, which explain every case equally.
+
+    Attributes:
+        formulas: the formulas, the simplest first; none where the search found none.
+        identity: what is known of the first.
+        budget: what the search cost.
+    """
+
+    formulas: tuple[Edited, ...]
+    identity: Identity
+    budget: Budget
+
+
+def searched(
+    target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard, seconds: float
+) -> Found:
+    """Search for formulas near the documented one, or near the nearest known ones, that explain every case.
+
+    Args:
+        target: one engine, which nothing known explains.
+        probed: its results in the probes.
+        cases: every case again, from the first.
+        guard: what watches over its runs.
+        seconds: what two edits may cost; one is always tried, and two where this is not 0.
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    search, identities = _Search(target, cases, guard, probed), {}
+    offered = [
+        case
+        for case in telling_cases(probed.optimizer, probed.dtype, probed.limits)
+        if reason_unsupported(target, case) is None
+    ]
+    runs = [(case, trajectory(target, case, guard)) for case in offered]
+
+    def holds(explanation: Explanation) -> bool:
+        identities[explanation] = search.holding(explanation)
+        return identities[explanation] is not None
+
+    document = documented_class(probed.optimizer)
+    near = [rule for rule, _ in probed.agreements() if not rule.documented][:NEAR]
+    budget = Budget(seconds, guard.heartbeat)
+    formulas = edited_formulas([document, *near], runs, holds, budget, 2 if seconds else 1) if runs else []
+    identity = identities[formulas[0].explanation] if formulas else None
+    return Found(tuple(formulas), identity or Identity(None), budget)
+
+
+NEAR = 4
+"""How many known formulas, those nearest to a target, are edited beside the documented one."""
 
 C = TypeVar("C", bound=Candidate)
 

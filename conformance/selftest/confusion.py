@@ -17,6 +17,7 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.families import FAMILIES
 from optimetry.conformance.naming.points import PointClass, classes_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome
+from optimetry.conformance.selftest.faults.fault import FOUND
 from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.selftest.sensitivity import DTYPES, HALF_QUICK, equivalents, judged
 from optimetry.reference.rules import RULES
@@ -39,8 +40,8 @@ NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, RUN, SPLIT = (
     "run that does more than its rule",
     "two rules, each on its cases",
 )
-OUTSIDE, EQUIVALENT = "outside every family", "equivalent"
-KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, RUN, SPLIT, OUTSIDE, EQUIVALENT)
+EDITED, OUTSIDE, EQUIVALENT = "an edit of a formula, in no family", "outside every family", "equivalent"
+KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, RUN, SPLIT, EDITED, OUTSIDE, EQUIVALENT)
 
 MEMBERS = KINDS[:7]
 """Those of which it must be said what they compute."""
@@ -97,6 +98,8 @@ def kind_of(fault: Fault) -> str:
     """The row that a fault belongs to."""
     kinds = {"dialect": NAMED, "imprecise": IMPRECISE, "conforms": FLUSHED}
     verdict, _, parts = fault.outcome.partition(": ")
+    if fault.outcome == FOUND:
+        return EDITED
     if verdict == "diverges" and parts:
         return RUN if ", but " in parts else SPLIT if ";" in parts else MISTAKEN
     return kinds.get(verdict, OUTSIDE)

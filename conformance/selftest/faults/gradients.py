@@ -6,7 +6,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.selftest.faults.fault import Fault, enter
+from optimetry.conformance.selftest.faults.fault import FOUND, Fault, enter
 from optimetry.conformance.selftest.faults.hooks import Grads, hooked
 
 
@@ -161,6 +161,8 @@ enter(
         name="absolute_gradient",
         optimizer="lars_momentum",
         defect="the sign of the gradient is lost",
+        outcome=FOUND,
+        edited=True,
         start=hooked(gradient=np.abs),
     ),
 )

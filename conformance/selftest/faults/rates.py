@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optimetry.conformance.selftest.faults.fault import Fault, enter
+from optimetry.conformance.selftest.faults.fault import FOUND, Fault, enter
 from optimetry.conformance.selftest.faults.hooks import hooked
 
 enter(
@@ -43,6 +43,7 @@ enter(
         name="count_of_one_forever",
         optimizer="adamax",
         defect="the count of updates is never advanced",
+        edited=True,
         start=hooked(count=lambda count: 1),
         outcome="diverges: documented, but counts every update as the first",
     ),

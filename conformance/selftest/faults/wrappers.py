@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
+from optimetry.conformance.selftest.faults.fault import FOUND, Fault, Memory, Start, enter
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage, ModelAverage
 from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm, ClipByNorm, ClipByValue
 from optimetry.conformance.subjects.wrappers.compression import DGCCompress
@@ -234,8 +234,35 @@ def _remembering(documented: Wrapper, parameters: list[Array], memory: Memory) -
 EMA, AVERAGE, DGC = ExponentialMovingAverage.name, ModelAverage.name, DGCCompress.name
 
 
+EDITED = (
+    "limit_shared_out",
+    "term_limited",
+    "corrected_once",
+    "softly_clipped",
+    "largest_element",
+    "sum_of_norms",
+    "upper_end_only",
+    "sign_of_zero",
+    "longer_windows",
+)
+"""The faults that are a change of the formula."""
+
+ONE_EDIT = ("softly_clipped", "upper_end_only", "sign_of_zero")
+"""Those of them that `optimetry check` finds."""
+
+
 def _fault(name: str, optimizer: str, rejected_by: str, defect: str, start: Start, outcome: str = "diverges") -> Fault:
-    return Fault(name, optimizer, defect, start, rejected_by, outcome)
+    outcome = FOUND if name in ONE_EDIT else outcome
+    edited = name in EDITED
+    return Fault(
+        name=name,
+        optimizer=optimizer,
+        defect=defect,
+        start=start,
+        rejected_by=rejected_by,
+        outcome=outcome,
+        edited=edited,
+    )
 
 
 enter(
