@@ -58,7 +58,8 @@ class RAdam(Rule):
         correction = 1 - self.beta2**t
         longest = 2 / (1 - self.beta2) - 1
         length = longest - 2 * t * self.beta2**t / correction
-        rectified = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
-        adaptive = np.sqrt(rectified) * np.sqrt(correction) / (np.sqrt(exp_avg_sq) + self.eps)
+        inf, rho = np.maximum(longest, 5.0), np.maximum(length, 5.0)  # where they are less, the root is not used
+        rectification = np.sqrt((rho - 4) * (rho - 2) * inf / ((inf - 4) * (inf - 2) * rho))
+        adaptive = rectification * np.sqrt(correction) / (np.sqrt(exp_avg_sq) + self.eps)
         factor = np.where(length > 5, adaptive, 1.0)
         return param - lr * exp_avg / (1 - self.beta1**t) * factor, State(exp_avg=exp_avg, exp_avg_sq=exp_avg_sq)
