@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import sys
 import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
@@ -194,21 +195,29 @@ def _start(optimizer: str, old: str, new: str) -> Start:
     return lambda rule, parameters, memory: RuleRun(rule_type.of(rule.hyper()), parameters)
 
 
-def _outcome(name: str) -> str:
-    return f"diverges: documented with {COMPUTES[name]}" if name in COMPUTES else "diverges"
+def enter_mutations(
+    mutations: Mapping[str, Sequence[tuple[str, str, str]]], rejected_by: Mapping[str, str], computes: Mapping[str, str]
+) -> None:
+    """Enter one fault for each mutation.
+
+    Args:
+        mutations: for each rule: a name, what stands in the rule's source, and what stands there instead.
+        rejected_by: the law that rejects a fault first, where no other can, by the fault's name.
+        computes: for faults that are the documented rule with other hyperparameters: which.
+    """
+    for optimizer, changes in mutations.items():
+        for change, old, new in changes:
+            name = f"{optimizer}_{change}"
+            enter(
+                Fault(
+                    name=name,
+                    optimizer=optimizer,
+                    defect=f"`{old.strip()}` reads `{new.strip()}`",
+                    start=_start(optimizer, old, new),
+                    rejected_by=rejected_by.get(name),
+                    outcome=f"diverges: documented with {computes[name]}" if name in computes else "diverges",
+                )
+            )
 
 
-enter(
-    *(
-        Fault(
-            name=f"{optimizer}_{name}",
-            optimizer=optimizer,
-            defect=f"`{old.strip()}` reads `{new.strip()}`",
-            start=_start(optimizer, old, new),
-            rejected_by=REJECTED_BY.get(f"{optimizer}_{name}"),
-            outcome=_outcome(f"{optimizer}_{name}"),
-        )
-        for optimizer, mutations in MUTATIONS.items()
-        for name, old, new in mutations
-    )
-)
+enter_mutations(MUTATIONS, REJECTED_BY, COMPUTES)
