@@ -163,5 +163,5 @@ class Declared:
     @classmethod
     def document(cls) -> str:
         """The page that documents it, as its docstring names it behind ``Documented:``; empty where it names none."""
-        found = re.search(r"Documented: (\S+ \(pages? [^)]+\))", cls.__doc__ or "")
+        found = re.search(r"Documented: (\S+ \((?:pages? [^)]+|docstring)\))", cls.__doc__ or "")
         return found[1] if found else ""

@@ -119,7 +119,8 @@ class Plan:
 
     def case(self) -> Case:
         """Build the case of this plan, the same each time."""
-        draw = _Draw(np.random.default_rng(self.seed), FORMATS[self.dtype], self.hyper.get("epsilon", 1e-3))
+        epsilon = self.hyper.get("epsilon", self.hyper.get("eps", 1e-3))
+        draw = _Draw(np.random.default_rng(self.seed), FORMATS[self.dtype], epsilon)
         grads = [tuple(self._grad(draw, tensor, step) for tensor in self.tensors) for step in range(self.steps)]
         return Case(
             optimizer=self.optimizer,
@@ -241,7 +242,7 @@ def _value(choose: Chooser, declared: Hyperparameter) -> Any:
     low, high = declared.domain.ends
     if declared.kind is int:
         return choose.between(int(low), int(min(high, low + 5)))
-    return _logarithmic(choose) if high == np.inf else max(low, high - 1) + choose.between(1, 99) / 100
+    return max(low, 0.0) + _logarithmic(choose) if high == np.inf else max(low, high - 1) + choose.between(1, 99) / 100
 
 
 def _logarithmic(choose: Chooser) -> float:

@@ -14,6 +14,7 @@ from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.loading import version_note
@@ -42,6 +43,7 @@ def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
     )
     parser.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
     parser.add_argument("--optimizer", required=True, metavar="NAME", help="one of: " + ", ".join(SUBJECTS))
+    parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
     parser.add_argument(
         "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)} ({' and '.join(dtypes)})"
     )
@@ -59,7 +61,7 @@ def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
 
 def diagnose_command(options: argparse.Namespace) -> int:
     """Run ``optimetry diagnose``."""
-    (optimizer,) = chosen("optimizer", [options.optimizer], SUBJECTS)
+    (optimizer,) = chosen_in(options.book, [options.optimizer])
     dtypes = chosen("dtype", options.dtype or options.dtypes, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     seed, time_limit = seed_of(options.seed), seconds("--time-limit", options.time_limit)

@@ -18,6 +18,7 @@ from optimetry.conformance.numerics.agreement import SLACK, Expected
 from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule
@@ -66,7 +67,7 @@ def bounded() -> Any:
 
 def test_every_subject_but_a_few_has_dialects() -> None:
     assert set(DIALECTS) == set(HYPERS) - {"sgd"}
-    assert set(SUBJECTS) - set(DIALECTS) == {"sgd", "clip_by_value", "l1_decay"}
+    assert {*RULES, *WRAPPERS} - set(DIALECTS) == {"sgd", "clip_by_value", "l1_decay"}
     assert set(FAMILIES) == set(RULES) - {"sgd"}
 
 
