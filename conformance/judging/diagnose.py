@@ -18,7 +18,7 @@ from optimetry.conformance.judging.divergence import Divergence, first_divergenc
 from optimetry.conformance.judging.effect import default_case, effect
 from optimetry.conformance.judging.examination import Examination
 from optimetry.conformance.judging.examine import examined
-from optimetry.conformance.judging.identify import Found
+from optimetry.conformance.judging.searching import Found
 from optimetry.conformance.judging.worked import Worked, worked
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass, documented_class

@@ -13,9 +13,12 @@ from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.confirm import confirmed
-from optimetry.conformance.judging.identify import Found, Identity, identify, in_parts, searched
+from optimetry.conformance.judging.holding import Identity
+from optimetry.conformance.judging.identify import identify
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
+from optimetry.conformance.judging.parts import in_parts
 from optimetry.conformance.judging.scale import contradiction
+from optimetry.conformance.judging.searching import Found, searched
 from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken

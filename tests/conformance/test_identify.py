@@ -12,7 +12,8 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging import identify as identifying
-from optimetry.conformance.judging.identify import Identity, identify
+from optimetry.conformance.judging.holding import Identity
+from optimetry.conformance.judging.identify import identify
 from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.families.clips import RoundedClipByNorm
 from optimetry.conformance.naming.points import documented_class

@@ -13,7 +13,7 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.identify import in_parts
+from optimetry.conformance.judging.parts import in_parts
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken
