@@ -32,6 +32,9 @@ COUNTERPARTS = {
     "minimum": ("maximum",),
     "greater": ("greater_equal",),
     "greater_equal": ("greater",),
+    "less": ("less_equal", "greater"),
+    "less_equal": ("less", "greater_equal"),
+    "not_equal": ("equal",),
     "bitwise_and": ("bitwise_or",),
     "bitwise_or": ("bitwise_and",),
 }
@@ -40,7 +43,7 @@ COUNTERPARTS = {
 UNARY = ("sqrt", "square", "absolute", "sign")
 """Functions of one operand that are left out, added, or taken for each other."""
 
-COMPARISONS = ("greater", "greater_equal", "equal")
+COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
 CONDITIONS = (*COMPARISONS, "bitwise_and", "bitwise_or")
 """Operations whose result is true or false."""
 

@@ -1,4 +1,4 @@
-"""Runs that do something beside their rule: a slot in less precision, an earlier gradient, an update left out.
+"""Runs that do something beside their rule: a slot in less precision, an update left out, state that outlives a run.
 
 Others of these kinds stand with the state, the elements, the gradients and the precision that they are about.
 """
@@ -18,7 +18,7 @@ from optimetry.conformance.selftest.faults.hooks import Grads, HookedRun, Hooks,
 from optimetry.conformance.selftest.faults.state import Run
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage
 from optimetry.conformance.targets.numpy.target import RuleRun
-from optimetry.conformance.targets.numpy.wrappers import AverageFeed, GradientFeed
+from optimetry.conformance.targets.numpy.wrappers import AverageFeed
 from optimetry.reference.averaging.exponential import Decayed
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
@@ -41,51 +41,8 @@ def _slot_in(slot: str, dtype: Any) -> Start:
     return lambda rule, parameters, memory: Held(rule, parameters)
 
 
-class _Late(RuleRun):
-    """Uses the gradients of an earlier step, and none before there is one."""
-
-    steps = 1
-
-    def __init__(self, rule: Rule, parameters: list[Array]) -> None:
-        super().__init__(rule, parameters)
-        self.queue: list[Grads] = [[None] * len(parameters) for _ in range(self.steps)]
-
-    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        self.queue.append([None if grad is None else grad.copy() for grad in grads])
-        return super().step(self.queue.pop(0), learning_rate)
-
-
-class _TwoLate(_Late):
-    """The same two steps later."""
-
-    steps = 2
-
-
-class _LateOwn(RuleRun):
-    """Uses each parameter's gradient before this one, and zeros at first."""
-
-    def __init__(self, rule: Rule, parameters: list[Array]) -> None:
-        super().__init__(rule, parameters)
-        self.before = [np.zeros_like(param) for param in parameters]
-
-    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        used = [None if grad is None else old for grad, old in zip(grads, self.before, strict=True)]
-        self.before = [old if new is None else new.copy() for old, new in zip(self.before, grads, strict=True)]
-        return super().step(used, learning_rate)
-
-
-class _LateFeed(GradientFeed):
-    """Clips the gradients of the step before, and zeros at first."""
-
-    before: list[Array] | None = None
-
-    def transform(self, grads: list[Array]) -> list[Array]:
-        used = self.before or [np.zeros_like(grad) for grad in grads]
-        self.before = [grad.copy() for grad in grads]
-        return super().transform(used)
-
-
-def _run(kind: type[RuleRun]) -> Start:
+def run_as(kind: type[RuleRun]) -> Start:
+    """Begin runs of this kind."""
     return lambda rule, parameters, memory: kind(rule, parameters)
 
 
@@ -99,7 +56,7 @@ def _skipping(skipped: Callable[[int], bool]) -> Start:
             self.taken += 1
             return super().step([None] * len(grads) if skipped(self.taken) else grads, learning_rate)
 
-    return _run(Skipping)
+    return run_as(Skipping)
 
 
 def _last_kept(before: Array, after: Array) -> Array:
@@ -183,13 +140,14 @@ def _clipped(limit: float) -> Start:
 EMA = ExponentialMovingAverage.name
 
 
-def _fault(name: str, optimizer: str, does: str, defect: str, start: Start, **more: Any) -> Fault:
+def beside(name: str, optimizer: str, does: str, defect: str, start: Start, **more: Any) -> Fault:
+    """Declare a fault of a run, which ``does`` something beside its rule: the documented one, or ``rule``."""
     rule = more.pop("rule", "documented")
     return Fault(name, optimizer, defect, start, outcome=f"diverges: {rule}, but {does}", **more)
 
 
 enter(
-    _fault(
+    beside(
         "second_moment_in_bfloat16",
         "adam",
         "keeps moment2 in bfloat16",
@@ -198,14 +156,14 @@ enter(
         dtypes=("float32", "float64"),
         because="computes the documented rule, but keeps moment2 in bfloat16",
     ),
-    _fault(
+    beside(
         "first_moment_in_float16",
         "lamb",
         "keeps moment1 in float16",
         "the first moment alone is held in float16",
         _slot_in("moment1", np.float16),
     ),
-    _fault(
+    beside(
         "linear_part_in_float32",
         "ftrl",
         "keeps linear_accum in float32",
@@ -213,71 +171,35 @@ enter(
         _slot_in("linear_accum", np.float32),
         dtypes=("float64",),
     ),
-    _fault(
+    beside(
         "average_in_bfloat16",
         EMA,
         "keeps its state in bfloat16",
         "averages are held in bfloat16",
         lambda documented, parameters, memory: _HalfAverage(documented, parameters),
     ),
-    _fault(
-        "gradient_of_the_step_before",
-        "adam",
-        "uses the gradients of the step before",
-        "an all-reduce that is not waited for: the gradients are those of the step before",
-        _run(_Late),
-        dtypes=("float32", "float64"),
-    ),
-    _fault(
-        "gradient_of_two_steps_before",
-        "momentum",
-        "uses the gradients of 2 steps before",
-        "a pipeline of two stages updates with the gradients of two steps before",
-        _run(_TwoLate),
-    ),
-    _fault(
-        "gradient_before_this_one",
-        "lars_momentum",
-        "uses the gradients of the step before",
-        "two buffers of gradients are swapped too early",
-        _run(_LateOwn),
-    ),
-    _fault(
-        "clipped_a_step_late",
-        "clip_by_norm",
-        "uses the gradients of the step before",
-        "the clipped gradients are written where those of the next step are read",
-        lambda documented, parameters, memory: _LateFeed(documented, parameters),
-    ),
-    _fault(
-        "rate_of_two_steps_before",
-        "ftrl",
-        "uses the learning rate of 2 steps before",
-        "the scheduler acts two steps late",
-        hooked(rate=lambda rates: rates[-3:][0]),
-    ),
-    _fault(
+    beside(
         "every_second_update_skipped",
         "adagrad",
         "skips every 2nd update",
         "gradients are meant to be accumulated over two steps, and are thrown away in one of them",
         _skipping(lambda step: step % 2 == 0),
     ),
-    _fault(
+    beside(
         "every_third_update_skipped",
         "lamb",
         "skips every 3rd update",
         "every third step is taken for a warm-up",
         _skipping(lambda step: step % 3 == 0),
     ),
-    _fault(
+    beside(
         "one_update_in_four",
         "rmsprop",
         "skips all but every 4th update",
         "updates every fourth step, with that step's gradients alone",
         _skipping(lambda step: step % 4 != 0),
     ),
-    _fault(
+    beside(
         "last_element_skipped",
         "adam",
         "leaves out the last element of every tensor",
@@ -285,7 +207,7 @@ enter(
         hooked(parameter=_last_kept),
         dtypes=("float32", "float64"),
     ),
-    _fault(
+    beside(
         "last_element_skipped_by_a_dialect",
         "adam",
         "leaves out the last element of every tensor",
@@ -293,28 +215,28 @@ enter(
         _last_kept_by_a_dialect,
         rule="scaled_epsilon",
     ),
-    _fault(
+    beside(
         "last_element_skipped_with_its_state",
         "lars_momentum",
         "leaves out the last element of every tensor",
         "the loop ends at n - 1, in a rule with norms",
-        _run(_LastOut),
+        run_as(_LastOut),
     ),
-    _fault(
+    beside(
         "first_tensor_dropped",
         "momentum",
         "leaves out the first of several tensors",
         "the list of several parameters is read from 1",
         hooked(grads=lambda grads: [None if i == 0 < len(grads) - 1 else grad for i, grad in enumerate(grads)]),
     ),
-    _fault(
+    beside(
         "first_moment_started_anew",
         "adam",
         "starts moment1 anew in every step",
         "the first moment is a local variable of the step",
         _FirstMomentAnew,
     ),
-    _fault(
+    beside(
         "state_outlives_runs",
         "adam",
         "starts with the state that the run before it ended with",
@@ -322,7 +244,7 @@ enter(
         _OutlivesRuns,
         rejected_by="repeatable",
     ),
-    _fault(
+    beside(
         "velocity_outlives_runs",
         "momentum",
         "starts with the state that the run before it ended with",
@@ -330,7 +252,7 @@ enter(
         _OutlivesRuns,
         rejected_by="repeatable",
     ),
-    _fault(
+    beside(
         "nonfinite_replaced_by_zero",
         "rmsprop",
         "takes 0 for NaN and infinities in gradients",
@@ -338,7 +260,7 @@ enter(
         hooked(gradient=_zero_for_nonfinite),
         rejected_by="nonfinite_gradients_act",
     ),
-    _fault(
+    beside(
         "nonfinite_gradient_is_missing",
         "momentum",
         "takes no gradient for a whole gradient with NaN or an infinity in it",
@@ -346,7 +268,7 @@ enter(
         hooked(grads=_none_unless_finite),
         rejected_by="nonfinite_gradients_act",
     ),
-    _fault(
+    beside(
         "clipped_at_ten",
         "lars_momentum",
         "clips every gradient element to ±10",
