@@ -24,6 +24,7 @@ def parametrize_with_checks(
     effort: str = "quick",
     seed: int = 0,
     expect: str | Path | None = None,
+    book: str = "fluid",
 ) -> pytest.MarkDecorator:
     """Decorate a test function with one check for each optimizer, dtype and engine of a target.
 
@@ -35,12 +36,13 @@ def parametrize_with_checks(
 
     Args:
         target: a target, or what ``optimetry check`` takes: a built-in name, or ``module:object``.
-        optimizers: rule names, all by default.
+        optimizers: rule names, all of the book by default.
         dtypes: dtype names.
         effort: ``quick``, ``standard`` or ``thorough``.
         seed: the seed of the cases.
         expect: the path of a ledger, as for ``optimetry check --expect``: what it lists is expected to fail, and a
             line of it that is stale fails.
+        book: whose document is the judge: ``fluid`` or ``torch``.
 
     Raises:
         UsageError: a name is unknown.
@@ -49,4 +51,4 @@ def parametrize_with_checks(
     """
     from optimetry.conformance.plugin.checks import Judging, parametrization
 
-    return parametrization(Judging.of(target, optimizers, dtypes, effort, seed, expect))
+    return parametrization(Judging.of(target, optimizers, dtypes, effort, seed, expect, book))

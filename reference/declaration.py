@@ -107,6 +107,7 @@ class Declared:
     Class attributes:
         name: its name, as on the command line.
         elementwise: whether an element of the result depends on the same element of the inputs alone.
+        counts_zeros: whether elements that are zero in all inputs change what others become, as no norm does.
 
     Raises:
         HyperparameterError: a value is missing, unknown, of the wrong type, NaN or outside its domain.
@@ -114,6 +115,7 @@ class Declared:
 
     name: ClassVar[str]
     elementwise: ClassVar[bool] = True
+    counts_zeros: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for declared in self.hyperparameters():
@@ -161,5 +163,5 @@ class Declared:
     @classmethod
     def document(cls) -> str:
         """The page that documents it, as its docstring names it behind ``Documented:``; empty where it names none."""
-        found = re.search(r"Documented: (\S+ \(pages? [^)]+\))", cls.__doc__ or "")
+        found = re.search(r"Documented: (\S+ \((?:pages? [^)]+|docstring)\))", cls.__doc__ or "")
         return found[1] if found else ""

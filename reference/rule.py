@@ -80,6 +80,7 @@ class Rule(Declared):
     """The base of every update rule.
 
     Class attributes, beside those of `Declared`:
+        book: the collection of documents that holds it; the name of a rule of another book than fluid begins with it.
         slots: the names of the state arrays, in the order of the document.
         learning_rate: the documented default, or None where the document requires a value.
         scaling: how the rule scales, if it does.
@@ -88,6 +89,7 @@ class Rule(Declared):
             where there are none.
     """
 
+    book: ClassVar[str] = "fluid"
     slots: ClassVar[tuple[str, ...]] = ()
     learning_rate: ClassVar[float | None] = None
     scaling: ClassVar[Scaling | None] = None
@@ -113,24 +115,28 @@ class Rule(Declared):
 
 
 RULES: dict[str, type[Rule]] = {}
-"""Every documented rule by name; filled when `optimetry.reference.rules` is imported."""
+"""Every rule of fluid by name; filled when `optimetry.reference.rules` is imported."""
+
+BOOKS: dict[str, dict[str, type[Rule]]] = {"fluid": RULES}
+"""Every book by name, with its rules by theirs; filled when `optimetry.reference.books` is imported."""
 
 RuleType = TypeVar("RuleType", bound=type[Rule])
 
 
 def documented(rule: RuleType) -> RuleType:
-    """Class decorator: enter a documented rule into `RULES`."""
-    RULES[rule.name] = rule
+    """Class decorator: enter a documented rule into its book."""
+    BOOKS.setdefault(rule.book, {})[rule.name] = rule
     return rule
 
 
 def rule_named(name: str) -> type[Rule]:
-    """The documented rule of that name.
+    """The documented rule of that name: ``adam`` of fluid, ``torch.adam`` of another book.
 
     Raises:
         UnknownOptimizerError: no such rule.
     """
+    rules = BOOKS.get(name.partition(".")[0], RULES)
     try:
-        return RULES[name]
+        return rules[name]
     except KeyError:
-        raise UnknownOptimizerError(f"unknown optimizer {name!r}, must be one of: {', '.join(RULES)}") from None
+        raise UnknownOptimizerError(f"unknown optimizer {name!r}, must be one of: {', '.join(rules)}") from None

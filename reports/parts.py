@@ -22,6 +22,23 @@ MISTAKES = {
 }
 """The entries of `Part.given` that are one of a few words."""
 
+RUN = {
+    "held": "keeps {what} in {format}",
+    "rounded": "rounds {what} to {format}",
+    "late": "uses {what} of {steps} before",
+    "returned_late": "returns the parameters of {steps} before",
+    "skipped_steps": "skips {which}",
+    "left_out_elements": "leaves out {which}",
+    "left_out_tensors": "leaves out {which}",
+    "reset": "starts {what} anew {when}",
+    "shared": "has one {what} for {whose}",
+    "replaced": "takes {new} for {old}",
+    "clipped": "clips every gradient element to {limits}",
+    "count": "counts {how}",
+    "survives": "starts with the state that the run before it ended with",
+}
+"""What a run may do that its rule does not say: `Part.run` has one of these as ``finding``, and what stands in it."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -33,18 +50,22 @@ class Part:
             ``{"property": "use_nesterov", "is": false}``; None for every case.
         given: what reaches the rule in place of the case's inputs, such as ``{"held": {"momentum": 0.9}}``; None where
             nothing else does.
+        run: what the run does that the rule does not say, such as ``{"finding": "held", "what": ["velocity"], "format":
+            "bfloat16"}``; None where it does nothing of the kind.
     """
 
     rule: str
     where: Mapping[str, Any] | None = None
     given: Mapping[str, Any] | None = None
+    run: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:
         given = f" with {_inputs(self.given)}" if self.given else ""
         where = f" where {condition(self.where)}" if self.where else ""
         if self.given and HELD in self.given and not where:
             where = " whatever is given"
-        return f"{self.rule}{given}{where}"
+        run = f", but {_done(self.run)}" if self.run else ""
+        return f"{self.rule}{given}{where}{run}"
 
     @property
     def words(self) -> str:
@@ -69,6 +90,14 @@ def _inputs(given: Mapping[str, Any]) -> str:
     if kind == COMPLEMENT:
         return f"1 - {what} in place of {what}"
     return MISTAKES[kind, what]
+
+
+def _done(run: Mapping[str, Any]) -> str:
+    """Write what a run does: ``keeps moment1 and moment2 in float16``."""
+    words = {name: " and ".join(x) if isinstance(x, list | tuple) else _text(x) for name, x in run.items()}
+    if "steps" in run:
+        words["steps"] = "the step" if run["steps"] == 1 else f"{run['steps']} steps"
+    return RUN[run["finding"]].format(**words)
 
 
 def _text(value: Any) -> str:

@@ -61,6 +61,10 @@ class Header:
     effort: str
 
 
+FOUND = "found"
+"""The name of a dialect that a search found, in place of a declared one."""
+
+
 @dataclass(frozen=True)
 class Computes:
     """A typed identity: which rule, and how it is computed.
@@ -82,7 +86,7 @@ class Computes:
     parts: list[Part] = field(default_factory=list)
 
     def __str__(self) -> str:
-        rules = [self.rule] if self.rule else map(str, self.parts)
+        rules = [f"{FOUND}: {self.formula}"] if self.found else [self.rule] if self.rule else map(str, self.parts)
         return "; ".join([*rules, *map(described, self.arithmetic)])
 
 

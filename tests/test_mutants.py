@@ -1,10 +1,11 @@
-"""The mutants that once survived: each can still be made, and the page names the test that notices it."""
+"""The mutants that once survived, and those that change nothing: each can still be made."""
 
 import re
 
 import pytest
 
 from tests.mutation.named import mutants, table
+from tests.mutation.run import Change, equivalents
 from tests.mutation.workspace import ROOT
 
 NAMED = mutants()
@@ -20,3 +21,9 @@ def test_a_named_mutant_can_be_made_and_its_test_exists(row: dict[str, str]) -> 
 
 def test_the_page_has_their_table() -> None:
     assert table() in (ROOT / "docs" / "mutants.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("change", equivalents(), ids=lambda change: f"{change.file}: {change.new[0]}"[:80])
+def test_what_an_equivalent_mutant_changes_still_stands_in_its_file(change: Change) -> None:
+    lines = {line.strip() for line in (ROOT / change.file).read_text(encoding="utf-8").splitlines()}
+    assert lines >= {*change.old}, "delete the entry, or write it as the line is now"

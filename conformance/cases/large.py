@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.sparse import SPARSE, places
 from optimetry.conformance.cases.strategies import SHAPES, STEPS, Drawn, Plan, Tensor, seeded_plan
 from optimetry.conformance.numerics.formats import FORMATS
 
@@ -32,12 +33,14 @@ class Scale:
         steps: how many steps are taken.
         drawn: whether hyperparameters and magnitudes are drawn, instead of the defaults and N(0, 1) from zero, where
             every update shows.
+        sparse: whether all but a few elements are zero, for subjects with norms alone: then tensors of any size do.
     """
 
     shapes: tuple[Shape, ...]
     tensors: int = 1
     steps: int = 3
     drawn: bool = False
+    sparse: bool = False
 
     @property
     def long(self) -> bool:
@@ -51,7 +54,12 @@ MIXED: tuple[Shape, ...] = ((3,), (17,), (), (1,), (2, 3))
 SHORT: tuple[Shape, ...] = ((17,),)
 """The shape of the tensor in a long run."""
 
-FEW_SCALES = (Scale(((4099,),)), Scale(MIXED, tensors=70, drawn=True), Scale(SHORT, steps=300))
+FEW_SCALES = (
+    Scale(((4099,),), sparse=True),
+    Scale(((4099,),)),
+    Scale(MIXED, tensors=70, drawn=True),
+    Scale(SHORT, steps=300),
+)
 """A big tensor with a tail behind its blocks, more tensors than one launch takes, and more steps than 8 bits count."""
 
 SCALES = (
@@ -60,6 +68,7 @@ SCALES = (
     Scale(((65_537,),)),
     Scale(((257, 129),), drawn=True),
     Scale(((33, 65, 31),)),
+    Scale(((1_000_003,),), steps=2, sparse=True),
     Scale(((1_000_003,),), steps=2, drawn=True),
     Scale(MIXED, tensors=1000, steps=2),
     Scale(SHORT, steps=2500),
@@ -85,12 +94,14 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
     A long run has gradients of one sign, so that a wrong factor adds up.
     """
     for scale in scales:
+        if scale.sparse and (subject.elementwise or subject.counts_zeros):
+            continue
         drawn = seeded_plan(subject, dtype, f"{seed} {scale.shapes} {scale.tensors} {scale.steps}")
         from_zero = subject.elementwise and not scale.drawn and not scale.long
         tensor = Tensor(
             shape=(),
-            start="zero" if from_zero else "mixed",
-            pattern="one_sign" if scale.long else "mixed" if scale.drawn else "normal",
+            start=SPARSE if scale.sparse else "zero" if from_zero else "mixed",
+            pattern=SPARSE if scale.sparse else "one_sign" if scale.long else "mixed" if scale.drawn else "normal",
             untouched=False,
             missing=None,
         )
@@ -116,8 +127,10 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
 
 def _summable(plan: Plan, subject: Drawn) -> bool:
     """Whether sums over a tensor, or over all, have few enough terms for the oracle, and for their rounding errors."""
-    terms = size(plan) if subject.joint else max(math.prod(tensor.shape) for tensor in plan.tensors)
-    return size(plan) <= WHOLE and 8 * terms * FORMATS[plan.dtype].roundoff <= 1
+    pairs = zip(plan.tensors, sizes(plan), strict=True)
+    each = [len(places(count)) if tensor.pattern == SPARSE else count for tensor, count in pairs]
+    terms = sum(each) if subject.joint else max(each)
+    return sum(each) <= WHOLE and 8 * terms * FORMATS[plan.dtype].roundoff <= 1
 
 
 def built(plan: Plan, subject: Drawn) -> Case:
@@ -134,7 +147,12 @@ def _built(plan: str, subject: Drawn) -> Case:
 
 def size(plan: Plan) -> int:
     """Return the number of elements of all tensors."""
-    return sum(math.prod(tensor.shape) for tensor in plan.tensors)
+    return sum(sizes(plan))
+
+
+def sizes(plan: Plan) -> list[int]:
+    """Return the number of elements of each tensor."""
+    return [math.prod(tensor.shape) for tensor in plan.tensors]
 
 
 def smallest(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:

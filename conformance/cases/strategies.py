@@ -21,6 +21,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.sparse import SPARSE, sparse
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS, Format
 from optimetry.reference.declaration import Hyperparameter
@@ -87,6 +88,10 @@ PARAMETERS: dict[str, Callable[[_Draw, tuple[int, ...]], Any]] = {
     "ones": lambda draw, shape: np.ones(shape),
 }
 
+LARGE_PATTERNS = PATTERNS | {SPARSE: lambda draw, shape, progress: sparse(draw.rng.normal(size=shape))}
+LARGE_PARAMETERS = PARAMETERS | {SPARSE: lambda draw, shape: sparse(draw.rng.normal(size=shape))}
+"""With what large cases alone have."""
+
 
 @dataclass(frozen=True)
 class Tensor:
@@ -114,19 +119,20 @@ class Plan:
 
     def case(self) -> Case:
         """Build the case of this plan, the same each time."""
-        draw = _Draw(np.random.default_rng(self.seed), FORMATS[self.dtype], self.hyper.get("epsilon", 1e-3))
+        epsilon = self.hyper.get("epsilon", self.hyper.get("eps", 1e-3))
+        draw = _Draw(np.random.default_rng(self.seed), FORMATS[self.dtype], epsilon)
         grads = [tuple(self._grad(draw, tensor, step) for tensor in self.tensors) for step in range(self.steps)]
         return Case(
             optimizer=self.optimizer,
             dtype=self.dtype,
             hyper=self.hyper,
             learning_rates=tuple(self.rate if 2 * step < self.steps else self.later_rate for step in range(self.steps)),
-            parameters=tuple(_cast(PARAMETERS[x.start](draw, x.shape), draw.form) for x in self.tensors),
+            parameters=tuple(_cast(LARGE_PARAMETERS[x.start](draw, x.shape), draw.form) for x in self.tensors),
             grads=tuple(grads),
         )
 
     def _grad(self, draw: _Draw, tensor: Tensor, step: int) -> Array | None:
-        grad = _cast(PATTERNS[tensor.pattern](draw, tensor.shape, step / max(self.steps - 1, 1)), draw.form)
+        grad = _cast(LARGE_PATTERNS[tensor.pattern](draw, tensor.shape, step / max(self.steps - 1, 1)), draw.form)
         if tensor.untouched and grad.size > 1:
             grad.flat[0] = 0
         return None if tensor.missing is not None and step == tensor.missing % self.steps else grad
@@ -177,6 +183,11 @@ class Drawn(Hashable, Protocol):
     @property
     def joint(self) -> bool:
         """Whether what one parameter gets depends on the others."""
+        ...
+
+    @property
+    def counts_zeros(self) -> bool:
+        """Whether elements that are zero in all inputs change what others become."""
         ...
 
     def hyperparameters(self) -> Sequence[Hyperparameter]:
@@ -231,7 +242,7 @@ def _value(choose: Chooser, declared: Hyperparameter) -> Any:
     low, high = declared.domain.ends
     if declared.kind is int:
         return choose.between(int(low), int(min(high, low + 5)))
-    return _logarithmic(choose) if high == np.inf else max(low, high - 1) + choose.between(1, 99) / 100
+    return max(low, 0.0) + _logarithmic(choose) if high == np.inf else max(low, high - 1) + choose.between(1, 99) / 100
 
 
 def _logarithmic(choose: Chooser) -> float:

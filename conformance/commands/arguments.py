@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 import secrets
 
@@ -42,3 +43,28 @@ def seconds(option: str, text: str) -> float:
     if not (math.isfinite(number) and number > 0):
         raise UsageError(f"{option} = {text!r}, must be a number of seconds above 0")
     return number
+
+
+def add_search(parser: argparse.ArgumentParser, default: float) -> None:
+    """Add the option ``--search`` to a command."""
+    parser.add_argument(
+        "--search",
+        default=f"{default:g}",
+        metavar="SECONDS|off",
+        help="search for the formula of what nothing known explains: one edit of a known one, and two for so many "
+        f"seconds of the processor's time, none for 0 (default {default:g})",
+    )
+
+
+def search_of(text: str) -> float | None:
+    """Parse the argument of ``--search``: a number of seconds, which may be 0, or ``off``, which is None.
+
+    Raises:
+        UsageError: the text is neither.
+    """
+    if text == "off":
+        return None
+    try:
+        return 0.0 if float(text) == 0 else seconds("--search", text)
+    except ValueError:
+        raise UsageError(f"--search = {text!r}, must be a number of seconds or `off`") from None

@@ -15,13 +15,15 @@ from tabulate import tabulate
 
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands import ledger
-from optimetry.conformance.commands.arguments import seconds, seed_of, whole
+from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of, whole
 from optimetry.conformance.commands.check import Check, checked_folder, run, terminal_width, write, write_tables
 from optimetry.conformance.commands.diagnose import add_diagnose
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.rules import add_rules
 from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_meaning, builtin_names, builtin_version
 from optimetry.reference.errors import OptimetryError, UsageError
@@ -32,11 +34,13 @@ from optimetry.reports.results import ResultsError
 DEFAULT_DTYPES = ("float32", "float64")
 DEFAULT_EFFORT = "standard"
 DEFAULT_SEED = 0
+DEFAULT_SEARCH = 0.0
 
 EXAMPLES = """\
 examples:
   optimetry check numpy --effort quick                     our own reference, which must conform
   optimetry check torch --optimizer adam --dtype float32   one optimizer of an installed framework
+  optimetry check torch --book torch                       against torch's own document in place of fluid's
   optimetry check mypackage.adapter:Target --out results   your own, with counterexamples to keep
   optimetry targets                                        the built-in targets
   optimetry rules adam                                     what is documented of one optimizer; without a name, all
@@ -54,7 +58,8 @@ examples:
   optimetry check mypackage.adapter:Target --optimizer adam --optimizer sgd --dtype bfloat16
   optimetry check torch --out results --expect expected.txt      verdicts listed in expected.txt do not fail
   optimetry check torch --seed random                            new cases, from a seed that is printed
-  optimetry check torch --optimizer clip_by_global_norm          one of the wrappers"""
+  optimetry check torch --optimizer clip_by_global_norm          one of the wrappers
+  optimetry check mypackage.adapter:Target --book torch --optimizer adamw     is it torch's AdamW?"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -111,8 +116,10 @@ def parser() -> Parser:
         "--optimizer",
         action="append",
         metavar="NAME",
-        help=f"one of: {', '.join(RULES)}; or a wrapper: {', '.join(WRAPPERS)}",
+        help=f"one of: {', '.join(RULES)}; or a wrapper: {', '.join(WRAPPERS)}; or a rule of another book, as in "
+        "`torch.adamw` (`optimetry rules` lists them)",
     )
+    check.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
     check.add_argument(
         "--wrappers", action="store_true", help="also judge clips, regularizers, averages and compression"
     )
@@ -139,6 +146,7 @@ def parser() -> Parser:
     check.add_argument(
         "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
     )
+    add_search(check, DEFAULT_SEARCH)
     check.set_defaults(command=check_command)
     add_diagnose(commands, DEFAULT_DTYPES)
 
@@ -161,8 +169,9 @@ def parser() -> Parser:
 
 def check_command(options: argparse.Namespace) -> int:
     """Run ``optimetry check``."""
-    asked = [*(options.optimizer or RULES), *WRAPPERS] if options.wrappers else options.optimizer
-    optimizers = chosen("optimizer", asked, RULES, also=WRAPPERS)
+    optimizers = chosen_in(options.book, options.optimizer)
+    if options.wrappers:
+        optimizers = list(dict.fromkeys([*optimizers, *WRAPPERS]))
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     task = Task(
@@ -170,9 +179,10 @@ def check_command(options: argparse.Namespace) -> int:
         effort=EFFORTS[effort],
         seed=seed_of(options.seed),
         time_limit=seconds("--time-limit", options.time_limit),
+        search=search_of(options.search),
     )
     workers = whole("-n", options.n, 1)
-    expected = ledger.read(options.expect, [*RULES, *WRAPPERS], list(FORMATS)) if options.expect else ledger.Ledger()
+    expected = ledger.read(options.expect, list(SUBJECTS), list(FORMATS)) if options.expect else ledger.Ledger()
     if options.out is not None:
         checked_folder(options.out)
     return run(Check(task, optimizers, dtypes, workers, expected, options.out))

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.commands.arguments import seconds, seed_of
+from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of
 from optimetry.conformance.commands.check import terminal_width
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.loading import version_note
@@ -26,6 +27,7 @@ examples:
 exit status: 0 it conforms, as far as it is offered; 1 it does not; 2 wrong usage, or the target cannot be loaded."""
 
 DEFAULT_EFFORT = "quick"
+DEFAULT_SEARCH = 60.0
 
 
 def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
@@ -41,6 +43,7 @@ def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
     )
     parser.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
     parser.add_argument("--optimizer", required=True, metavar="NAME", help="one of: " + ", ".join(SUBJECTS))
+    parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
     parser.add_argument(
         "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)} ({' and '.join(dtypes)})"
     )
@@ -52,16 +55,17 @@ def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
     )
     parser.add_argument("--seed", default="0", metavar="N", help="seed of the cases, or `random` (0)")
     parser.add_argument("--time-limit", default="60", metavar="S", help="seconds one run of the target may take (60)")
+    add_search(parser, DEFAULT_SEARCH)
     parser.set_defaults(command=diagnose_command, dtypes=tuple(dtypes))
 
 
 def diagnose_command(options: argparse.Namespace) -> int:
     """Run ``optimetry diagnose``."""
-    (optimizer,) = chosen("optimizer", [options.optimizer], SUBJECTS)
+    (optimizer,) = chosen_in(options.book, [options.optimizer])
     dtypes = chosen("dtype", options.dtype or options.dtypes, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     seed, time_limit = seed_of(options.seed), seconds("--time-limit", options.time_limit)
-    task = Task(options.target, EFFORTS[effort], seed, time_limit, diagnoses=True)
+    task = Task(options.target, EFFORTS[effort], seed, time_limit, search_of(options.search), diagnoses=True)
     with Workers(task, PROCESSES) as workers:
         jobs = shared_out(optimizer, dtypes, len(workers.engines))
         name, version = workers.name, workers.version

@@ -9,7 +9,9 @@ from typing import Any
 from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging.diagnose import Diagnosis, FoundFormula
+from optimetry.conformance.commands.found_text import counted, found_text, wrapped
+from optimetry.conformance.commands.worked_text import worked_text
+from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
 from optimetry.conformance.naming.points import PointClass, family_axes
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
@@ -37,12 +39,14 @@ def report(headline: str, found: Iterable[Diagnosis], seed: int, width: int = 10
 def _section(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
     yield from textwrap.wrap(f"{_where(group)}: {_finding(group[0])}", width)
     if group[0].verdict.untried:
-        yield from _wrapped(f"not tried: {', '.join(group[0].verdict.untried)}", width)
+        yield from wrapped(f"not tried: {', '.join(group[0].verdict.untried)}", width)
     first = max(group, key=lambda each: each.verdict.share or 0.0)
     if first.verdict.verdict in ("unsupported", "error"):
-        yield from _wrapped(first.verdict.reason, width)
+        yield from wrapped(first.verdict.reason, width)
         return
     yield from _explained(group, seed, width) if first.explanation else _unexplained(first, width)
+    if first.worked:
+        yield from ("", *worked_text(first.worked, width))
     yield from _ranking(first)
 
 
@@ -63,7 +67,7 @@ def _finding(diagnosis: Diagnosis) -> str:
         return f"DIVERGES, {verdict.computes}"
     if explanation is None:
         if diagnosis.found:
-            return "DIVERGES, no known formula explains it, and an edit of one does"
+            return "ANOTHER RULE, which is declared nowhere: found by search"
         return {"diverges": "DIVERGES, nothing known explains it", "error": "ERROR", "unsupported": "not offered"}[
             verdict.verdict
         ]
@@ -82,23 +86,23 @@ def _explained(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
     assert explanation is not None
     found = explanation.rule
     if not found.documented:
-        yield from _wrapped(f"computed by: {found.origin}", width)
+        yield from wrapped(f"computed by: {found.origin}", width)
         if found.reference:
-            yield from _wrapped(f"reference: {found.reference}", width)
+            yield from wrapped(f"reference: {found.reference}", width)
         if found.dialect or found.step_count:
-            yield from _wrapped(f"formula: {found.difference}", width)
+            yield from wrapped(f"formula: {found.difference}", width)
         yield ""
         if found.point:
             yield from _axes(found, width)
             yield ""
     probes = len(group[0].probed.runs) if group[0].probed else 0
-    yield from _wrapped(
-        f"holds on {_counted(verdict.cases, 'drawn case')} (seed {seed}) and {_counted(probes, 'probe')}", width
+    yield from wrapped(
+        f"holds on {counted(verdict.cases, 'drawn case')} (seed {seed}) and {counted(probes, 'probe')}", width
     )
     of_what = "of what rounding explains" if verdict.verdict == "conforms" else "times what rounding explains"
     worst = {dtype: max(_of_dtype(group, dtype), key=lambda v: v.share or 0.0) for dtype in _dtypes(group)}
     shares = [f"{number(v.share)} {of_what} in {dtype} ({number(v.ulp)} ULP)" for dtype, v in worst.items()]
-    yield from _wrapped(f"away from the document by up to {', '.join(shares)}", width)
+    yield from wrapped(f"away from the document by up to {', '.join(shares)}", width)
 
 
 def _dtypes(group: list[Diagnosis]) -> list[str]:
@@ -123,36 +127,28 @@ def _axes(found: PointClass, width: int) -> Iterator[str]:
     others = [", ".join(f"{name}={value}" for name, value in point.items()) for point in found.points[1:]]
     if others:
         shown = "; ".join(others[:3]) + (f"; and {len(others) - 3} more" if len(others) > 3 else "")
-        yield from _wrapped(f"algebraically the same: {shown}", width)
+        yield from wrapped(f"algebraically the same: {shown}", width)
 
 
 def _unexplained(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     """Write the section of a finding that has no name: the first divergence, and the smallest counterexample."""
-    yield from _wrapped(diagnosis.verdict.reason, width)
+    if not diagnosis.found:
+        yield from wrapped(diagnosis.verdict.reason, width)
     yield ""
-    for found in diagnosis.found:
-        yield from _edited(found, width)
+    if diagnosis.found:
+        yield from found_text(diagnosis, width)
         yield ""
     nearest, divergence = diagnosis.nearest, diagnosis.divergence
-    if nearest is not None:
+    if nearest is not None and not diagnosis.found:
         near = diagnosis.ranking[0][1]
         how = "no different" if near.share <= SLACK else _share(near) + " bounds away" * (near.share < LARGEST_SHARE)
-        yield from _wrapped(f"nearest rule: {nearest.name}, {how} in the probes", width)
+        yield from wrapped(f"nearest rule: {nearest.name}, {how} in the probes", width)
     if divergence is not None:
-        yield from _wrapped(_parting(divergence), width)
+        yield from wrapped(_parting(divergence), width)
     counterexample = diagnosis.verdict.counterexample or {}
     if "given" in counterexample:
         yield ""
         yield from _counterexample(Case.from_json(counterexample["case"]), counterexample, width)
-
-
-def _edited(found: FoundFormula, width: int) -> Iterator[str]:
-    """Write a formula that was found by search, beside the known one."""
-    yield from _wrapped(f"found: {found.changes}", width)
-    yield from _wrapped(f"explains all {_counted(found.cases, 'case')} that were tried, within rounding", width)
-    for before, after in found.lines:
-        yield f"    {found.start:10}  {before}"
-        yield f"    {'found':10}  {after}"
 
 
 def _parting(divergence: Divergence) -> str:
@@ -171,7 +167,7 @@ def _parting(divergence: Divergence) -> str:
 
 
 def _counterexample(case: Case, found: dict[str, Any], width: int) -> Iterator[str]:
-    size = ", ".join(map(_counted, (len(case.grads), len(case.parameters), case.size), ("step", "tensor", "element")))
+    size = ", ".join(map(counted, (len(case.grads), len(case.parameters), case.size), ("step", "tensor", "element")))
     yield f"  smallest counterexample found: {size}"
     if case.size * len(case.grads) <= LONGEST:
         rows = [
@@ -185,7 +181,7 @@ def _counterexample(case: Case, found: dict[str, Any], width: int) -> Iterator[s
             *_nearest(found.get("nearest"), case),
         ]
         yield textwrap.indent(tabulate(rows, tablefmt="plain", disable_numparse=True), "    ")
-    yield from _wrapped("as a script that needs NumPy alone: `optimetry check` with --out", width)
+    yield from wrapped("as a script that needs NumPy alone: `optimetry check` with --out", width)
 
 
 def _nearest(rule: dict[str, Any] | None, case: Case) -> Iterator[tuple[str, str]]:
@@ -223,8 +219,8 @@ def _ranking(diagnosis: Diagnosis) -> Iterator[str]:
     yield tabulate(rows, headers, "simple", disable_numparse=True)
     probes, left = len(diagnosis.probed.runs) if diagnosis.probed else 0, len(diagnosis.ranking) - len(shown)
     yield (
-        f"  share: the error ratio in {_counted(probes, 'probe')}; at most {SLACK:g} is explained"
-        + (f"; {_counted(left, 'rule')} further away" if left else "")
+        f"  share: the error ratio in {counted(probes, 'probe')}; at most {SLACK:g} is explained"
+        + (f"; {counted(left, 'rule')} further away" if left else "")
     )
 
 
@@ -232,11 +228,3 @@ def _share(agreement: Agreement) -> str:
     if agreement.share == LARGEST_SHARE:
         return "beyond any bound"
     return number(agreement.share) if agreement.elements > agreement.vacuous else "nothing to compare"
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")

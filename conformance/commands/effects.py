@@ -12,30 +12,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.commands.check import write
-from optimetry.conformance.numerics.arrays import flat
-from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.judging.effect import default_case, effect
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import load_target
-from optimetry.conformance.targets.protocol import Target, engine_name, engines_of, reason_unsupported
-from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
 from optimetry.reference.errors import TargetFault
-from optimetry.reference.rules import RULES, rule_named
+from optimetry.reference.rules import RULES
 from optimetry.reports.results import Results, Verdict, file_of, read
 
-STEPS, ELEMENTS, CASES = 100, 1000, 80
+CASES = 80
 
 SCALES = {"N(0, 1) gradients": 1.0, "gradients of 1e-6": 1e-6}
 """The standard deviation of gradients in the runs with default hyperparameters."""
-
-LEARNING_RATE = 0.001
-"""The learning rate of rules without a documented one."""
 
 LINES = """\
 Each framework ran beside the documented rule on the same numbers. A figure is the largest difference of a parameter,
@@ -99,38 +92,6 @@ def worst(target: Target, case: Case) -> float:
         return effect(target, case)
     except TargetFault:
         return 0.0
-
-
-def effect(target: Target, case: Case) -> float:
-    """Return the largest difference of a parameter after any step, as a share of the rule's largest change."""
-    if reason_unsupported(target, case) is not None:
-        return 0.0
-    after = trajectory(target, case, Guard()).astype(np.float64)
-    documented = np.asarray(expected(case).value, np.float64)
-    start = flat(case.parameters).astype(np.float64)
-    with np.errstate(all="ignore"):
-        moved = np.nanmax(np.abs(documented - start), initial=0.0)
-        known = np.isfinite(documented)
-        apart = np.where(known & ~np.isfinite(after), np.inf, np.abs(after - documented))
-        furthest = np.max(apart[known], initial=0.0)
-    return float(furthest / moved) if moved else float(np.inf if furthest else 0.0)
-
-
-def default_case(optimizer: str, dtype: str, scale: float) -> Case:
-    """Make a run with default hyperparameters and normally distributed gradients of one scale."""
-    rng = np.random.default_rng(0)
-    kind = FORMATS[dtype].dtype
-    rule_class = rule_named(optimizer)
-    required = {x.name: x.corners[0] for x in rule_class.hyperparameters() if x.default is None}
-    rule = rule_class.of(required)
-    return Case(
-        optimizer=optimizer,
-        dtype=dtype,
-        hyper=rule.hyper(),
-        learning_rates=(rule.learning_rate or LEARNING_RATE,) * STEPS,
-        parameters=(rng.standard_normal(ELEMENTS).astype(kind),),
-        grads=tuple(((rng.standard_normal(ELEMENTS) * scale).astype(kind),) for _ in range(STEPS)),
-    )
 
 
 def table(found: Iterable[Effect]) -> str:

@@ -51,6 +51,7 @@ class Task:
         effort: how many cases.
         seed: what they are drawn from.
         time_limit: seconds one run of the target may take.
+        search: as for `examined`.
         diagnoses: whether jobs give diagnoses, not verdicts.
     """
 
@@ -58,6 +59,7 @@ class Task:
     effort: Effort
     seed: int
     time_limit: float = 60.0
+    search: float | None = 0.0
     diagnoses: bool = False
 
 
@@ -99,9 +101,8 @@ def work(task: Task, pipe: Connection) -> None:
         find: Callable[..., list[Any]] = diagnose if task.diagnoses else judge
         guard = Guard(task.time_limit, beat)
         try:
-            found = [
-                find(chosen, job.optimizer, x, effort=task.effort, seed=task.seed, guard=guard) for x in job.dtypes
-            ]
+            asked = {"effort": task.effort, "seed": task.seed, "guard": guard, "search": task.search}
+            found = [find(chosen, job.optimizer, dtype, **asked) for dtype in job.dtypes]
         except Exception:
             pipe.send(("broken", traceback.format_exc()))
         else:

@@ -15,7 +15,7 @@ from tabulate import tabulate
 from optimetry.conformance.commands.check import terminal_width
 from optimetry.conformance.judging.source import formula
 from optimetry.conformance.naming.families import DIALECTS
-from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.subjects.books import DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
@@ -51,17 +51,18 @@ def rules_command(options: argparse.Namespace) -> int:
     if options.name is None:
         print(listed(SUBJECTS.values(), terminal_width()))
     else:
-        (name,) = chosen("optimizer", [options.name], SUBJECTS)
+        (name,) = chosen_in(DEFAULT_BOOK, [options.name])
         print(screen(subject_named(name), terminal_width()))
     return 0
 
 
 def listed(subjects: Iterable[Subject], width: int) -> str:
-    """Write a table of the rules, and one of the wrappers."""
-    kinds: dict[str, list[Subject]] = {"rule": [], "wrapper": []}
+    """Write a table of the rules of each book, and one of the wrappers."""
+    kinds: dict[str, list[Subject]] = {}
     for subject in subjects:
-        kinds["rule" if isinstance(subject, RuleSubject) else "wrapper"].append(subject)
-    tables = [_table(kind, found, width) for kind, found in kinds.items() if found]
+        kind = "rule" if isinstance(subject, RuleSubject) else "wrapper"
+        kinds.setdefault(f"{kind} of {subject.book}", []).append(subject)
+    tables = [_table(kind, found, width) for kind, found in kinds.items()]
     return "\n\n".join([*tables, "`optimetry rules NAME` shows one of them: domains, slots, formula, dialects."])
 
 

@@ -15,39 +15,40 @@ from typing import Any
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.divergence import Divergence, first_divergence
+from optimetry.conformance.judging.effect import default_case, effect
 from optimetry.conformance.judging.examination import Examination
 from optimetry.conformance.judging.examine import examined
+from optimetry.conformance.judging.searching import Found
+from optimetry.conformance.judging.worked import Worked, worked
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass, documented_class
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.naming.search import edited_formulas
-from optimetry.conformance.numerics.agreement import Agreement, explains
+from optimetry.conformance.numerics.agreement import Agreement
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
-from optimetry.conformance.targets.protocol import Target, reason_unsupported
-from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault
 from optimetry.reports.results import Verdict
-
-SEARCHED = 3
-"""On how many drawn cases a formula is searched for, where a rule has no probes."""
 
 
 @dataclass(frozen=True)
 class FoundFormula:
-    """A formula that nobody has declared, one edit away from a known one, which explains every case.
+    """A formula that nobody has declared, near a known one, which explains every case.
 
     Attributes:
         start: the name of the known formula.
-        changes: the edit.
+        changes: the edits.
         lines: each line of the formula that differs, before and after.
-        cases: how many cases it explains: all that were tried, the probes included.
+        cases: how many cases it explains: all that were tried, beside the probes.
+        programs: how many formulas were tried.
     """
 
     start: str
     changes: str
     lines: tuple[tuple[str, str], ...]
     cases: int
+    programs: int
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class Diagnosis:
         divergence: the target's first divergence from the nearest class, if nothing explains it.
         in_float32: whether, beside float64, the nearest class in float32 arithmetic explains it.
         found: where nothing known explains it, the edited formulas that do; no case tells them apart.
+        worked: where it is rejected, one element in the document and in what explains it or comes nearest.
+        effect: how far parameters end apart with default hyperparameters then, see `effect`.
     """
 
     verdict: Verdict
@@ -71,6 +74,8 @@ class Diagnosis:
     divergence: Divergence | None = None
     in_float32: bool = False
     found: tuple[FoundFormula, ...] = ()
+    worked: Worked | None = None
+    effect: float | None = None
 
     @property
     def nearest(self) -> PointClass | None:
@@ -79,10 +84,17 @@ class Diagnosis:
 
 
 def diagnose(
-    engines: Sequence[Target], optimizer: str, dtype: str, *, effort: Effort, seed: int, guard: Guard | None = None
+    engines: Sequence[Target],
+    optimizer: str,
+    dtype: str,
+    *,
+    effort: Effort,
+    seed: int,
+    guard: Guard | None = None,
+    search: float | None = 0.0,
 ) -> list[Diagnosis]:
     """Return one diagnosis for each engine, with the verdict that `judge` gives for the same arguments."""
-    found = examined(engines, optimizer, dtype, effort=effort, seed=seed, guard=guard)
+    found = examined(engines, optimizer, dtype, effort=effort, seed=seed, guard=guard, search=search)
     return [_diagnosis(examination) for examination in found]
 
 
@@ -91,7 +103,7 @@ def _diagnosis(examination: Examination) -> Diagnosis:
     if verdict.verdict in ("unsupported", "error"):
         return Diagnosis(verdict)
     target, guard = examination.target, examination.guard
-    known = Diagnosis(verdict, examination.explanation)
+    known = Diagnosis(verdict, None if verdict.computes.found else examination.explanation)
     with suppress(TargetFault):  # which came too late to change the verdict; what was learnt before it is told
         probed = Probed.of(target, verdict.optimizer, verdict.dtype, guard)
         known = dataclasses.replace(known, ranking=tuple(probed.agreements()), probed=probed)
@@ -99,35 +111,47 @@ def _diagnosis(examination: Examination) -> Diagnosis:
             single = examination.nearest is not None and examination.nearest.in_float32
             known = dataclasses.replace(known, in_float32=single)
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
-            if not verdict.computes.parts and isinstance(subject_named(verdict.optimizer), RuleSubject):
-                known = dataclasses.replace(known, found=tuple(_found(examination, known)))
+            if examination.found is not None and verdict.computes.found:
+                formulas = tuple(_formulas(examination.found))
+                ruled = isinstance(subject_named(verdict.optimizer), RuleSubject)
+                apart = effect(target, default_case(verdict.optimizer, verdict.dtype, 1.0)) if ruled else None
+                known = dataclasses.replace(known, found=formulas, effect=apart)
+        if verdict.verdict != "conforms":
+            known = dataclasses.replace(known, worked=_worked(examination, known))
     return known
 
 
-def _found(examination: Examination, known: Diagnosis) -> Iterator[FoundFormula]:
-    """Search for a formula near the document, or near the nearest known one, that explains every case."""
-    document = documented_class(known.verdict.optimizer)
-    runs = known.probed.cases if known.probed else []
-    starts = [document] if known.nearest in (None, document) else [document, known.nearest]
-    target, guard = examination.target, examination.guard
-    offered = (case for case in examination.cases() if reason_unsupported(target, case) is None)
-    tried = [(case, trajectory(target, case, guard)) for case in offered]
-    for edited in edited_formulas(starts, runs or tried[:SEARCHED]):
-        explanation = Explanation(edited.formula)
-        if all(explains(after, explanation.expected(case), case.form) for case, after in tried):
-            lines = tuple(edited.lines)
-            yield FoundFormula(edited.start.name, edited.changes, lines, len(tried) + len(runs))
+def _formulas(found: Found) -> Iterator[FoundFormula]:
+    """Take from the formulas what can be sent to another process."""
+    for edited in found.formulas:
+        lines, programs = tuple(edited.lines), found.budget.programs
+        yield FoundFormula(edited.start.name, edited.changes, lines, found.identity.tried, programs)
+
+
+def _worked(examination: Examination, known: Diagnosis) -> Worked | None:
+    """Work one element through the document and what explains the target: in the counterexample, or else in a probe."""
+    nearest = known.nearest or documented_class(known.verdict.optimizer)
+    other = examination.explanation or examination.partial or Explanation(nearest)
+    named = str(known.verdict.computes) or f"nearest: {nearest.name}"
+    same = other == Explanation(documented_class(known.verdict.optimizer))
+    return worked(examination.target, _cases(known)[::-1], other, "" if same else named, examination.guard)
 
 
 def _divergence(target: Target, known: Diagnosis, guard: Guard) -> Divergence | None:
     """Find the first divergence from the nearest class: in a probe, or else in the counterexample."""
-    nearest = known.nearest or documented_class(known.verdict.optimizer)
-    cases: list[Case] = [case for case, _ in known.probed.cases] if known.probed else []
-    counterexample: dict[str, Any] = known.verdict.counterexample or {}
-    if "case" in counterexample and "plan" not in counterexample:  # what goes wrong at a size alone goes right apart
-        cases.append(Case.from_json(counterexample["case"]))
-    for case in cases:
+    document = documented_class(known.verdict.optimizer)
+    nearest = document if known.verdict.computes.found else known.nearest or document
+    for case in _cases(known):
         found = first_divergence(target, case, nearest.of(case.hyper), guard)
         if found is not None:
             return found
     return None
+
+
+def _cases(known: Diagnosis) -> list[Case]:
+    """Return the probes, and behind them the counterexample."""
+    cases: list[Case] = [case for case, _ in known.probed.cases] if known.probed else []
+    counterexample: dict[str, Any] = known.verdict.counterexample or {}
+    if "case" in counterexample and "plan" not in counterexample:  # what goes wrong at a size alone goes right apart
+        cases.append(Case.from_json(counterexample["case"]))
+    return cases

@@ -13,12 +13,15 @@ from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.confirm import confirmed
-from optimetry.conformance.judging.identify import Identity, identify, in_parts
+from optimetry.conformance.judging.holding import Identity
+from optimetry.conformance.judging.identify import identify
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
+from optimetry.conformance.judging.parts import in_parts
 from optimetry.conformance.judging.scale import contradiction
+from optimetry.conformance.judging.searching import Found, searched
 from optimetry.conformance.laws import Law
-from optimetry.conformance.naming.adapters import Mistaken
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.splits import Split
@@ -29,7 +32,7 @@ from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
 from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
 from optimetry.reference.errors import TargetFault
-from optimetry.reports.results import Computes, Verdict
+from optimetry.reports.results import FOUND, Computes, Verdict
 
 
 @dataclass
@@ -43,6 +46,7 @@ class Examination:
         cases: every case again, from the first.
         guard: what watches over its runs.
         law_cases: on how many of the cases laws are tried.
+        search: seconds that a search for a formula with two edits may take; with 0 one edit is tried, with None none.
         plans: the large cases, which are tried once the others have an explanation.
         agreement: with the documented formula, over the cases tried so far.
         tried: how many those are.
@@ -51,7 +55,9 @@ class Examination:
         laws: those it breaks.
         rejected: the first case outside the slack, with the trajectory.
         explanation: what explains every case, once the verdict has been built; None where nothing does.
+        partial: what explains every case in parts, once the verdict has been built; None where nothing does.
         nearest: the nearest rule, once the verdict has been built, where nothing explains every case.
+        found: what the search for a formula found, where nothing known explains every case.
     """
 
     target: Target
@@ -60,6 +66,7 @@ class Examination:
     cases: Callable[[], Iterator[Case]]
     guard: Guard
     law_cases: int = 0
+    search: float | None = 0.0
     plans: Sequence[Plan] = ()
     agreement: Agreement = field(default_factory=Agreement)
     tried: int = 0
@@ -68,7 +75,9 @@ class Examination:
     laws: BrokenLaws = field(default_factory=BrokenLaws)
     rejected: tuple[Case, Array] | None = None
     explanation: Explanation | None = None
+    partial: Mistaken | Split | None = None
     nearest: Nearest | None = None
+    found: Found | None = None
 
     @property
     def settled(self) -> bool:
@@ -156,7 +165,8 @@ class Examination:
             first = self.laws.ordered[0]
             shown = evidence.lawless(self.target, first, self.guard)
             reason = reasons.lawless(self.laws)
-            return {"verdict": "diverges", "law": first.law.name, "reason": reason, "counterexample": shown}
+            fields = {"verdict": "diverges", "law": first.law.name, "reason": reason, "counterexample": shown}
+            return fields | self._partial(None, refuted=False)
         if self.tried == 0:
             return {"verdict": "unsupported", "reason": self.declined or "no case is offered"}
         if self.agreement.elements == self.agreement.vacuous:
@@ -202,10 +212,25 @@ class Examination:
         if identity.several:
             alike = " and ".join(identity.several)
             return fields | ({} if telling else {"reason": f"explained equally by {alike}: no case tells them apart"})
-        partial = self._in_parts(identity.probed)
-        if partial is not None:
-            fields |= {"computes": Computes(parts=partial.parts), "reason": partial.reason}
-        return fields
+        return fields | (self._partial(identity.probed) or self._searched(identity.probed, reason))
+
+    def _searched(self, probed: Probed | None, reason: str) -> dict[str, Any]:
+        """Return the verdict's fields if a formula that nobody has declared explains every case."""
+        if self.search is None or self.laws.universal:
+            return {}
+        known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
+        self.found = searched(self.target, known, self.cases, self.guard, self.search)
+        if not self.found.formulas:
+            ended = f"; the search was ended after {self.found.budget.programs} formulas"
+            return {"reason": reason + ended} if self.found.budget.ended else {}
+        formula, identity = self.found.formulas[0], self.found.identity
+        self.explanation, self.agreement, self.tried = formula.explanation, identity.from_document, identity.tried
+        return {
+            "verdict": "dialect",
+            "dialect": FOUND,
+            "computes": Computes(None, formula.name, True),
+            "reason": f"{formula.name}: found by search, and declared nowhere",
+        }
 
     def _identity(self, case: Case, after: Array) -> Identity:
         """Identify what the engine computes, in the rejected run too; the cases run for that complete the agreement."""
@@ -217,11 +242,18 @@ class Examination:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
 
-    def _in_parts(self, probed: Probed | None) -> Mistaken | Split | None:
+    def _partial(self, probed: Probed | None, *, refuted: bool = True) -> dict[str, Any]:
+        """Return the verdict's fields on what explains every case in parts; none where nothing does."""
+        self.partial = self._in_parts(probed, refuted)
+        if self.partial is None:
+            return {}
+        return {"computes": Computes(parts=self.partial.parts), "reason": self.partial.reason}
+
+    def _in_parts(self, probed: Probed | None, refuted: bool) -> Mistaken | Split | None:
         """Find what explains every case in parts, such as a mistake of the adapter that breaks a universal law."""
-        law = next((each.law for each in self.laws.ordered if each.law.universal), None)
+        laws = [each.law for each in self.laws.ordered]
         known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
-        found = in_parts(self.target, known, self.cases, self.guard, law)
+        found = in_parts(self.target, known, self.cases, self.guard, laws, refuted=refuted)
         if found is None:
             return None
         partial, identity = found

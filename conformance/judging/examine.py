@@ -30,9 +30,10 @@ def judge(
     seed: int,
     guard: Guard | None = None,
     before: Sequence[Case] = (),
+    search: float | None = 0.0,
 ) -> list[Verdict]:
     """Give one verdict for each engine; whatever an engine does, this does not raise. Arguments as for `examined`."""
-    found = examined(engines, optimizer, dtype, effort=effort, seed=seed, guard=guard, before=before)
+    found = examined(engines, optimizer, dtype, effort=effort, seed=seed, guard=guard, before=before, search=search)
     return [examination.verdict() for examination in found]
 
 
@@ -45,6 +46,7 @@ def examined(
     seed: int,
     guard: Guard | None = None,
     before: Sequence[Case] = (),
+    search: float | None = 0.0,
 ) -> list[Examination]:
     """Try every case on every engine, until more cases can change nothing.
 
@@ -56,6 +58,7 @@ def examined(
         seed: the seed of the cases; the same seed gives the same verdicts.
         guard: what watches over each run.
         before: cases that are tried before those drawn.
+        search: as for `Examination`.
 
     Raises:
         UnknownOptimizerError: no such subject.
@@ -73,7 +76,7 @@ def examined(
     for engine in engines:
         limits = limits_of(engine, optimizer)
         examination = Examination(
-            engine, optimizer, dtype, partial(cases, limits), guard or Guard(), effort.law_cases, plans
+            engine, optimizer, dtype, partial(cases, limits), guard or Guard(), effort.law_cases, search, plans
         )
         examinations.append(examination)
         alike.setdefault(limits, []).append(examination)

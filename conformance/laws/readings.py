@@ -90,6 +90,8 @@ def kinds_of(case: Case, step: int, element: int) -> set[str]:
         for grad, rate in zip(grads, case.learning_rates, strict=False):
             (after,) = training.step([grad], rate)
         found.add(kind_of(after[0]))
+    if found & {"inf", "-inf"}:
+        found.add("nan")  # of the same formula in another order: g + b*(m - g) is m of an average, and inf - inf of inf
     return found
 
 

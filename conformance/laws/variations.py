@@ -72,14 +72,25 @@ def poisonings(trial: Trial) -> Iterator[tuple[Trial, Trial, int, int]]:
         The clean trial, the poisoned one, the poisoned step and the poisoned element.
     """
     clean = trial.on(largest(trial.case))
-    if clean.case.size and clean.case.grads:
-        for value in (np.nan, np.inf, -np.inf):
-            step, element = len(clean.case.grads) // 2, clean.case.size // 2
-            grads = [[None if grad is None else grad.copy() for grad in row] for row in clean.case.grads]
-            for grad in grads[step]:
-                if grad is not None:
-                    grad.flat[element] = value
-            yield clean, clean.on(clean.case.replace(grads=tuple(map(tuple, grads)))), step, element
+    step, element = poisoned_place(clean.case)
+    for case in poisoned(clean.case):
+        yield clean, clean.on(case), step, element
+
+
+def poisoned(case: Case) -> Iterator[Case]:
+    """Yield the case with NaN or an infinity in one element of each gradient of one step."""
+    step, element = poisoned_place(case)
+    for value in (np.nan, np.inf, -np.inf) if case.size and case.grads else ():
+        grads = [[None if grad is None else grad.copy() for grad in row] for row in case.grads]
+        for grad in grads[step]:
+            if grad is not None and element < grad.size:
+                grad.flat[element] = value
+        yield case.replace(grads=tuple(map(tuple, grads)))
+
+
+def poisoned_place(case: Case) -> tuple[int, int]:
+    """Return the step and the element of the largest parameter that `poisoned` changes."""
+    return len(case.grads) // 2, max((param.size for param in case.parameters), default=0) // 2
 
 
 def shaped(case: Case, row: Array) -> tuple[Array, ...]:

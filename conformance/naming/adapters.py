@@ -7,8 +7,7 @@ so the rounding bound of the rule decides, as for every other explanation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any
@@ -16,18 +15,11 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case, Grads
-from optimetry.conformance.laws.law import Check, Law
 from optimetry.conformance.laws.universal import missing_gradient, resuming
-from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import PointClass
-from optimetry.conformance.naming.probes import probes_of
-from optimetry.conformance.numerics.agreement import Expected
-from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.conformance.naming.mistakes import Hyper, Mistake
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 from optimetry.reference.declaration import Hyperparameter
-from optimetry.reports.parts import COMPLEMENT, FIRST, HELD, MISSING, PREVIOUS, RATE, REPEATED, SWAPPED, ZEROS, Part
-
-Hyper = Mapping[str, Any]
+from optimetry.reports.parts import COMPLEMENT, FIRST, HELD, MISSING, PREVIOUS, RATE, REPEATED, SWAPPED, ZEROS
 
 LIBRARY_RATES = (0.001, 0.01, 0.1, 1.0)
 """The default learning rates of frameworks; 1 is where the rate is not multiplied by at all."""
@@ -38,77 +30,7 @@ EPSILONS = (1e-6, 1e-7, 1e-8, 1e-10)
 IGNORED = (0.0, 1.0)
 """What is added, or multiplied by, where a hyperparameter is not used at all."""
 
-ADVICE = "check your adapter"
-
 DEFAULTS = "the documented defaults"
-
-
-@dataclass(frozen=True, eq=False)
-class Mistake:
-    """What reaches a rule in place of what the target was given.
-
-    Attributes:
-        given: the same as it is recorded; see `Part`.
-        hyper: the hyperparameters that reach the rule in place of the case's, from all of those.
-        fed: the case that reaches it, from the case; hyperparameters apart.
-        note: a few words on where a value comes from, if they are known.
-        breaks: the checks of the universal laws that the mistake breaks; what it keeps is no part of a saved state.
-    """
-
-    given: Mapping[str, Any]
-    hyper: Callable[[Hyper], Hyper] = lambda hyper: {}
-    fed: Callable[[Case], Case] = lambda case: case
-    note: str = ""
-    breaks: tuple[Check, ...] = ()
-
-    def may_break(self, law: Law | None) -> bool:
-        """Whether a target with this mistake alone may break a law; None stands for none."""
-        return law is None or law.check in self.breaks
-
-
-@dataclass(frozen=True)
-class Mistaken:
-    """A rule that is given other inputs than the target was, which a target may compute."""
-
-    explanation: Explanation
-    mistake: Mistake
-
-    def expected(self, case: Case) -> Expected:
-        """Return the expected value of a target that this explains; those in the probes are kept."""
-        return _in_probe(self, case) if case in probes_of(case.optimizer, case.dtype) else _evaluated(self, case)
-
-    def computed_in(self, arithmetic: Arithmetic) -> Mistaken:
-        """Return the same in another arithmetic."""
-        return Mistaken(Explanation(self.rule, arithmetic), self.mistake)
-
-    @property
-    def rule(self) -> PointClass:
-        """The rule that is computed."""
-        return self.explanation.rule
-
-    @property
-    def part(self) -> Part:
-        """What a verdict records where this explains a part."""
-        return Part(self.rule.name, None, self.mistake.given)
-
-    @property
-    def parts(self) -> list[Part]:
-        """What a verdict records where it explains every case."""
-        return [self.part]
-
-    @property
-    def reason(self) -> str:
-        """One sentence on what the target computes, with advice."""
-        note = f" ({self.mistake.note})" if self.mistake.note else ""
-        return f"computes {self.part.words}{note}: {ADVICE}"
-
-
-def _evaluated(mistaken: Mistaken, case: Case) -> Expected:
-    mistake = mistaken.mistake
-    return mistaken.explanation.expected(mistake.fed(case), mistake.hyper(case.hyper))
-
-
-_in_probe = cache(_evaluated)
 
 
 @lru_cache(maxsize=64)

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.adapters import Mistaken, mistakes
+from optimetry.conformance.naming.adapters import mistakes
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
+from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import PointClass, documented_class, formula_of, named_classes
 from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, INCREMENTAL, PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
@@ -35,18 +37,15 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
     partly = Arithmetic(float32_in_some_uses=numbers)
     increments = Arithmetic(incremental_moments=True)
-    flushed_increments = Arithmetic(flushes_subnormals=True, incremental_moments=True)
-    flushed_partly = Arithmetic(flushes_subnormals=True, float32_in_some_uses=numbers)
+    flushed_increments = replace(FLUSHED, incremental_moments=True)
+    flushed_partly = replace(FLUSHED, float32_in_some_uses=numbers)
 
     yield _each(named)
     yield _each(probed.unnamed())
     if probed.counts_otherwise:
         counted = [rule.counting(way) for rule in (documented, *named, *probed.unnamed()) for way in STEP_COUNTS]
-        yield _each(counted)
-        if knows_increments:
-            yield _each(counted, increments)
-            yield _each(counted, flushed_increments)
-        yield _each(counted, partly) if numbers else []
+        for arithmetic in _ways(numbers, knows_increments):
+            yield _each(counted, arithmetic)
     yield _each(incremental, increments)
     if numbers:
         yield [Explanation(documented, Arithmetic(float32=chosen)) for chosen in _choices(numbers)]
@@ -81,6 +80,14 @@ def tiers_of_mistakes(optimizer: str, dtype: str, first: Case) -> Iterator[list[
         yield [Mistaken(one, mistake) for one in _each(rules, widest) for mistake in tier]
 
 
+def tiers_of_runs(optimizer: str, dtype: str, nearest: Sequence[PointClass]) -> Iterator[list[Mistaken]]:
+    """Yield what runs may do beside the documented rule, then beside the nearest ones, as `tiers_of_mistakes`."""
+    widest, documented = arithmetics(optimizer, dtype)[-1], documented_class(optimizer)
+    for rule in dict.fromkeys([documented, *nearest]):
+        for tier in mistakes_of_runs(subject_named(optimizer), dtype):
+            yield [Mistaken(Explanation(rule, widest), mistake) for mistake in tier]
+
+
 def arithmetics(optimizer: str, dtype: str) -> list[Arithmetic]:
     """Return the ways in which a rule with a mistake may be computed, the sharpest first; the last contains all."""
     numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
@@ -89,6 +96,14 @@ def arithmetics(optimizer: str, dtype: str) -> list[Arithmetic]:
 
 def _each(rules: Iterable[PointClass], arithmetic: Arithmetic = PLAIN) -> list[Explanation]:
     return [Explanation(rule, arithmetic) for rule in rules]
+
+
+def _ways(numbers: tuple[str, ...], knows_increments: bool) -> list[Arithmetic]:
+    """Return the ways in which a rule with another count of steps may be computed, the sharpest first."""
+    ways = [PLAIN, FLUSHED]
+    if knows_increments:
+        ways = [way for plain in ways for way in (plain, replace(plain, incremental_moments=True))]
+    return [*ways, *(replace(way, float32_in_some_uses=numbers) for way in ways if numbers)]
 
 
 def _choices(numbers: Sequence[str]) -> list[tuple[str, ...]]:

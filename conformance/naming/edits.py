@@ -8,27 +8,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
-from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, STEP, Expression, Program, parts_of, replaced
+from optimetry.conformance.naming.programs import (
+    FIRST,
+    GRAD,
+    PARAM,
+    RATE,
+    STEP,
+    Expression,
+    Program,
+    parts_of,
+    replaced,
+    slots_of,
+)
 
 COUNTERPARTS = {
-    "add": "subtract",
-    "subtract": "add",
-    "multiply": "divide",
-    "divide": "multiply",
-    "maximum": "minimum",
-    "minimum": "maximum",
-    "greater": "greater_equal",
-    "greater_equal": "greater",
-    "bitwise_and": "bitwise_or",
-    "bitwise_or": "bitwise_and",
+    "add": ("subtract", "maximum"),
+    "subtract": ("add",),
+    "multiply": ("divide",),
+    "divide": ("multiply",),
+    "maximum": ("minimum", "add"),
+    "minimum": ("maximum",),
+    "greater": ("greater_equal",),
+    "greater_equal": ("greater",),
+    "less": ("less_equal", "greater"),
+    "less_equal": ("less", "greater_equal"),
+    "not_equal": ("equal",),
+    "bitwise_and": ("bitwise_or",),
+    "bitwise_or": ("bitwise_and",),
 }
-"""The operation that is taken for another of two operands."""
+"""The operations that are taken for another of two operands."""
 
 UNARY = ("sqrt", "square", "absolute", "sign")
 """Functions of one operand that are left out, added, or taken for each other."""
 
-COMPARISONS = ("greater", "greater_equal", "equal")
+COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
 CONDITIONS = (*COMPARISONS, "bitwise_and", "bitwise_or")
 """Operations whose result is true or false."""
 
@@ -41,78 +56,134 @@ class Edit:
         old: the expression that is replaced.
         new: what stands there instead.
         outputs: the outputs in which it is replaced.
+        exchanged: whether the first also takes the place of the second.
     """
 
     old: Expression
     new: Expression
     outputs: tuple[str, ...]
+    exchanged: bool = False
 
     @property
-    def size(self) -> int:
-        """How much it adds: the parts of what is new that do not stand in what is replaced."""
-        return len(parts_of(self.new).keys() - parts_of(self.old).keys())
+    def size(self) -> tuple[int, int]:
+        """How much it adds: the parts that are new; of equal ones, that in the most outputs comes first."""
+        added = parts_of(self.new).keys() - parts_of(self.old).keys()
+        return sum(not isinstance(part, int | float) for part in added), -len(self.outputs)
 
     def applied(self, program: Program) -> Program:
         """Return the program with this change; the same where the expression does not stand in it."""
         return {
-            name: replaced(expression, self.old, self.new) if name in self.outputs else expression
+            name: self._within(expression) if name in self.outputs else expression
             for name, expression in program.items()
         }
 
+    def _within(self, expression: Expression) -> Expression:
+        if not self.exchanged:
+            return replaced(expression, self.old, self.new)
+        aside = replaced(expression, self.old, ASIDE)
+        return replaced(replaced(aside, self.new, self.old), ASIDE, self.new)
 
-def edits_of(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edit]:
-    """Yield every single edit of a program, the likeliest kinds first; some compute the same.
+
+ASIDE = "aside"
+"""Holds the place of the first of two expressions while they are exchanged."""
+
+
+def others_of(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+    """Yield what may stand in the place of a part of any program, the likeliest kinds first.
 
     Args:
-        program: what is edited.
+        part: what is replaced.
+        slots: the names of all slots.
         hyperparameters: the names of the real ones.
     """
-    holders: dict[Expression, list[str]] = {}
+    inputs = (PARAM, GRAD, RATE, STEP, *slots, *hyperparameters)
+    if not isinstance(part, tuple) and part not in inputs:
+        return  # a number, or a flag
+    for kind in (_slots, _numbers, _operands, _operations, _averages, _functions, _factors, _terms):
+        if kind in OF_CONDITIONS or not _is(part, *CONDITIONS):
+            yield from kind(part, slots, hyperparameters)
+
+
+def others_within(part: Expression, program: Program) -> Iterator[Expression]:
+    """Yield what may stand there by what the lines of the program are: the new slot for the old one, and the reverse.
+
+    Args:
+        part: what is replaced.
+        program: the program that it is a part of.
+    """
+    new = {slot: program[slot] for slot in slots_of(program) if program[slot] != slot}
+    if part in new:
+        yield new[str(part)]
+    elif part == GRAD:
+        yield from new.values()
+    else:
+        yield from (slot for slot, expression in new.items() if expression == part)
+    if isinstance(part, tuple) and not _is(part, *CONDITIONS):
+        for i, operand in enumerate(part[1:], 1):
+            for other in others_within(operand, program) if not isinstance(operand, tuple) else ():
+                yield (*part[:i], other, *part[i + 1 :])
+            for slot, expression in new.items():
+                if expression == operand:
+                    yield (*part[:i], slot, *part[i + 1 :])
+
+
+def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edit]:
+    """Yield the edits that replace no single part: where slots begin, and two expressions in each other's place."""
     for name, expression in program.items():
-        for part in parts_of(expression):
-            holders.setdefault(part, []).append(name)
-    for kind in (_slots, _numbers, _operands, _operations, _functions, _factors, _terms):
-        found = [
-            (part, new, outputs)
-            for part, outputs in reversed(holders.items())
-            if not isinstance(part, int | float) and (kind in OF_CONDITIONS or not _is(part, *CONDITIONS))
-            for new in kind(part, program, hyperparameters)
-            if new != part
-        ]
-        yield from (Edit(part, new, tuple(outputs)) for part, new, outputs in found)
-        yield from (Edit(part, new, (name,)) for part, new, outputs in found if len(outputs) > 1 for name in outputs)
+        if name.startswith(FIRST):
+            numbers = (0.0, 1.0, *hyperparameters, *(x for part in hyperparameters for x in _powers(part)))
+            yield from (Edit(expression, new, (name,)) for new in numbers if new != expression)
+    parts = {part: None for expression in program.values() for part in parts_of(expression)}
+    norms = [part for part in parts if is_norm(part)]
+    outputs = tuple(program)
+    for kind in ([x for x in hyperparameters if x in parts], norms, slots_of(program)):
+        yield from (Edit(a, b, outputs, exchanged=True) for a, b in combinations(kind, 2))
 
 
-def _slots(part: Expression, program: Program, hyperparameters: Sequence[str]) -> Iterator[Expression]:
-    """Yield the old slot in the place of the new one and the reverse, another slot, or a slot for the gradient."""
-    slots = [name for name in program if name != PARAM]
-    if isinstance(part, str) and part in slots:
-        yield from (program[part], *slots, 0.0)
+def is_norm(part: Expression) -> bool:
+    """Whether an expression is the root of a sum of squares."""
+    match part:
+        case ("sqrt", ("sum", ("square", _))):
+            return True
+    return False
+
+
+def _slots(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+    """Yield another slot in the place of one, or a slot or the parameter for the gradient."""
+    if part in slots:
+        yield from slots
+        yield 0.0
     elif part == GRAD:
         yield from (PARAM, *slots)
-    else:
-        yield from (slot for slot in slots if program[slot] == part)
 
 
-def _numbers(part: Expression, program: Program, hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def _powers(part: Expression) -> Iterator[Expression]:
+    yield from (("square", part), ("sqrt", part))
+
+
+def _numbers(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
     """Yield what stands in the place of a hyperparameter or of the step number."""
     if part in hyperparameters:
         yield from hyperparameters
-        yield from (0.0, 1.0, ("subtract", 1, part), ("square", part), ("sqrt", part))
+        yield from (0.0, 1.0, ("subtract", 1, part), *_powers(part))
     elif part == STEP:
         yield from (("add", STEP, 1), ("subtract", STEP, 1), 1)
 
 
-def _operands(part: Expression, program: Program, hyperparameters: Sequence[str]) -> Iterator[Expression]:
-    """Yield an operation with another input in the place of one operand, there alone."""
+def _operands(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+    """Yield an operation with another input in the place of one operand, there alone, or a function less there."""
     if isinstance(part, tuple):
         for i, operand in enumerate(part[1:], 1):
+            others: list[Expression] = []
             if isinstance(operand, str):
-                others = (*_slots(operand, program, hyperparameters), *_numbers(operand, program, hyperparameters))
-                yield from ((*part[:i], new, *part[i + 1 :]) for new in others if not isinstance(new, int | float))
+                others += _slots(operand, slots, hyperparameters)
+                others += _numbers(operand, slots, hyperparameters)
+            elif _is(operand, *UNARY, "negative"):
+                others.append(operand[1])
+            yield from ((*part[:i], new, *part[i + 1 :]) for new in others if not isinstance(new, int | float))
 
 
-def _operations(part: Expression, program: Program, hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def _operations(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
     """Yield what becomes of an operation that loses an operand, is taken for another, or is moved."""
     if not isinstance(part, tuple):
         return
@@ -121,14 +192,27 @@ def _operations(part: Expression, program: Program, hyperparameters: Sequence[st
         yield from operands[1:]
     elif not _is(part, *COMPARISONS):
         yield from operands
+    if name == "subtract":
+        yield ("negative", operands[1])
     if name in UNARY:
         yield from ((other, *operands) for other in UNARY)
-    if name in COUNTERPARTS:
-        yield (COUNTERPARTS[str(name)], *operands)
+    yield from ((str(other), *operands) for other in COUNTERPARTS.get(str(name), ()))
+    if is_norm(part):
+        yield from (("sqrt", ("sum", ("square", x))) for x in (GRAD, PARAM, *slots))
+    if name == "sign":
+        yield ("where", ("greater_equal", operands[0], 0), 1.0, part)
     yield from _moved(part)
 
 
-def _functions(part: Expression, program: Program, hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def _averages(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+    """Yield a weighted sum without its weights, with each at the other term, or as the larger of both terms."""
+    match part:
+        case ("add", ("multiply", a, x), ("multiply", b, y)):
+            yield from (("add", x, y), ("maximum", x, y), ("maximum", ("multiply", a, x), y))
+            yield ("add", ("multiply", b, x), ("multiply", a, y))
+
+
+def _functions(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
     """Yield functions of the expression, its negative, and an operation with its operands exchanged."""
     match part:
         case (("subtract" | "divide" | "power") as name, a, b):
@@ -162,16 +246,17 @@ def _moved_beside(name: str, inner: Expression, other: Expression) -> Iterator[E
             yield from ((name, a, ("add", other, b)), (name, b, ("add", other, a)), ("add", (name, a, other), b))
 
 
-def _factors(part: Expression, program: Program, hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def _factors(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
     """Yield the expression with one factor more: a rate, a decay or its complement, a correction, two or a half."""
     decays = [("subtract", 1, name) for name in hyperparameters]
     corrections = [("subtract", 1, ("power", name, STEP)) for name in hyperparameters]
     for factor in (RATE, 2.0, *hyperparameters, *decays, *corrections):
         yield from (("multiply", factor, part), ("divide", part, factor))
     yield from (("divide", part, ("sqrt", correction)) for correction in corrections)
+    yield from (("multiply", ("sqrt", correction), part) for correction in corrections)
 
 
-def _terms(part: Expression, program: Program, hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def _terms(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
     """Yield the expression with one term more: a number, or a number of parameters, which is a decay."""
     for name in hyperparameters:
         yield from (("add", part, name), ("add", part, ("multiply", name, PARAM)))

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.alterations import Alteration, altered
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, INCREMENTAL, PLAIN, Arithmetic
@@ -53,17 +54,20 @@ class Explanation:
         """What a verdict records where this explains a part."""
         return Part(self.rule.name)
 
-    def expected(self, case: Case, instead: Mapping[str, Any] | None = None) -> Expected:
+    def expected(
+        self, case: Case, instead: Mapping[str, Any] | None = None, alteration: Alteration | None = None
+    ) -> Expected:
         """Return the expected value of a target that this explains.
 
         Args:
             case: what the target is fed.
             instead: hyperparameters that reach the formula in place of the case's, inside their domain or not.
+            alteration: what the run does that the formula does not say.
         """
         arithmetic = self.arithmetic
-        if self.rule.documented and not arithmetic and not instead:
+        if self.rule.documented and not arithmetic and not instead and alteration is None:
             return expected(case)
-        computed = self.computed(case.hyper, instead)
+        computed = altered(self.computed(case.hyper, instead), alteration)
         if LEARNING_RATE in arithmetic.float32:
             case = case.replace(learning_rates=tuple(map(to_float32, case.learning_rates)))
         form = flushing(case.form) if arithmetic.flushes_subnormals else None

@@ -135,13 +135,20 @@ def formula_of(optimizer: str) -> type[Declared]:
 def points_of(optimizer: str) -> list[Point]:
     """Return every point of a family, those that differ in the fewest axes first; the documented one leads.
 
-    Every combination of the axes' values is one, except that rare values are combined with few others.
+    Every combination of the axes' values is one, except that rare values are combined with few others: those of
+    declared dialects, and else at most two others, which are not rare.
     """
     declared = family_axes(optimizer)
     every = [dict(zip(declared, values, strict=True)) for values in product(*(x.values for x in declared.values()))]
     points = [{name: v for name, v in point.items() if v != declared[name].documented} for point in every]
     rare = {(name, value) for name, axis in declared.items() for value in axis.rare}
-    return sorted((x for x in points if len(x) <= MOST_WITH_RARE or not rare & x.items()), key=len)
+    named = [dialect.point for dialect in DIALECTS.get(optimizer, ())]
+
+    def tried(point: Point) -> bool:
+        chosen = rare & point.items()
+        return not chosen or (len(chosen) == 1 and len(point) <= MOST_WITH_RARE) or point in named
+
+    return sorted(filter(tried, points), key=len)
 
 
 @cache

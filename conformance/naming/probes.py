@@ -21,7 +21,15 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import MISSING, UNLIMITED, Limits
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.points import PointClass, classes_of, counts_steps
-from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement, Expected, compare, explains
+from optimetry.conformance.numerics.agreement import (
+    LARGEST_SHARE,
+    SLACK,
+    Agreement,
+    Expected,
+    compare,
+    explains,
+    shares_of,
+)
 from optimetry.conformance.numerics.arrays import Array, same_bits
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
@@ -181,12 +189,35 @@ class Probed:
         """
         if not self.runs:
             return []
-        oracles = oracles_of(self.optimizer, self.dtype, narrow, self.limits)
+        oracles = self._oracles(narrow)
         found = [
             (rule_class, self._agreement(has))
             for rule_class, has in zip(classes_of(self.optimizer), oracles, strict=True)
         ]
         return sorted(found, key=lambda pair: pair[1].share)
+
+    def nearest(self) -> list[PointClass]:
+        """Return the class with the smallest error ratio, and the one that most elements agree with, a named one first.
+
+        None where nothing was run.
+        """
+        agreements = self.agreements()
+        if not agreements:
+            return []
+        oracles = zip(classes_of(self.optimizer), self._oracles(), strict=True)
+        _, _, most = min((self._apart(has), number, rule) for number, (rule, has) in enumerate(oracles))
+        return [agreements[0][0], most]
+
+    def _oracles(self, narrow: tuple[str, ...] = ()) -> tuple[tuple[Expected, ...], ...]:
+        return oracles_of(self.optimizer, self.dtype, narrow, self.limits)
+
+    def _apart(self, has: tuple[Expected, ...]) -> int:
+        """Count the elements that are outside the slack, or of which nothing is known, in their last step."""
+        count = 0
+        for number, after in self.runs:
+            known = np.isfinite(has[number].value) & np.isfinite(has[number].bound)
+            count += int(np.count_nonzero((shares_of(after, has[number], known) > SLACK)[-1] | ~known[-1]))
+        return count
 
     def _agreement(self, has: tuple[Expected, ...]) -> Agreement:
         form = FORMATS[self.dtype]

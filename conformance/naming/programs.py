@@ -7,13 +7,16 @@ expressions are equal tuples, so a part is replaced wherever it stands.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from optimetry.reference.rule import Rule, State
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.reference.declaration import Declared
+from optimetry.reference.errors import OptimetryError
+from optimetry.reference.rule import State
 
 Expression: TypeAlias = "str | float | tuple[Any, ...]"
 
@@ -21,7 +24,10 @@ PARAM, GRAD, RATE, STEP = "param", "grad", "lr", "t"
 """The names of the inputs beside hyperparameters and slots; `PARAM` also names the new parameter among the outputs."""
 
 Program = dict[str, Expression]
-"""What one update computes: the expression of the new parameter and of each new slot."""
+"""What one update computes: the expression of the new parameter and of each new slot; and of each slot at first."""
+
+FIRST = "initial "
+"""Stands before the name of a slot in the name of its value before the first step."""
 
 
 class Symbol(NDArrayOperatorsMixin):
@@ -34,7 +40,8 @@ class Symbol(NDArrayOperatorsMixin):
         return Symbol(_made(ufunc.__name__, *map(_expression, inputs))) if method == "__call__" else NotImplemented
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        return Symbol((func.__name__, *map(_expression, args)))
+        name = func.__name__
+        return Symbol(0.0 if name == "zeros_like" else (name, *map(_expression, args)))
 
     def __bool__(self) -> bool:
         return True  # a rule asks whether a number is zero where it takes another branch: the general one is traced
@@ -43,7 +50,9 @@ class Symbol(NDArrayOperatorsMixin):
 def _made(name: str, *operands: Expression) -> Expression:
     """Return an operation; its first operand where the other changes nothing."""
     without = {"add": 0, "subtract": 0, "multiply": 1, "divide": 1}.get(name)
-    return operands[0] if without is not None and operands[1] == without else (name, *operands)
+    if without is not None and operands[1] == without:
+        return operands[0]
+    return operands[1] if name == "add" and operands[0] == 0 else (name, *operands)
 
 
 def _expression(operand: Any) -> Expression:
@@ -54,27 +63,62 @@ def _expression(operand: Any) -> Expression:
     raise TypeError(f"{operand!r} is neither a symbol nor a number")
 
 
-def program_of(rule: Rule, kind: type[Rule] | None = None) -> Program | None:
-    """Trace one update, with every real hyperparameter by its name and the others at their values.
-
-    Args:
-        rule: whose values those are.
-        kind: the class whose update is traced; the rule's own by default.
+def program_of(rule: Declared) -> Program | None:
+    """Trace one update, or one step of a wrapper, with every real hyperparameter and every flag by its name.
 
     None where the rule does what cannot be traced, such as choosing an element by the number of the step.
     """
-    symbolic = object.__new__(kind or type(rule))
+    return _with_flags(rule, {}, [parameter.name for parameter in rule.hyperparameters() if parameter.kind is bool])
+
+
+def _with_flags(rule: Declared, known: Mapping[str, bool], flags: Sequence[str]) -> Program | None:
+    """Trace both branches of the first flag, and join them."""
+    if not flags:
+        return _traced(rule, known)
+    flag, *others = flags
+    on, off = (_with_flags(rule, {**known, flag: value}, others) for value in (True, False))
+    return None if on is None or off is None else {name: _joined(flag, on[name], off[name]) for name in on}
+
+
+def _joined(flag: str, on: Expression, off: Expression) -> Expression:
+    """Choose by a flag where two expressions differ, as far inside as they have one difference alone."""
+    if on == off:
+        return on
+    if isinstance(on, tuple) and isinstance(off, tuple) and on[0] == off[0] and len(on) == len(off):
+        differ = [i for i, pair in enumerate(zip(on, off, strict=True)) if pair[0] != pair[1]]
+        if len(differ) == 1:
+            (i,) = differ
+            return (*on[:i], _joined(flag, on[i], off[i]), *on[i + 1 :])
+    return ("where", flag, on, off)
+
+
+def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
+    """Trace one update with these flags.
+
+    All tensors of a wrapper are traced as one: what it sums, it sums over all that it depends on.
+    """
+    symbolic: Any = object.__new__(type(rule))
     real = {parameter.name for parameter in rule.hyperparameters() if parameter.kind is float}
     for field in dataclasses.fields(rule):
-        value = Symbol(field.name) if field.name in real else getattr(rule, field.name)
+        value = Symbol(field.name) if field.name in real else flags.get(field.name, getattr(rule, field.name))
         object.__setattr__(symbolic, field.name, value)
-    names = rule.initial_state(np.zeros(1))
-    inputs = State(**{slot: Symbol(slot) for slot in names})
     try:
-        param, state = symbolic.update(Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))  # type: ignore[arg-type]
-        return {PARAM: _expression(param), **{slot: _expression(state[slot]) for slot in names}}
-    except (AttributeError, TypeError):
+        if isinstance(rule, Wrapper):
+            given, state = symbolic.feed([Symbol(GRAD)], [Symbol(PARAM)], None)
+            return {PARAM: _expression(given[0])} if state is None else None
+        first = symbolic.initial_state(Symbol(PARAM))
+        names = list(first)
+        inputs = State(**{slot: Symbol(slot) for slot in names})
+        param, state = symbolic.update(Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))
+        new = {PARAM: _expression(param), **{slot: _expression(state[slot]) for slot in names}}
+        return {**new, **{FIRST + slot: _expression(first[slot]) for slot in names}}
+    except (AttributeError, TypeError, OptimetryError):
         return None
+
+
+def slots_of(program: Program) -> list[str]:
+    """Return the names of a program's slots."""
+    return [name for name in program if name != PARAM and not name.startswith(FIRST)]
 
 
 def parts_of(expression: Expression) -> dict[Expression, None]:
@@ -122,6 +166,8 @@ def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[Expr
         return inputs[expression]
     if not isinstance(expression, tuple):
         return expression
+    if expression[0] == "where" and isinstance(flag := inputs.get(expression[1]), bool):
+        return value_of(expression[2 if flag else 3], inputs, known, total)
     if expression not in known:
         operands = [value_of(operand, inputs, known, total) for operand in expression[1:]]
         name = expression[0]
@@ -145,11 +191,49 @@ def updated(
     """Do one update of a program, as `Rule.update`, with these hyperparameters; ``total`` sums in norms."""
     inputs = {**hyper, PARAM: param, GRAD: grad, RATE: lr, STEP: t, **state}
     known: dict[Expression, Any] = {}
-    values = {name: value_of(expression, inputs, known, total) for name, expression in program.items()}
+    values = {name: value_of(program[name], inputs, known, total) for name in (PARAM, *state)}
     return values.pop(PARAM), State(**values)
 
 
-SIGNS = {"add": ("+", 1), "subtract": ("-", 1), "multiply": ("*", 2), "divide": ("/", 2), "power": ("**", 4)}
+def fed_through(
+    program: Program, hyper: Mapping[str, Any], fed: Sequence[Any], parameters: Sequence[Any], *, joint: bool
+) -> list[Any]:
+    """Do one step of a wrapper, as `Wrapper.feed`; ``joint`` where sums are over all tensors, not over each."""
+    pairs = zip(fed, parameters, strict=True)
+    inputs = [{**hyper, GRAD: grad, PARAM: param} for grad, param in pairs]
+    known: list[dict[Expression, Any]] = [{} for _ in inputs]
+    each = list(zip(inputs, known, strict=True))
+    for part in parts_of(program[PARAM]) if joint else ():
+        if isinstance(part, tuple) and part[0] == "sum":
+            terms = [of_tensor(value_of(part[1], given, values, of_tensor)) for given, values in each]
+            for values in known:
+                values[part] = sum(terms[1:], start=terms[0])
+    return [value_of(program[PARAM], given, values, of_tensor) for given, values in each]
+
+
+def first_state(program: Program, hyper: Mapping[str, Any], param: Any) -> State:
+    """Return the slots of a program before the first step, as `Rule.initial_state`, with these hyperparameters."""
+    inputs, known = {**hyper, PARAM: param}, {}  # type: ignore[var-annotated]
+    names = [name.removeprefix(FIRST) for name in program if name.startswith(FIRST)]
+    values = {name: value_of(program[FIRST + name], inputs, known, of_tensor) for name in names}
+    return State(**{name: np.zeros_like(param) + value for name, value in values.items()})
+
+
+SIGNS = {
+    "bitwise_or": ("or", -2),
+    "bitwise_and": ("and", -1),
+    "greater": (">", 0),
+    "greater_equal": (">=", 0),
+    "less": ("<", 0),
+    "less_equal": ("<=", 0),
+    "not_equal": ("!=", 0),
+    "equal": ("==", 0),
+    "add": ("+", 1),
+    "subtract": ("-", 1),
+    "multiply": ("*", 2),
+    "divide": ("/", 2),
+    "power": ("**", 4),
+}
 """How operations are written between their operands, and how strongly they bind."""
 
 
@@ -176,7 +260,7 @@ def _written(expression: Expression, names: Mapping[Expression, str]) -> tuple[s
     left, right = texts
     after = binding + (name in ("subtract", "divide", "power"))
     before = binding + (name == "power")
-    gap = " " if binding == 1 else ""
+    gap = " " if binding <= 1 else ""
     return f"{_within(left, before)}{gap}{sign}{gap}{_within(right, after)}", binding
 
 

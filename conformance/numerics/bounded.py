@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.formats import MARGIN, Format
 from optimetry.conformance.numerics.trilean import FUNCTIONS, Trilean
 
@@ -40,14 +41,19 @@ class Bounded(NDArrayOperatorsMixin):
         bound: how far a working-precision evaluation may be from them, of the same shape and dtype.
         form: the format the working-precision evaluation holds them in.
         nonnegative: whether that evaluation cannot be negative, whatever its rounding errors.
+        scalars_in: the format in which that evaluation may compute what follows from such scalars alone; by default
+            ``form``.
     """
 
-    __slots__ = ("bound", "form", "nonnegative", "value")
+    __slots__ = ("bound", "form", "nonnegative", "scalars_in", "value")
 
-    def __init__(self, value: Wide, bound: Wide, form: Format, nonnegative: bool = False) -> None:
+    def __init__(
+        self, value: Wide, bound: Wide, form: Format, nonnegative: bool = False, scalars_in: Format | None = None
+    ) -> None:
         self.value = np.asarray(value)
         self.bound = np.asarray(bound)
         self.form = form
+        self.scalars_in = scalars_in or form
         self.nonnegative = nonnegative or (self.value.ndim == 0 and bool(self.value >= self.bound))
 
     @classmethod
@@ -79,6 +85,23 @@ class Bounded(NDArrayOperatorsMixin):
         inexact = np.logical_or(self.bound, form.nearest(self.value) != self.value)
         return _rounded(self.value, self.bound, form, self.nonnegative, underflows=True, inexact=inexact)
 
+    def rounded_through(self, form: Format) -> Bounded:
+        """Round to a coarser format and back; what follows may be computed there."""
+        return Bounded(self.value, self.held_in(form).bound, self.form, self.nonnegative, form)
+
+    def stored_in(self, dtype: np.dtype[Any]) -> Bounded:
+        """Round to a dtype and back, as storage in it does: exactly known where all within reach rounds to one number.
+
+        Rounding is monotone, so the ends bound what lies between them. For an evaluation that regroups, the slack times
+        the bound is within reach.
+        """
+        with np.errstate(all="ignore"):
+            value, low, high = (
+                x.astype(np.float64).astype(dtype).astype(np.float64).astype(self.value.dtype)
+                for x in (self.value, self.value - SLACK * self.bound, self.value + SLACK * self.bound)
+            )
+            return Bounded(value, np.maximum(high - value, value - low), self.form, self.nonnegative)
+
     def __getitem__(self, index: Any) -> Bounded:
         return Bounded(self.value[index], self.bound[index], self.form, self.nonnegative)
 
@@ -92,7 +115,10 @@ class Bounded(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc not in UFUNCS:
             return NotImplemented
-        return UFUNCS[ufunc](*_alike(inputs))
+        result = UFUNCS[ufunc](*_alike(inputs))
+        narrow = [x.scalars_in for x in inputs if isinstance(x, Bounded) and x.scalars_in is not x.form]
+        alone = len(narrow) == sum(not isinstance(x, float | int) for x in inputs)
+        return result.rounded_through(narrow[0]) if narrow and alone and isinstance(result, Bounded) else result
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         return FUNCTIONS[func](*args, **kwargs) if func in FUNCTIONS else NotImplemented
@@ -113,12 +139,18 @@ def _or_flushed(value: Wide, bound: Wide, form: Format) -> Wide:
 
 def _alike(operands: Any) -> list[Bounded]:
     """Return the operands as `Bounded` numbers of one format, the coarsest among them."""
-    form = max((x.form for x in operands if isinstance(x, Bounded)), key=lambda form: form.roundoff)
-    return [x.held_in(form) if isinstance(x, Bounded) else _lifted(x, form) for x in operands]
+    form = None
+    for x in operands:  # a loop, for every operation comes through here
+        if isinstance(x, Bounded) and (form is None or x.form.roundoff > form.roundoff):
+            form = x.form
+    assert form is not None
+    return [
+        _lifted(x, form) if not isinstance(x, Bounded) else x if x.form is form else x.held_in(form) for x in operands
+    ]
 
 
 def _lifted(operand: Any, form: Format) -> Bounded:
-    return _constant(operand, form) if isinstance(operand, float | int) else Bounded.exact(operand, form)
+    return _constant(operand, form) if isinstance(operand, (float, int)) else Bounded.exact(operand, form)
 
 
 def _rounded(
@@ -208,8 +240,8 @@ def _power(a: Bounded, b: Bounded) -> Bounded:
 
     whole = float(b.value) if fixed and bool(b.value == np.floor(b.value)) else math.nan
     roundings = max(whole - 1, POWER_ROUNDINGS) if whole >= 1 else POWER_ROUNDINGS  # it may be multiplied out
-    relative = (np.abs(value) + propagated) * (math.expm1(roundings * math.log1p(a.form.roundoff)) * MARGIN)
-    error = np.maximum(relative, np.where(_not_zero(a), roundings * a.form.half_tiny, 0.0))
+    relative = (np.abs(value) + propagated) * (math.expm1(roundings * math.log1p(a.scalars_in.roundoff)) * MARGIN)
+    error = np.maximum(relative, np.where(_not_zero(a), roundings * a.scalars_in.half_tiny, 0.0))
     return _rounded_often(value, propagated, error, a.form, a.nonnegative or whole % 2 == 0)
 
 

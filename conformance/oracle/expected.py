@@ -52,7 +52,7 @@ def expected(
 def _evaluated(case: Case, computed: Declared | None, form: Format | None, narrow: tuple[str, ...]) -> Expected:
     subject, form = subject_of(case), form or with_underflow_room(case.form)
     numbers = BoundedNumbers(subject, form, narrow)
-    groups = list(_groups(case, subject.elementwise))
+    groups = list(_groups(case, subject.elementwise and (computed is None or computed.elementwise)))
     columns = [_columns(case, group) for group in groups]
     joined = _joined(case, groups)
     value = np.empty((len(case.grads), case.size), form.wide)
@@ -87,14 +87,18 @@ class BoundedNumbers:
         return Bounded.exact(array, self.form)
 
     def scalar(self, name: str, number: float) -> Bounded:
-        """Make a hyperparameter or a learning rate, which may be held as given or rounded to the scalars' format."""
+        """Make a hyperparameter or a learning rate, which may be held as given or rounded to the scalars' format.
+
+        What is computed of nothing but such as may be held in float32 may be computed there, too.
+        """
         scalars = scalar_format(self.form)
         held_in = FORMATS["float32"] if name in self.narrow else scalars
         held = Bounded.scalar(number, held_in)
         bound = held.bound
         if name in self.decays:  # an average as `g + b*(m - g)` has b from 1 - b, which is what it may hold
             bound = np.maximum(bound, Bounded.scalar(1 - held.value, held_in).bound)
-        return Bounded(held.value.astype(self.form.wide), bound.astype(self.form.wide), scalars)
+        value, bound = held.value.astype(self.form.wide), bound.astype(self.form.wide)
+        return Bounded(value, bound, scalars, scalars_in=held_in)
 
     @property
     def decays(self) -> set[str]:

@@ -1,8 +1,9 @@
 """Chooses the elements of a large case that are compared with the oracle, and makes the case of these alone.
 
-Where an element of the result depends on the same element of the inputs alone, the oracle need not see the others. The
-sample has the elements at which implementations pass from one loop to another, and those that are furthest from a plain
-evaluation in float64. That evaluation sees every element, but judges none.
+Where an element of the result depends on the same element of the inputs alone, the oracle need not see others; where
+norms join the elements, it need not see zeros. The sample has the elements at which implementations pass from one loop
+to another, and those that are furthest from a plain evaluation in float64. That evaluation sees every element, but
+judges none.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.case import Case, Grads
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.reference.declaration import Declared
@@ -56,11 +57,29 @@ def sampled(case: Case, after: Array, computed: Declared) -> Part:
         computed: the formula that it may compute.
     """
     subject = subject_of(case)
-    if case.size <= AFFORDABLE or not subject.elementwise:
+    if not subject.elementwise:
+        chosen = np.arange(case.size) if subject.counts_zeros else _not_zero(case, after)
+        return part_of(case, chosen) if len(chosen) < case.size / 2 else Part(case, np.arange(case.size))
+    if case.size <= AFFORDABLE:
         return Part(case, np.arange(case.size))
     starts = np.cumsum([0, *(param.size for param in case.parameters)])
     chosen = [start + edges(param.size) for start, param in zip(starts, case.parameters, strict=False)]
     return part_of(case, np.unique(np.concatenate([*chosen, *_furthest(case, after, computed)])))
+
+
+def _not_zero(case: Case, after: Array) -> Array:
+    """Return the elements that are not zero in all inputs, and a few of the others, first those that a target moves."""
+    inputs = [flat(case.parameters), *(_row(case, grads) for grads in case.grads)]
+    given = np.any([row != 0 for row in inputs], axis=0)
+    moved = np.flatnonzero(~given & np.any(after != 0, axis=0))
+    resting = np.flatnonzero(~given)
+    return np.unique(np.concatenate([np.flatnonzero(given), moved[:FURTHEST], resting[:1]]))
+
+
+def _row(case: Case, grads: Grads) -> Array:
+    """Return the gradients of a step as one row, with zeros where one is missing."""
+    pairs = zip(case.parameters, grads, strict=True)
+    return flat([np.zeros_like(param) if grad is None else grad for param, grad in pairs])
 
 
 def edges(size: int) -> Array:

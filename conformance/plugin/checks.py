@@ -17,11 +17,11 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.arithmetic import FLUSHES, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.plugin.properties import Nonconformity, hold_property
+from optimetry.conformance.subjects.books import DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.loading import load_target, made
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
-from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
 from optimetry.reports.tables import number
 
@@ -56,11 +56,12 @@ class Judging:
         effort: str,
         seed: int,
         expect: Path | str | None = None,
+        book: str = DEFAULT_BOOK,
     ) -> Judging:
         """Check every name, load the target and read the ledger; raise UsageError, TargetError or LedgerError."""
         return cls(
             target=load_target(target) if isinstance(target, str) else made(target, repr(target)),
-            optimizers=chosen("optimizer", optimizers, RULES, also=SUBJECTS),
+            optimizers=chosen_in(book, optimizers),
             dtypes=chosen("dtype", dtypes, FORMATS),
             effort=EFFORTS[chosen("effort", [effort], EFFORTS)[0]],
             seed=seed,

@@ -37,6 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--optimizer-target", metavar="TARGET", help="target to judge: a built-in name, or module:object")
     group.addoption("--optimizer-effort", metavar="EFFORT", default="quick", help="quick (default), standard, thorough")
     group.addoption("--optimizer-seed", metavar="N", default="0", help="seed of the cases (0), or `random`")
+    group.addoption("--optimizer-book", metavar="NAME", default="fluid", help="whose document is the judge (fluid)")
     group.addoption("--optimizer-rule", metavar="NAME", action="append", help="one optimizer; repeatable (all)")
     group.addoption(
         "--optimizer-dtype", metavar="NAME", action="append", help="one dtype; repeatable (float32 and float64)"
@@ -75,6 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
             config.getoption("--optimizer-effort"),
             int(seed),
             ledger_of(config),
+            config.getoption("--optimizer-book"),
         )
     except OptimetryError as error:
         raise pytest.UsageError(f"optimetry: {error}") from None

@@ -17,6 +17,7 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.families import FAMILIES
 from optimetry.conformance.naming.points import PointClass, classes_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome
+from optimetry.conformance.selftest.faults.fault import FOUND
 from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.selftest.sensitivity import DTYPES, HALF_QUICK, equivalents, judged
 from optimetry.reference.rules import RULES
@@ -30,18 +31,19 @@ FEW = Effort("few", 10, 1)
 LARGEST = 32
 """The most unnamed classes of a family that are tried; of more, every second, third, … is."""
 
-NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, SPLIT = (
+NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, RUN, SPLIT = (
     "named dialect",
     "unnamed member of a family",
     "imprecise arithmetic",
     "subnormals flushed",
     "mistake of an adapter",
+    "run that does more than its rule",
     "two rules, each on its cases",
 )
-OUTSIDE, EQUIVALENT = "outside every family", "equivalent"
-KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, SPLIT, OUTSIDE, EQUIVALENT)
+EDITED, OUTSIDE, EQUIVALENT = "an edit of a formula, in no family", "outside every family", "equivalent"
+KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, RUN, SPLIT, EDITED, OUTSIDE, EQUIVALENT)
 
-MEMBERS = KINDS[:6]
+MEMBERS = KINDS[:7]
 """Those of which it must be said what they compute."""
 
 COLUMNS = ("named exactly", "named wrongly", "diverges", "error", "conforms")
@@ -96,8 +98,10 @@ def kind_of(fault: Fault) -> str:
     """The row that a fault belongs to."""
     kinds = {"dialect": NAMED, "imprecise": IMPRECISE, "conforms": FLUSHED}
     verdict, _, parts = fault.outcome.partition(": ")
+    if fault.outcome == FOUND:
+        return EDITED
     if verdict == "diverges" and parts:
-        return SPLIT if ";" in parts else MISTAKEN
+        return RUN if ", but " in parts else SPLIT if ";" in parts else MISTAKEN
     return kinds.get(verdict, OUTSIDE)
 
 

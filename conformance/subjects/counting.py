@@ -29,6 +29,7 @@ class SharedCount(Training):
 
 
 def training(rule: Rule, parameters: Sequence[Array]) -> Training:
-    """Bind a rule to its parameters, counting as it says."""
+    """Bind a rule to its parameters, in the training that it brings, or else counting as it says."""
     counts = Training if getattr(rule, STEP_COUNT, OWN) == OWN else SharedCount
-    return counts(rule, parameters)
+    kind: type[Training] = getattr(rule, "training", counts)
+    return kind(rule, parameters)

@@ -10,7 +10,9 @@ from optimetry.reference.errors import UsageError
 
 def near_miss(name: str, names: Iterable[str]) -> str:
     """Return ``; did you mean adam?`` where one of the names is close, else nothing."""
-    near = difflib.get_close_matches(name, list(names), n=1)
+    known = list(names)
+    near = [other for other in known if other.rpartition(".")[2] == name]  # of another book
+    near = near or difflib.get_close_matches(name, known, n=1)
     return f"; did you mean {near[0]}?" if near else ""
 
 

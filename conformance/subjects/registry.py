@@ -8,14 +8,15 @@ from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.subjects.wrappers.wrapper import WrapperSubject
+from optimetry.reference.books import BOOKS
 from optimetry.reference.errors import UnknownOptimizerError
-from optimetry.reference.rules import RULES
 
 SUBJECTS: dict[str, Subject] = {
-    **{name: RuleSubject(rule) for name, rule in RULES.items()},
+    **{name: RuleSubject(rule) for name, rule in BOOKS["fluid"].items()},
     **{name: WrapperSubject(wrapper) for name, wrapper in WRAPPERS.items()},
+    **{name: RuleSubject(rule) for book, rules in BOOKS.items() if book != "fluid" for name, rule in rules.items()},
 }
-"""Every documented rule and wrapper by name."""
+"""Every documented rule and wrapper by name: those of fluid first, then the rules of the other books."""
 
 
 def subject_named(name: str) -> Subject:

@@ -39,19 +39,22 @@ class Subject(ABC):
         declaration: its hyperparameters and its formula.
 
     Class attributes:
-        book: the document that it belongs to.
         has_learning_rate: whether it uses the learning rate of a step.
     """
 
     declaration: type[Declared]
 
-    book: ClassVar[str] = "fluid"
     has_learning_rate: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
         """Its name, as on the command line."""
         return self.declaration.name
+
+    @property
+    def book(self) -> str:
+        """The collection of documents that it belongs to."""
+        return "fluid"
 
     @property
     def document(self) -> str:
@@ -62,6 +65,11 @@ class Subject(ABC):
     def elementwise(self) -> bool:
         """Whether an element of the result depends on the same element of the inputs alone."""
         return self.declaration.elementwise
+
+    @property
+    def counts_zeros(self) -> bool:
+        """Whether elements that are zero in all inputs change what others become."""
+        return self.declaration.counts_zeros
 
     @property
     @abstractmethod

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from optimetry.conformance.numerics.arrays import Array
@@ -15,6 +16,9 @@ from optimetry.conformance.targets.protocol import Hyper
 
 class Offer(ABC):
     """One row of a framework's table: how it computes one rule or wrapper."""
+
+    pinned: Mapping[str, Any] = MappingProxyType({})
+    """Hyperparameters that have no argument, with the value that they can have."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why these hyperparameters, this dtype or this engine are not offered; None where they are."""
@@ -50,6 +54,11 @@ class TableTarget:
     def engines(self) -> Sequence[Self]:
         """Return one target for each implementation."""
         return [type(self)(engine) for engine in self.engine_names]
+
+    @property
+    def pinned(self) -> Mapping[str, Mapping[str, Any]]:
+        """The hyperparameters of each subject that can have one value alone."""
+        return {name: offer.pinned for name, offer in self.offers.items() if offer.pinned}
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
         """Return why this rule or wrapper, these hyperparameters or this dtype are not offered; None where they are."""

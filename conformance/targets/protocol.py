@@ -34,7 +34,8 @@ class Run(Protocol):
         """Apply one update and return every parameter after it, in the order given to ``start``.
 
         ``grads[i]`` has the shape and dtype of parameter ``i``; ``None`` keeps that parameter and its state
-        unchanged. Arrays passed in must not be changed.
+        unchanged. Arrays passed in must not be changed. A NumPy scalar, which NumPy's arithmetic makes of 0-d arrays,
+        is taken for a 0-d array.
         """
         ...
 

@@ -125,12 +125,12 @@ class Session:
         if len(after) != len(self.parameters):
             raise TargetFault(f"step {self.taken} returned {len(after)} parameters, must be {len(self.parameters)}")
         for i, (array, param) in enumerate(zip(after, self.parameters, strict=True)):
-            if not isinstance(array, np.ndarray) or array.dtype != param.dtype or array.shape != param.shape:
-                is_array = isinstance(array, np.ndarray)
+            is_array = isinstance(array, np.ndarray | np.generic)  # a scalar is what arithmetic makes of 0-d arrays
+            if not is_array or array.dtype != param.dtype or array.shape != param.shape:
                 got = f"{array.dtype} of shape {array.shape}" if is_array else f"a {type(array).__name__}, no array"
                 must = f"{param.dtype} of shape {param.shape}"
                 raise TargetFault(f"step {self.taken} returned parameter {i} as {got}, must be {must}")
-        return list(after)
+        return [np.asarray(array) for array in after]
 
     def _hold_inputs(self, given: Sequence[Array | None], grads: Sequence[Array | None]) -> None:
         self._hold(given, grads, f"step {self.taken} changed gradient")

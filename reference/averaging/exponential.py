@@ -46,10 +46,14 @@ class ExponentialAverage:
         """The decay of one update: ``min(decay, (1 + thres_steps) / (10 + thres_steps))`` where it is scheduled."""
         if thres_steps is None:
             return self.decay
-        scheduled = (1 + thres_steps) / (10 + thres_steps)
+        scheduled = self.scheduled(thres_steps)
         if isinstance(self.decay, float):
             return min(self.decay, scheduled)  # stays a Python number, which takes the dtype of the array it meets
         return np.minimum(self.decay, scheduled)
+
+    def scheduled(self, thres_steps: int) -> Any:
+        """The decay that the schedule alone gives."""
+        return (1 + thres_steps) / (10 + thres_steps)
 
     def start(self, parameters: Sequence[Array]) -> Decayed:
         """Before the first update."""

@@ -32,7 +32,10 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
     "clip_by_global_norm": [{"clip_norm": 1.0}, {"clip_norm": 1e-7}],
     "l2_decay": [{"regularization_coeff": 0.3}],
     "clip_then_decay": [{"regularization_coeff": 0.3, "clip_norm": limit} for limit in (1.0, 1e-7)],
-    "exponential_moving_average": [{"decay": 0.7, "scheduled": scheduled} for scheduled in (False, True)],
+    "exponential_moving_average": [
+        *({"decay": 0.7, "scheduled": scheduled} for scheduled in (False, True)),
+        {"decay": 1 - 2.0**-10},  # where an epsilon in the correction matters
+    ],
     "model_average": [{"average_window_rate": 0.5, "min_average_window": 1, "max_average_window": 3}],
     "dgc_compress": [{"momentum": 0.7, "sparsity": 0.75, "use_nesterov": look_ahead} for look_ahead in (False, True)],
 }

@@ -10,9 +10,10 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging import identify as identifying
 from optimetry.conformance.laws import LAWS
-from optimetry.conformance.naming.adapters import Mistake, Mistaken, mistakes
+from optimetry.conformance.naming.adapters import mistakes
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.mistakes import Mistake, Mistaken
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import Arithmetic
@@ -85,7 +86,7 @@ def test_a_verdict_records_the_mistake_and_advises() -> None:
 
 def test_a_rule_that_explains_without_the_mistake_is_no_mistake() -> None:
     """SGD takes missing gradients and zeros alike: a run that is not repeatable must not be called that mistake."""
-    verdict = judged(FAULTS["state_shared_between_runs"], "float32")
+    verdict = judged(FAULTS["kernel_chosen_by_the_run"], "float32")
     assert verdict.law == "repeatable"
     assert verdict.computes == Computes()
 

@@ -172,7 +172,7 @@ def test_a_number_rounded_in_one_of_its_uses_is_found() -> None:
 
     target = Instead(lambda rule, given: run_of(rule.lifted(lambda name, x: Once(x) if name == "rho" else x), given))
     partly = Arithmetic(float32_in_some_uses=("rho",))
-    assert numbers_in_float32(target, documented_class("rmsprop"), Guard()) == partly
+    assert numbers_in_float32(target, Explanation(documented_class("rmsprop")), Guard()) == partly
     found = diagnosed(target, "rmsprop", "float64")
     assert (found.verdict.verdict, found.explanation) == ("imprecise", Explanation(documented_class("rmsprop"), partly))
     assert found.verdict.reason == "the documented rule; rho in float32 in some uses"

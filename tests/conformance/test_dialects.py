@@ -18,6 +18,7 @@ from optimetry.conformance.numerics.agreement import SLACK, Expected
 from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule
@@ -66,7 +67,7 @@ def bounded() -> Any:
 
 def test_every_subject_but_a_few_has_dialects() -> None:
     assert set(DIALECTS) == set(HYPERS) - {"sgd"}
-    assert set(SUBJECTS) - set(DIALECTS) == {"sgd", "clip_by_value", "l1_decay"}
+    assert {*RULES, *WRAPPERS} - set(DIALECTS) == {"sgd", "clip_by_value", "l1_decay"}
     assert set(FAMILIES) == set(RULES) - {"sgd"}
 
 
@@ -120,11 +121,16 @@ def test_a_dialect_says_what_it_is(dialect: Dialect) -> None:
     assert {name: getattr(dialect.of(hyper), name) for name in dialect.point} == dialect.point
 
 
+CLOSE = {("corrected_with_epsilon", np.float32): 6}
+"""Dialects that are nearer than all others to the document: 1e-6 beside 1 is 17 roundings of float32."""
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("dialect", NAMED, ids=label)
 def test_a_dialect_differs_from_the_document_by_more_than_rounding(dialect: Dialect, dtype: Any, bounded: Any) -> None:
     name = dialect.optimizer
-    assert most(bounded(name, dialect, dtype), bounded(name, None, dtype)) > 20  # ten times the published slack
+    apart = CLOSE.get((dialect.name, dtype), 20)  # ten times the published slack
+    assert most(bounded(name, dialect, dtype), bounded(name, None, dtype)) > apart
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0].optimizer}-{pair[0].name}-{pair[1].name}")

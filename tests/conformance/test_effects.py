@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.effects import ELEMENTS, SCALES, STEPS, default_case, effect, effects, page, worst
+from optimetry.conformance.commands.effects import SCALES, effects, page, worst
+from optimetry.conformance.judging.effect import ELEMENTS, STEPS, default_case, effect
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Computes, Header, Results, Verdict

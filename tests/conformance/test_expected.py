@@ -113,3 +113,21 @@ def test_the_reference_is_within_the_bound_and_not_by_far(optimizer: str) -> Non
         assert found.share <= 1
         worst = max(worst, found.share)
     assert worst > 0.1 or optimizer in ("clip_by_value", "dgc_compress")
+
+
+@pytest.mark.parametrize("decay", [0.5, 0.81, 0.999])
+def test_powers_of_a_number_in_float32_may_be_accumulated_there(decay: float) -> None:
+    """Beside float64, where a number is rounded once to float32 or not at all unless it is narrow."""
+    form, exponents = FORMATS["float64"], range(1, 60)
+    products = np.cumprod(np.full(len(exponents), decay, np.float32), dtype=np.float32).astype(np.float64)
+
+    def largest(narrow: tuple[str, ...]) -> float:
+        held = BoundedNumbers(subject_named("adam"), form, narrow).scalar("beta2", decay)
+        powers: Any = [held**t for t in exponents]
+        return max(
+            (abs(product - power.value) / power.bound if product != power.value else 0.0)
+            for product, power in zip(products, powers, strict=True)
+        )
+
+    assert largest(("beta2",)) <= 1
+    assert (largest(()) > 1e6) == (decay != 0.5)

@@ -23,6 +23,7 @@ from optimetry.conformance.cases.large import (
     smallest,
     to_json,
 )
+from optimetry.conformance.cases.sparse import SPARSE
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.naming.explanation import Explanation
@@ -79,10 +80,14 @@ def test_sums_that_rounding_may_exceed_are_left_out_and_long_runs_of_what_takes_
         list(large_plans(subject_named(name), dtype, [*scales, LONG], 0))
         for name in ("sgd", "clip_by_norm", "clip_by_global_norm")
     )
-    assert len(of_all) == len(scales) + 1
+    dense = [scale for scale in scales if not scale.sparse]
+    assert len(of_all) == len(dense) + 1
     assert max(plan.steps for plan in of_each) == 3
     narrow = FORMATS[dtype].roundoff > 1e-4
-    assert max(int(np.prod(tensor.shape)) for plan in of_each for tensor in plan.tensors) == (17 if narrow else 66_495)
+    tensors = [tensor for plan in of_each for tensor in plan.tensors]
+    largest = max(int(np.prod(tensor.shape)) for tensor in tensors if tensor.start != SPARSE)
+    assert largest == (17 if narrow else 66_495)
+    assert [tensor.shape for tensor in tensors if tensor.start == SPARSE] == [(4099,), (1_000_003,)]
     assert [len(plan.tensors) for plan in of_each if len(plan.tensors) > 1] == [70, 1000]
     assert [len(plan.tensors) for plan in of_joint if len(plan.tensors) > 1] == ([] if narrow else [70, 1000])
 
@@ -104,6 +109,33 @@ def test_the_oracle_gives_a_part_what_it_gives_the_whole(optimizer: str) -> None
     part, whole = expected(part_of(case, columns).case), expected(case)
     for a, b in ((part.value, whole.value), (part.bound, whole.bound)):
         assert a.tobytes() == np.ascontiguousarray(b[:, columns]).tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("optimizer", ["lamb", "lars_momentum", "clip_by_global_norm"])
+def test_zeros_change_no_norm(optimizer: str, dtype: str) -> None:
+    """The oracle gives the elements that are not zero what it gives them beside zeros, with the same bound."""
+    case = case_of(optimizer, Scale(((4099,),), steps=2, sparse=True), dtype)
+    assert np.count_nonzero(case.grads[1][0]) == 8
+    part = sampled(case, np.zeros((2, 4099)), documented_class(optimizer).of(case.hyper))
+    assert part.columns.tolist() == [0, 1, 1023, 1024, 2047, 2048, 4095, 4096, 4098]  # 1 for all zeros
+    few, whole = expected(part.case), expected(case)
+    assert few.value.astype(float) == pytest.approx(whole.value[:, part.columns].astype(float), rel=1e-15)
+    assert few.bound.astype(float) == pytest.approx(whole.bound[:, part.columns].astype(float), rel=1e-6)
+    assert few.bound.max() < (0.01 if dtype == "float16" else 1e-5)
+
+
+def test_a_zero_that_a_target_moves_is_compared() -> None:
+    case = case_of("lamb", Scale(((4099,),), steps=2, sparse=True))
+    after = np.zeros((2, 4099))
+    after[1, 3000] = np.nan
+    assert 3000 in sampled(case, after, documented_class("lamb").of(case.hyper)).columns
+
+
+def test_a_compression_counts_zeros() -> None:
+    """How many entries it sends is a share of all: no tensor of zeros but for a few stands for it."""
+    scales = [Scale(((4099,),), sparse=True), Scale(((4099,),))]
+    assert len(list(large_plans(subject_named("dgc_compress"), "float32", scales, 0))) == 1
 
 
 def test_the_element_that_is_furthest_off_is_chosen_wherever_it_is() -> None:

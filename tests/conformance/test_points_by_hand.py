@@ -87,7 +87,7 @@ LARS: dict[str, tuple[Point, Any]] = {
     ),
     "LARC": (
         {
-            "denominator": "sum_with_epsilon",
+            "denominator_epsilon": "1e-8",
             "zero_norm": "plain_rate_undecayed",
             "learning_rate_placement": "outside",
             "limit": "learning_rate",
@@ -96,6 +96,23 @@ LARS: dict[str, tuple[Point, Any]] = {
             min(x.coeff * x.w_norm / (x.sum + 1e-8) / x.lr, 1) * x.decayed if x.w_norm * x.g_norm > 0 else x.g,
             x.lr,
         ),
+    ),
+    "at least lr without a norm": (
+        {"zero_norm": "plain_rate_or_more"},
+        lambda x: (x.lr * guarded(x, x.sum, max(1.0, x.coeff * x.w_norm / x.sum)) * x.decayed, 1.0),
+    ),
+    "ratio outside": (
+        {"learning_rate_placement": "outside_with_ratio"},
+        lambda x: (x.decayed, x.lr * guarded(x, x.sum)),
+    ),
+    "fastai": (
+        {
+            "denominator": "norm_of_sum_plus_decay",
+            "denominator_epsilon": "1e-8",
+            "zero_norm": "unguarded",
+            "learning_rate_placement": "outside_with_ratio",
+        },
+        lambda x: (x.decayed, x.lr * x.coeff * x.w_norm / (x.norm_of_sum + 0.2 * x.w_norm + 1e-8)),
     ),
     "vectors": (
         {"vectors": "plain"},
@@ -138,6 +155,10 @@ LAMB: dict[str, tuple[Point, Any]] = {
         {"ratio": "at_most_one"},
         lambda x: x.w - x.lr * min(x.w_norm / np.linalg.norm(x.q), 1.0) * x.q,
     ),
+    "ratio at most 10": (
+        {"decay_placement": "before_ratio", "ratio": "at_most_ten"},
+        lambda x: (w := x.w * (1 - x.lr * 0.2)) - x.lr * min(np.linalg.norm(w) / np.linalg.norm(x.r), 10.0) * x.r,
+    ),
     "ratio with epsilon": (
         {"ratio": "with_epsilon"},
         lambda x: x.w - x.lr * x.w_norm / (np.linalg.norm(x.q) + 0.25) * x.q,
@@ -145,7 +166,7 @@ LAMB: dict[str, tuple[Point, Any]] = {
 }
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.01])
+@pytest.mark.parametrize("scale", [100.0, 1.0, 0.01])
 @pytest.mark.parametrize("name", LAMB)
 def test_points_of_lamb(name: str, scale: float) -> None:
     point, moved = LAMB[name]

@@ -2,57 +2,27 @@
 
 from __future__ import annotations
 
-import ctypes
-import platform
-import sys
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.numerics.arrays import Array, same_bits
-from optimetry.conformance.numerics.environment import changes, default_environment
-from optimetry.conformance.oracle.expected import expected, kept
+from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.instead import Instead
-from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
-from optimetry.conformance.targets.session import NUMPY_DEFAULT, Guard, Session, hold_contents, trajectory, watched
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.session import Guard, Session, hold_contents, trajectory, watched
 from optimetry.reference.errors import TargetFault, TargetHung
+from tests.conformance.deeds import SGD, doing
 from tests.conformance.judged import verdict_of
 from tests.conformance.miniatures import AllNaN
 
-GRADS = tuple((np.array([0.5 + step], np.float32), np.array(0.25 - step, np.float32)) for step in range(3))
-PARAMETERS = (np.ones(1, np.float32), np.array(2, np.float32))
-SGD = Case("sgd", "float32", {}, (0.1,) * 3, PARAMETERS, GRADS)
 CLIP = SGD.replace(optimizer="clip_by_value", hyper={"max": 1.0, "min": -1.0})
 AVERAGE = SGD.replace(optimizer="exponential_moving_average", hyper={"decay": 0.9, "scheduled": False})
 
 ALL_CASES = pytest.mark.parametrize("case", [SGD, CLIP, AVERAGE], ids=lambda case: case.optimizer)
-
-
-def doing(deed: Callable[[list[Any]], Any]) -> Instead:
-    """The reference, which does something with what it is fed, and returns what that returns unless it is None."""
-
-    def begin(documented: Any, parameters: list[Array]) -> Any:
-        run: Any = run_of(documented, parameters)
-        for name in ("step", "transform", "update"):
-            if hasattr(run, name):
-                setattr(run, name, done(getattr(run, name)))
-        return run
-
-    def done(plain: Any) -> Any:
-        def step(given: list[Any], *rate: float) -> Any:
-            after = plain(given, *rate)
-            returned = deed(given)
-            return after if returned is None else returned
-
-        return step
-
-    return Instead(begin)
 
 
 class KeepsTheBuffer:
@@ -133,7 +103,10 @@ def test_a_zero_that_loses_its_sign_is_a_changed_input() -> None:
         (lambda given: tuple(given[:1]), "step 1 returned 1 parameters, must be 2"),
         (lambda given: {"params": given}, "step 1 returned dict, must be a list of parameters"),
         (lambda given: [given[0], 1.5], r"parameter 1 as a float, no array, must be float32 of shape \(\)"),
-        (lambda given: [given[0], given[1].astype(np.float64)[()]], "parameter 1 as a float64, no array"),
+        (
+            lambda given: [given[0], given[1].astype(np.float64)[()]],
+            r"parameter 1 as float64 of shape \(\), must be float32",
+        ),
         (lambda given: [given[0].astype(np.float64), given[1]], r"as float64 of shape \(1,\), must be float32"),
         (lambda given: [given[0].reshape(1, 1), given[1]], r"as float32 of shape \(1, 1\), must be float32 of shape"),
     ],
@@ -142,6 +115,38 @@ def test_what_a_step_must_return_is_said_with_what_it_returned(returned: Any, sa
     for case in (SGD, CLIP):
         with pytest.raises(TargetFault, match=said):
             trajectory(doing(returned), case, Guard())
+
+
+class Scalars:
+    """Momentum as its formula is written in NumPy, whose arithmetic gives scalars for 0-d arrays."""
+
+    def __init__(self, hyper: Any, parameters: list[Any]) -> None:
+        self.momentum, self.parameters = hyper["momentum"], [param + 0 for param in parameters]
+        self.velocities = [0 * param for param in parameters]
+
+    def step(self, grads: list[Any], learning_rate: float) -> list[Any]:
+        for i, grad in enumerate(grads):
+            if grad is not None:
+                with np.errstate(all="ignore"):
+                    self.velocities[i] = self.momentum * self.velocities[i] + grad
+                    self.parameters[i] = self.parameters[i] - learning_rate * self.velocities[i]
+        return self.parameters
+
+    def state(self) -> dict[str, list[Any]]:
+        return {"velocity": self.velocities}
+
+    def load(self, state: dict[str, list[Any]]) -> None:
+        self.velocities = state["velocity"]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_scalar_of_numpy_is_a_0d_array(dtype: str) -> None:
+    run = Scalars({"momentum": 0.9}, [np.ones((), dtype)])
+    assert isinstance(run.step([np.ones((), dtype)], 0.1)[0], np.generic)
+    target: Any = Instead(lambda documented, parameters: Scalars(documented.hyper(), parameters))
+    target.pinned = {"momentum": {"use_nesterov": False}}
+    verdict = verdict_of(target, "momentum", dtype)
+    assert (verdict.verdict, verdict.reason) == ("conforms", "")
 
 
 def test_a_run_that_takes_too_long_is_interrupted() -> None:
@@ -160,137 +165,6 @@ def test_every_run_has_a_heartbeat() -> None:
     assert len(beats) == 1
     hold_contents(NumpyTarget(), SGD, guard)
     assert len(beats) == 3
-
-
-def test_numpy_raises_inside_a_run_as_it_does_by_default() -> None:
-    seen: list[dict[str, str]] = []
-    with np.errstate(all="ignore"):
-        trajectory(doing(lambda given: seen.append(dict(np.geterr()))), SGD, Guard())
-    assert seen == [NUMPY_DEFAULT] * 3
-
-
-def test_a_target_that_sets_how_numpy_reports_errors_is_told_so() -> None:
-    before = np.geterr()
-    said = "changed how this process computes: np.seterr(divide='raise', over='raise', under='raise', invalid='raise')"
-    verdict = verdict_of(doing(lambda given: np.seterr(all="raise") and None), "sgd")
-    assert (verdict.verdict, verdict.reason) == ("error", said)
-    assert np.geterr() == before
-
-
-def set_bits(bits: int) -> None:
-    """Set bits of the control register as compiled code does, through the C library."""
-    library = ctypes.CDLL("libm.so.6")
-    environment = (ctypes.c_uint32 * 64)()
-    library.fegetenv(ctypes.byref(environment))
-    environment[7] |= bits  # MXCSR behind the seven words of the x87
-    library.fesetenv(ctypes.byref(environment))
-
-
-def c_flush() -> None:
-    set_bits(0x8040)  # flush-to-zero, denormals-are-zero
-
-
-def c_round(mode: int) -> None:
-    ctypes.CDLL("libm.so.6").fesetround(mode)
-
-
-def c_round_up() -> None:
-    c_round(0x800)  # FE_UPWARD
-
-
-def torch_flush() -> None:
-    pytest.importorskip("torch").set_flush_denormal(True)
-
-
-INTEL = pytest.mark.skipif(
-    not (sys.platform.startswith("linux") and platform.machine() == "x86_64"),
-    reason="the layout of the environment is that of x86-64 on Linux",
-)
-DEEDS = [
-    pytest.param(torch_flush, "subnormals are flushed to zero", id="torch"),
-    pytest.param(c_flush, "subnormals are flushed to zero", id="control register", marks=INTEL),
-    pytest.param(c_round_up, "results are not rounded to nearest", id="rounding", marks=INTEL),
-]
-
-
-@pytest.fixture
-def restored() -> Iterator[None]:
-    """Whatever a test does to the floating-point environment, the next finds it as it was."""
-    with default_environment():
-        yield
-
-
-@pytest.mark.usefixtures("restored")
-@pytest.mark.parametrize(("deed", "said"), DEEDS)
-def test_a_target_that_changes_the_floating_point_environment_is_told_so(deed: Callable[[], None], said: str) -> None:
-    assert changes() == []
-    verdict = verdict_of(doing(lambda given: deed()), "sgd")
-    assert (verdict.verdict, verdict.reason) == ("error", f"changed how this process computes: {said}")
-    deed()
-    assert changes() == [said], "the deed must be one that lasts for this test to mean anything"
-
-
-@INTEL
-@pytest.mark.usefixtures("restored")
-def test_every_mode_of_rounding_and_of_reading_subnormals_is_noticed() -> None:
-    for mode in (0x400, 0x800, 0xC00):  # downward, upward, towards zero
-        c_round(mode)
-        assert changes() == ["results are not rounded to nearest"]
-        c_round(0)
-        assert changes() == []
-    for bits in (0x0040, 0x8000):  # denormals-are-zero, of operands; flush-to-zero, of results
-        with default_environment():
-            set_bits(bits)
-            with np.errstate(all="raise"):  # which is not for those who only look
-                assert changes() == ["subnormals are flushed to zero"]
-
-
-@pytest.mark.usefixtures("restored")
-@pytest.mark.parametrize(("deed", "said"), DEEDS)
-def test_what_one_engine_changes_is_no_fault_of_the_next(deed: Callable[[], None], said: str) -> None:
-    engines = [doing(lambda given: deed()), NumpyTarget()]
-    first, second = judge(engines, "sgd", "float32", effort=EFFORTS["quick"], seed=0)
-    assert (first.verdict, second.verdict, second.reason) == ("error", "conforms", "")
-    assert changes() == []
-
-
-def of_size(dtype: str, size: float) -> Case:
-    arrays = np.array([size, 3 * size], dtype)
-    return Case(
-        "adagrad", dtype, {"epsilon": 1e-6, "initial_accumulator_value": 0.0}, (0.1,) * 3, (arrays,), ((arrays,),) * 3
-    )
-
-
-@pytest.mark.usefixtures("restored")
-@pytest.mark.parametrize(("deed", "said"), DEEDS)
-def test_the_oracle_computes_alike_whatever_the_environment_and_leaves_it(deed: Any, said: str) -> None:
-    for dtype, size in (("float32", 0.1), ("float64", 3e-310)):
-        case = of_size(dtype, size)
-        before = expected(case)
-        kept.cache_clear()
-        deed()
-        after = expected(case)
-        assert changes() == [said]
-        assert after is not before
-        with default_environment():
-            for a, b in ((before.value, after.value), (before.bound, after.bound)):
-                assert a.tobytes() == b.tobytes()
-
-
-@pytest.mark.usefixtures("restored")
-@pytest.mark.parametrize(("deed", "said"), DEEDS)
-def test_the_default_environment_gives_back_what_it_found(deed: Callable[[], None], said: str) -> None:
-    deed()
-    with default_environment():
-        assert changes() == []
-    assert changes() == [said]
-    with pytest.raises(ZeroDivisionError), default_environment():
-        raise ZeroDivisionError
-    assert changes() == [said]
-    np_before = np.geterr()
-    with default_environment():
-        assert set(np.geterr().values()) == {"ignore"}
-    assert np.geterr() == np_before
 
 
 def test_a_nan_where_the_formula_is_finite_is_said_to_be_one() -> None:

@@ -20,6 +20,8 @@ from optimetry.conformance.subjects.registry import SUBJECTS, subject_named, sub
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 from optimetry.conformance.subjects.wrappers import WRAPPERS
+from optimetry.conformance.subjects.wrappers.averages import SCHEDULE
+from optimetry.reference.books import BOOKS
 from optimetry.reference.errors import HyperparameterError, UnknownOptimizerError
 from optimetry.reference.precision import working
 from optimetry.reference.rules import RULES
@@ -60,19 +62,21 @@ def table(steps: list[list[Any]], dtype: Any) -> Any:
 def test_a_subject_says_what_it_is(subject: Subject) -> None:
     assert subject is SUBJECTS[subject.name] is subject_named(subject.name)
     assert subject.name == subject.name.lower()
-    assert subject.name.isidentifier()
-    assert subject.book == "fluid"
-    assert subject.document.split(".")[0] in ("fluid", "paddle")
-    assert "(page" in subject.document
+    assert all(word.isidentifier() for word in subject.name.split("."))
+    assert subject.name.startswith(f"{subject.book}.") == (subject.book != "fluid")
+    assert subject.document.split(".")[0] in {"fluid": ("fluid", "paddle"), "torch": ("torch",)}[subject.book]
+    assert {"fluid": "(page", "torch": "(docstring)"}[subject.book] in subject.document
     assert subject.document in (subject.declaration.__doc__ or "")
     assert subject.has_learning_rate == isinstance(subject, RuleSubject)
     names = {parameter.name for parameter in subject.hyperparameters()}
-    assert set(subject.numbers) - {LEARNING_RATE} <= names
+    assert set(subject.numbers) - {LEARNING_RATE, SCHEDULE} <= names
+    assert (SCHEDULE in subject.numbers) == (subject.name == "exponential_moving_average")
     assert (LEARNING_RATE in subject.numbers) == subject.has_learning_rate
 
 
 def test_every_rule_and_every_wrapper_is_a_subject_and_nothing_else_is() -> None:
-    assert list(SUBJECTS) == [*RULES, *WRAPPERS]
+    others = [name for book, rules in BOOKS.items() if book != "fluid" for name in rules]
+    assert list(SUBJECTS) == [*RULES, *WRAPPERS, *others]
     assert not set(RULES) & set(WRAPPERS)
     for case in drawn_cases(subject_named("l1_decay"), "float32", seed=0, count=1):
         assert subject_of(case) is SUBJECTS["l1_decay"]
@@ -88,7 +92,7 @@ def test_the_numbers_of_a_subject_are_those_that_are_lifted(subject: Subject) ->
     hyper = {x.name: x.corners[0] if x.default is None else x.default for x in subject.hyperparameters()}
     lifted: list[str] = []
     subject.of(hyper).lifted(lambda name, number: lifted.append(name) or number)
-    assert [name for name in subject.numbers if name != LEARNING_RATE] == lifted
+    assert [name for name in subject.numbers if name not in (LEARNING_RATE, SCHEDULE)] == lifted
 
 
 @EACH

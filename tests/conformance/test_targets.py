@@ -13,7 +13,8 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.subjects.wrappers import WRAPPERS
+from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.keras.backend import Backend
 from optimetry.conformance.targets.loading import builtin_names, load_target
 from optimetry.conformance.targets.protocol import engines_of
@@ -37,7 +38,7 @@ def module_of(name):
 
 
 def hyper_of(subject):
-    declared = {one.name: one for one in {**RULES, **WRAPPERS}[subject].hyperparameters()}
+    declared = {one.name: one for one in SUBJECTS[subject].hyperparameters()}
     known = {name: one.corners[0] if one.default is None else one.default for name, one in declared.items()}
     return known | {name: value for name, value in HYPER.items() if name in known}
 
@@ -69,9 +70,9 @@ each_framework = pytest.mark.parametrize("name", FRAMEWORKS)
 @each_framework
 def test_subjects_stand_in_the_table_or_are_absent_with_a_reason(name):
     target = module_of(name).target
-    assert set(target.offers) | set(target.absent) <= {*RULES, *WRAPPERS}
+    assert set(target.offers) | set(target.absent) <= set(SUBJECTS)
     assert not set(target.offers) & set(target.absent)
-    for subject in (*RULES, *WRAPPERS):
+    for subject in SUBJECTS:
         found = target.unsupported(subject, hyper_of(subject), "float32")
         assert (found is None) == (subject in target.offers), subject
         assert found is None or (found == target.absent.get(subject, found) and name in found)
@@ -96,26 +97,32 @@ def test_what_stands_in_no_table_is_never_offered(name):
 @each_framework
 def test_what_is_not_offered_raises_with_the_reason(name):
     for engine in engines_of(module_of(name).target):
-        for subject in (*RULES, *WRAPPERS):
+        for subject in SUBJECTS:
             reason = engine.unsupported(subject, hyper_of(subject), "float32")
             if reason is not None:
                 with pytest.raises(ValueError, match=re.escape(f"{subject}: {reason}")):
                     engine.start(subject, hyper_of(subject), [np.zeros(2, np.float32)])
 
 
+def words(names):
+    return (names,) if isinstance(names, str) else names
+
+
 @each_framework
 def test_every_hyperparameter_is_passed_and_every_slot_is_documented(name):
     for optimizer, entry in module_of(name).target.offers.items():
-        if optimizer not in RULES:
+        subject = SUBJECTS[optimizer]
+        if not isinstance(subject, RuleSubject):
             continue
-        declared = {hyperparameter.name for hyperparameter in RULES[optimizer].hyperparameters()}
-        slots = set(entry.slots)
-        assert slots <= {*RULES[optimizer].slots, "momentum_buffer", "step"}, optimizer
+        declared = {hyperparameter.name for hyperparameter in subject.hyperparameters()}
+        assert set(entry.slots) <= {*subject.declaration.slots, "momentum_buffer", "step"}, optimizer
         if not hasattr(entry, "arguments"):  # an operator, called with all of them
             continue
+        renamed = getattr(entry, "names", {})
         given = entry.arguments.values() if isinstance(entry.arguments, dict) else entry.arguments
-        passed = {word for names in given for word in ((names,) if isinstance(names, str) else names)}
-        assert passed >= declared, optimizer
+        passed = {word for name in given for word in words(renamed.get(name, name))}
+        assert passed | set(entry.pinned) == declared, optimizer
+        assert not passed & set(entry.pinned), optimizer
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -1,4 +1,4 @@
-"""ExponentialMovingAverage and ModelAverage over programs: apply, restore, state and errors."""
+"""ExponentialMovingAverage and ModelAverage over programs: apply, restore and state."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,70 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimetry.reference import SGD
 from optimetry.reference.averaging.applied import Applied
-from optimetry.reference.averaging.ema import ExponentialMovingAverage
 from optimetry.reference.averaging.exponential import Decayed
 from optimetry.reference.averaging.model_average import ModelAverage
-from optimetry.reference.errors import (
-    ArgumentError,
-    HyperparameterError,
-    OptimetryError,
-    StateError,
-    UsageError,
-)
-from optimetry.reference.programs import Executor, Program, layers
+from optimetry.reference.programs import Executor, layers
+from tests.reference.averaged import AVERAGES, Trained, moving, trained
 from tests.reference.random_programs import same_bits
 from tests.reference.rejections import DETERMINISTIC, rejected
 from tests.reference.small import fresh
-
-
-@dataclass
-class Trained:
-    """A program that trains and averages."""
-
-    program: Program
-    startup: Program
-    executor: Executor
-    average: Any
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        values = self.executor.scope.values
-        return {parameter.name: np.array(values[parameter.name]) for parameter in self.program.all_parameters()}
-
-    def run(self, step: int) -> None:
-        feed = {"x": np.random.default_rng(step).standard_normal((4, 3)).astype("float32")}
-        self.executor.run(self.program, feed)
-
-    def state(self) -> dict[str, Any]:
-        return {key: np.asarray(value) for key, value in self.average.state_dict().items()}
-
-
-def moving(decay: float = 0.9, scheduled: bool = False, of: Any = ExponentialMovingAverage) -> Any:
-    average = of(decay, layers.decay_step_counter() if scheduled else None)
-    average.update()
-    return average
-
-
-AVERAGES: dict[str, Callable[[], Any]] = {
-    "exponential": moving,
-    "scheduled": lambda: moving(scheduled=True),
-    "windows": lambda: ModelAverage(0.5, 2, 4),
-}
-
-
-def trained(make: Callable[[], Any], steps: int) -> Trained:
-    with fresh() as (main, startup):
-        loss = layers.mean(layers.fc(layers.data("x", [None, 3]), 2, act="tanh"))
-        SGD(0.5).minimize(loss)
-        average = make()
-    executor = Executor()
-    executor.run(startup)
-    result = Trained(main, startup, executor, average)
-    for step in range(steps):
-        result.run(step)
-    return result
 
 
 class Stop(Exception):
@@ -247,82 +191,3 @@ def test_the_methods_of_an_optimizer_leave_the_parameters_alone() -> None:
     subject.run(0)
     assert same_bits(before, subject.parameters)
     assert len(operators) > len(params_grads) == 2
-
-
-# Errors.
-
-
-WRONG_ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
-    "decay 1": (lambda: ExponentialMovingAverage(1.0), r"decay = 1.0, must be in \[0, 1\)"),
-    "decay NaN": (lambda: ExponentialMovingAverage(float("nan")), "decay = nan"),
-    "decay text": (lambda: ExponentialMovingAverage("0.9"), "decay = '0.9'"),  # type: ignore[arg-type]
-    "rate": (lambda: ModelAverage(-0.1), r"average_window_rate = -0.1, must be in \[0, inf\)"),
-    "minimum": (lambda: ModelAverage(0.1, 0), r"min_average_window = 0, must be an integer in \[1, inf\)"),
-    "maximum": (lambda: ModelAverage(0.1, 1, 2.5), "max_average_window = 2.5"),  # type: ignore[arg-type]
-    "min above max": (
-        lambda: ModelAverage(0.1, 5, 4),
-        "min_average_window = 5, must be at most max_average_window = 4",
-    ),
-}
-
-
-@pytest.mark.parametrize(("make", "text"), WRONG_ARGUMENTS.values(), ids=WRONG_ARGUMENTS)
-def test_wrong_arguments_are_named_and_change_nothing(make: Callable[[], Any], text: str) -> None:
-    with fresh() as (main, startup):
-        layers.create_parameter([2], "float32")
-        before = list(main.operators), list(startup.operators)
-        with pytest.raises(HyperparameterError, match=text):
-            make()
-        assert (main.operators, startup.operators) == before
-
-
-def test_wrong_thres_steps_and_programs_without_parameters() -> None:
-    with pytest.raises(ArgumentError, match="thres_steps = 3, must be None or a variable with one number"):
-        ExponentialMovingAverage(0.9, 3)  # type: ignore[arg-type]
-    with fresh():
-        with pytest.raises(UsageError, match="no trainable parameters"):
-            ExponentialMovingAverage().update()
-        with pytest.raises(UsageError, match="no trainable parameters"):
-            ModelAverage(0.1)
-
-
-MISUSES: dict[str, tuple[int, Callable[[Trained], Any], type[OptimetryError], str]] = {
-    "apply before update": (0, lambda s: s.average.apply(s.executor), UsageError, "before any update"),
-    "restore without apply": (2, lambda s: s.average.restore(s.executor), UsageError, "without apply"),
-    "no executor": (2, lambda s: s.average.apply("exe"), ArgumentError, "executor = 'exe', must be an Executor"),
-    "need_restore": (2, lambda s: s.average.apply(s.executor, 1), ArgumentError, "need_restore = 1, must be"),
-    "another executor": (
-        2,
-        lambda s: s.average.apply(Executor()).__enter__(),
-        UsageError,
-        "has no value in this executor",
-    ),
-    "foreign state": (2, lambda s: s.average.set_state_dict({"foreign": 1}), StateError, "the state dict"),
-    "truncated state": (
-        2,
-        lambda s: s.average.set_state_dict(dict(list(s.average.state_dict().items())[:-1])),
-        StateError,
-        "the state dict lacks",
-    ),
-    "state of another shape": (
-        2,
-        lambda s: s.average.set_state_dict(
-            {k: np.zeros(9, np.float32) if np.ndim(v) else v for k, v in s.average.state_dict().items()}
-        ),
-        StateError,
-        r"has shape \(9,\)",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", AVERAGES)
-@pytest.mark.parametrize(("steps", "misuse", "error", "text"), MISUSES.values(), ids=MISUSES)
-def test_misuse_is_named_and_changes_nothing(
-    kind: str, steps: int, misuse: Callable[[Trained], Any], error: type[OptimetryError], text: str
-) -> None:
-    subject = trained(AVERAGES[kind], steps)
-    before, state = subject.parameters, subject.state()
-    with pytest.raises(error, match=text):
-        misuse(subject)
-    assert same_bits(subject.parameters, before)
-    assert same_bits(subject.state(), state)

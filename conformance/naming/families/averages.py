@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, declare
 from optimetry.conformance.naming.moments import moving_average
-from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage, ModelAverage
+from optimetry.conformance.subjects.wrappers.averages import SCHEDULE, ExponentialMovingAverage, ModelAverage
 from optimetry.reference.averaging.exponential import Decayed, ExponentialAverage
 from optimetry.reference.averaging.window import WindowAverage
 from optimetry.reference.rule import Array
 
 
-class _Increments(ExponentialAverage):
+def _as_given(number: float) -> Any:
+    return number
+
+
+@dataclass(frozen=True)
+class _Average(ExponentialAverage):
+    """Holds the decays of its schedule like the largest one.
+
+    Attributes:
+        held: makes such a decay the number that it is held as.
+    """
+
+    held: Callable[[float], Any] = _as_given
+
+    def scheduled(self, thres_steps: int) -> Any:
+        return self.held(super().scheduled(thres_steps))
+
+
+class _Increments(_Average):
     """Forms each average as an increment."""
 
     def update(self, state: Decayed, parameters: Sequence[Array], thres_steps: int | None = None) -> Decayed:
@@ -28,13 +46,25 @@ class _Increments(ExponentialAverage):
 
 @dataclass(frozen=True, kw_only=True)
 class RoundedAverage(ExponentialMovingAverage):
-    """The documented average, with a choice of how it is rounded: as documented, or as an increment."""
+    """The documented average, with a choice of how it is rounded: as documented, or as an increment.
+
+    Attributes:
+        held: makes a decay of the schedule the number that it is held as.
+    """
 
     incremental_moments: bool = False
+    held: Callable[[float], Any] = _as_given
 
     @property
     def average(self) -> ExponentialAverage:
-        return _Increments(self.decay) if self.incremental_moments else ExponentialAverage(self.decay)
+        kind = _Increments if self.incremental_moments else _Average
+        return kind(self.decay, self.held)
+
+    def lifted(self, lift: Callable[[str, float], Any]) -> Self:
+        """The same with each real number replaced, the decays of the schedule among them."""
+        other, before = super().lifted(lift), self.held
+        object.__setattr__(other, "held", lambda number: lift(SCHEDULE, before(number)))
+        return other
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +105,18 @@ class CorrectedByPower(RoundedAverage):
         updates, held = state
         decay = self.average.decay_at(updates - 1 if self.scheduled else None)
         return [e / (1 - np.power(decay, updates)) for e in held.biased], state
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectedWithEpsilon(RoundedAverage):
+    """Adds an epsilon to the correction, which is not quite 1/(1 - d) in the first update."""
+
+    epsilon: ClassVar[float] = 1e-6  # not a documented hyperparameter: the default of Objax
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        _, state = super().feed(fed, parameters, state)
+        _, held = state
+        return [e / (1 - (1 - self.epsilon) * held.product) for e in held.biased], state
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +188,13 @@ declare(
         origin="PaddlePaddle 3.3",
         reference="Paddle 3.3, python/paddle/static/nn/common.py",
         difference="e / (1 - d_t^t), with the decay of the last update",
+    ),
+    Dialect(
+        name="corrected_with_epsilon",
+        family=CorrectedWithEpsilon,
+        origin="objax.optimizer.ExponentialMovingAverage(debias=True)",
+        reference="Objax 1.8.0, objax/optimizer/ema.py, refs_and_values",
+        difference="e / (1 - (1 - 1e-6) * prod d)",
     ),
     with_arithmetic=RoundedAverage,
 )

@@ -24,7 +24,8 @@ class Axis:
         name: the field of the family that holds the choice.
         documented: the value that the document chooses.
         values: every value with its meaning, the documented one first.
-        rare: the values that make a point only where at most `MOST_WITH_RARE` axes differ, which keeps families small.
+        rare: the values that make a point only where at most `MOST_WITH_RARE` axes differ and no other value is rare,
+            or where a dialect is declared, which keeps families small.
     """
 
     name: str

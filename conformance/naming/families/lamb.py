@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -34,13 +35,20 @@ class LambFamily(Lamb):
 
     ratio: str = axis(
         "as_is",
-        {"as_is": "|w|/|q|", "at_most_one": "min(|w|/|q|, 1)", "with_epsilon": "|w|/(|q| + eps)"},
-        rare=("at_most_one", "with_epsilon"),
+        {
+            "as_is": "|w|/|q|",
+            "at_most_one": "min(|w|/|q|, 1)",
+            "with_epsilon": "|w|/(|q| + eps)",
+            "at_most_ten": "min(|w|/|q|, 10)",
+        },
+        rare=("at_most_one", "with_epsilon", "at_most_ten"),
     )
 
     incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
     step_count: str = step_count()
-    largest_norm: ClassVar[float] = 10.0  # not a documented hyperparameter: the limit of pytorch-lamb
+    # No documented hyperparameters: the limits of pytorch-lamb and of timm and fastai.
+    largest_norm: ClassVar[float] = 10.0
+    largest_ratios: ClassVar[Mapping[str, float]] = {"at_most_one": 1.0, "at_most_ten": 10.0}
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         incremental = self.incremental_moments
@@ -60,8 +68,8 @@ class LambFamily(Lamb):
         if self.param_norm == "clamped":
             param_norm = np.minimum(param_norm, self.largest_norm)
         ratio = param_norm / (direction_norm + self.epsilon if self.ratio == "with_epsilon" else direction_norm)
-        if self.ratio == "at_most_one":
-            ratio = np.minimum(ratio, 1.0)
+        if self.ratio in self.largest_ratios:
+            ratio = np.minimum(ratio, self.largest_ratios[self.ratio])
         if self.zero_norm == "ratio_one":
             ratio = np.where((param_norm > 0) & (direction_norm > 0), ratio, 1.0)
         if self.zero_decay == "ratio_one":
@@ -177,9 +185,18 @@ declare(
         reference="kozistr/pytorch_optimizer, optimizer/lamb.py",
         difference="w -= lr*lam*w; w -= lr*min(|w|, 10)/(|r| + eps)*r",
     ),
+    Dialect(
+        name="bias_corrected_decay_before_ratio_at_most_ten",
+        family=LambFamily,
+        point={"bias_correction": "both", "decay_placement": "before_ratio", "ratio": "at_most_ten"},
+        origin="fastai.optimizer.Lamb",
+        reference="fastai/optimizer.py, weight_decay and lamb_step",
+        difference="w -= lr*lam*w; r = (m/(1-b1^t)) / (sqrt(v/(1-b2^t)) + eps); w -= lr*min(|w|/|r|, 10)*r",
+    ),
     settings=(
-        # Directions longer than 10, so that the clamped norm shows even where the ratio is at most 1.
-        Setting({"beta1": 0.3, "beta2": 0.99, "epsilon": 0.1, "lamb_weight_decay": 0.3}, sizes=(-1, 3), pool=60),
+        # Directions longer than 10, so that the clamped norm shows even where the ratio is at most 1; and a decay below
+        # 0.1, so that a ratio of more than 10 shows even where the decay is part of the direction.
+        Setting({"beta1": 0.3, "beta2": 0.99, "epsilon": 0.1, "lamb_weight_decay": 0.02}, sizes=(-1, 3), pool=60),
         Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1, "lamb_weight_decay": 0.0}, sizes=(-1, 3), pool=60),
     ),
 )

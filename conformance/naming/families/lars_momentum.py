@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,15 @@ class LarsMomentumFamily(LarsMomentum):
         {
             "sum_of_norms": "|g| + wd*|w|",
             "norm_of_sum": "|g + wd*w|, which is also what the guard looks at",
-            "sum_with_epsilon": "|g| + wd*|w| + eps",
             "norm_of_sum_guarded_by_gradient": "|g + wd*w|, where the guard looks at |g|",
+            "norm_of_sum_plus_decay": "|g + wd*w| + wd*|w|",
         },
-        rare=("norm_of_sum_guarded_by_gradient",),
+        rare=("norm_of_sum_guarded_by_gradient", "norm_of_sum_plus_decay"),
+    )
+    denominator_epsilon: str = axis(
+        "0",
+        {"0": "added to no denominator", "1e-8": "denominator + 1e-8", "1e-5": "denominator + 1e-5"},
+        rare=("1e-5",),
     )
     zero_norm: str = axis(
         "plain_rate",
@@ -33,12 +38,19 @@ class LarsMomentumFamily(LarsMomentum):
             "plain_rate": "the local rate is lr",
             "unguarded": "the division is carried out",
             "plain_rate_undecayed": "the local rate is lr, and w does not decay",
+            "plain_rate_or_more": "the local rate is lr, or what the division gives where that is more",
         },
+        rare=("plain_rate_or_more",),
     )
     zero_decay: str = axis("scaled_rate", {"scaled_rate": "no exception", "plain_rate": "wd = 0: the local rate is lr"})
     learning_rate_placement: str = axis(
         "inside",
-        {"inside": "v = mu*v + llr*(g + wd*w); w -= v", "outside": "v = mu*v + llr/lr*(g + wd*w); w -= lr*v"},
+        {
+            "inside": "v = mu*v + llr*(g + wd*w); w -= v",
+            "outside": "v = mu*v + llr/lr*(g + wd*w); w -= lr*v",
+            "outside_with_ratio": "v = mu*v + g + wd*w; w -= llr*v",
+        },
+        rare=("outside_with_ratio",),
     )
     limit: str = axis(
         "none",
@@ -55,28 +67,31 @@ class LarsMomentumFamily(LarsMomentum):
         rare=("plain",),
     )
 
-    denominator_epsilon: ClassVar[float] = 1e-8  # not a documented hyperparameter: the default of apex, MXNet and timm
-
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        inside = self.learning_rate_placement == "inside"
         scale, decayed = self._scaled(param, grad, lr)
+        if self.learning_rate_placement == "outside_with_ratio":
+            velocity = self.momentum * state.velocity + decayed
+            return param - lr * scale * velocity, State(velocity=velocity)
         velocity = self.momentum * state.velocity + scale * decayed
+        inside = self.learning_rate_placement == "inside"
         return param - (velocity if inside else lr * velocity), State(velocity=velocity)
 
     def _scaled(self, param: Array, grad: Array, lr: Any) -> tuple[Any, Array]:
-        """Return what the velocity takes up: a gradient with its decay, and the factor before it."""
+        """Return a gradient with its decay, and the factor before it: the local rate, without lr where that is outside.
+
+        The guard looks at the norm of the sum where the denominator does.
+        """
         inside = self.learning_rate_placement == "inside"
         plain = lr if inside else 1.0
         if self.vectors == "plain" and param.ndim < 2:
             return plain, grad
         decayed = grad + self.lars_weight_decay * param
         param_norm, grad_norm, decayed_norm = norm(param), norm(grad), norm(decayed)
-        if self.denominator in ("norm_of_sum", "norm_of_sum_guarded_by_gradient"):
-            denominator = decayed_norm
-        else:
-            denominator = grad_norm + self.lars_weight_decay * param_norm
-        if self.denominator == "sum_with_epsilon":
-            denominator = denominator + self.denominator_epsilon
+        denominator = grad_norm if self.denominator == "sum_of_norms" else decayed_norm
+        if self.denominator in ("sum_of_norms", "norm_of_sum_plus_decay"):
+            denominator = denominator + self.lars_weight_decay * param_norm
+        if self.denominator_epsilon != "0":
+            denominator = denominator + float(self.denominator_epsilon)
 
         if self.limit == "learning_rate":
             scale = self.lars_coeff * param_norm / denominator
@@ -86,8 +101,11 @@ class LarsMomentumFamily(LarsMomentum):
         if self.limit != "none":
             scale = np.minimum(scale, plain)
 
-        known = (param_norm > 0) & ((decayed_norm if self.denominator == "norm_of_sum" else grad_norm) > 0)
-        if self.zero_norm != "unguarded":
+        by_sum = self.denominator in ("norm_of_sum", "norm_of_sum_plus_decay")
+        known = (param_norm > 0) & ((decayed_norm if by_sum else grad_norm) > 0)
+        if self.zero_norm == "plain_rate_or_more":
+            scale = np.where(known, scale, np.maximum(scale, plain))
+        elif self.zero_norm != "unguarded":
             scale = np.where(known, scale, plain)
         if self.zero_norm == "plain_rate_undecayed":
             decayed = np.where(known, decayed, grad)
@@ -108,7 +126,7 @@ declare(
     Dialect(
         name="denominator_epsilon",
         family=LarsMomentumFamily,
-        point={"denominator": "sum_with_epsilon"},
+        point={"denominator_epsilon": "1e-8"},
         origin="mxnet.optimizer.LARS; LarsMomentumOptimizer of later PaddlePaddle with epsilon > 0",
         reference="python/mxnet/optimizer/lars.py",
         difference="llr = lr*coeff*|w| / (|g| + wd*|w| + 1e-8)",
@@ -148,7 +166,7 @@ declare(
     Dialect(
         name="learning_rate_outside_with_epsilon",
         family=LarsMomentumFamily,
-        point={"denominator": "sum_with_epsilon", "learning_rate_placement": "outside"},
+        point={"denominator_epsilon": "1e-8", "learning_rate_placement": "outside"},
         origin="timm.optim.Lars(always_adapt=True)",
         reference="timm/optim/lars.py",
         difference="v = mu*v + coeff*|w|/(|g| + wd*|w| + 1e-8)*(g + wd*w); w -= lr*v",
@@ -157,7 +175,7 @@ declare(
         name="learning_rate_outside_with_epsilon_zero_decay_plain_rate",
         family=LarsMomentumFamily,
         point={
-            "denominator": "sum_with_epsilon",
+            "denominator_epsilon": "1e-8",
             "learning_rate_placement": "outside",
             "zero_decay": "plain_rate",
         },
@@ -169,7 +187,7 @@ declare(
         name="larc",
         family=LarsMomentumFamily,
         point={
-            "denominator": "sum_with_epsilon",
+            "denominator_epsilon": "1e-8",
             "zero_norm": "plain_rate_undecayed",
             "learning_rate_placement": "outside",
             "limit": "learning_rate",
@@ -182,7 +200,7 @@ declare(
         name="larc_without_limit",
         family=LarsMomentumFamily,
         point={
-            "denominator": "sum_with_epsilon",
+            "denominator_epsilon": "1e-8",
             "zero_norm": "plain_rate_undecayed",
             "learning_rate_placement": "outside",
         },
@@ -213,6 +231,27 @@ declare(
         origin="LARS of MAE, MoCo v3 and early pytorch_optimizer",
         reference="facebookresearch/mae, util/lars.py; kozistr/pytorch_optimizer, lars.py",
         difference="v = mu*v + coeff*|w|/|g + wd*w|*(g + wd*w), or + g for vectors; w -= lr*v",
+    ),
+    Dialect(
+        name="large_epsilon_plain_rate_or_more",
+        family=LarsMomentumFamily,
+        point={"denominator_epsilon": "1e-5", "zero_norm": "plain_rate_or_more"},
+        origin="objax.optimizer.LARS",
+        reference="Objax 1.8.0, objax/optimizer/lars.py",
+        difference="llr = lr*coeff*|w| / (|g| + wd*|w| + 1e-5), at least lr where a norm is 0",
+    ),
+    Dialect(
+        name="rate_and_ratio_outside",
+        family=LarsMomentumFamily,
+        point={
+            "denominator": "norm_of_sum_plus_decay",
+            "denominator_epsilon": "1e-8",
+            "zero_norm": "unguarded",
+            "learning_rate_placement": "outside_with_ratio",
+        },
+        origin="fastai.optimizer.Larc(clip=False, decouple_wd=False)",
+        reference="fastai/optimizer.py, larc_layer_lr and larc_step",
+        difference="v = mu*v + g + wd*w; w -= lr*coeff*|w|/(|g + wd*w| + wd*|w| + 1e-8)*v",
     ),
     # The ratio exceeds 1 in the first setting alone; without a gradient it is below 1 in the second alone.
     settings=tuple(

@@ -21,7 +21,12 @@ class RMSPropFamily(RMSProp):
         "inside", {"inside": "v = mu*v + lr*g/root; w -= v", "outside": "v = mu*v + g/root; w -= lr*v"}
     )
     momentum_kind: str = axis(
-        "heavy_ball", {"heavy_ball": "w moves along v", "nesterov": "w moves along mu*v plus the last addend of v"}
+        "heavy_ball",
+        {
+            "heavy_ball": "w moves along v",
+            "nesterov": "w moves along mu*v plus the last addend of v",
+            "of_gradients": "v adds up gradients, and is divided by the root of the last step: w moves along v/root",
+        },
     )
     initial_value: str = axis("0", {"0": "r_0 = 0", "1": "r_0 = 1"})
 
@@ -39,6 +44,10 @@ class RMSPropFamily(RMSProp):
         root = np.sqrt(variance) + self.epsilon if outside else np.sqrt(variance + self.epsilon)
 
         inside = self.learning_rate_placement == "inside"
+        if self.momentum_kind == "of_gradients":
+            velocity = self.momentum * state.velocity + (lr * grad if inside else grad)
+            step = velocity / root if inside else lr * velocity / root
+            return param - step, State(mean_square=mean_square, mean_grad=mean_grad, velocity=velocity)
         push = lr * grad / root if inside else grad / root
         velocity = self.momentum * state.velocity + push
         direction = velocity if self.momentum_kind == "heavy_ball" else push + self.momentum * velocity
@@ -87,6 +96,18 @@ declare(
         origin="tf.compat.v1.train.RMSPropOptimizer, timm's RMSpropTF",
         reference="tensorflow/python/training/rmsprop.py, init_rms; timm/optim/rmsprop_tf.py",
         difference="r_0 = 1",
+    ),
+    Dialect(
+        name="velocity_of_gradients",
+        family=RMSPropFamily,
+        point={
+            "epsilon_placement": "outside",
+            "learning_rate_placement": "outside",
+            "momentum_kind": "of_gradients",
+        },
+        origin="fastai.optimizer.RMSProp, which does not pass its epsilon on",
+        reference="fastai/optimizer.py, average_grad and rms_prop_step",
+        difference="v = mu*v + g; w -= lr*v / (sqrt(r) + eps)",
     ),
     settings=tuple(
         Setting({"rho": 0.7, "epsilon": 0.1, "momentum": 0.6, "centered": centered}) for centered in (False, True)

@@ -18,6 +18,10 @@ Start = Callable[[Any, list[Array], Memory], Any]
 """Begins a faulty run, given the documented rule or wrapper, the parameters and the target's memory."""
 
 
+FOUND = "dialect: found"
+"""The outcome of a fault whose formula the search finds; see `Fault.edited`."""
+
+
 @dataclass(frozen=True)
 class Fault:
     """One defect, and the verdict that the suite must give on it.
@@ -31,6 +35,7 @@ class Fault:
             cases.
         outcome: the verdict that it must get, as `outcome` writes it.
         dtypes: the dtypes in which it must be noticed.
+        edited: whether it is a change of the formula that no family contains, which the search should find.
         because: what the verdict's reason must contain.
         time_limit: seconds one run may take.
         scales: the large cases that show it, where no ordinary case does.
@@ -44,6 +49,7 @@ class Fault:
     rejected_by: str | None = None
     outcome: str = "diverges"
     dtypes: tuple[str, ...] = ("float32",)
+    edited: bool = False
     because: str = ""
     time_limit: float = 60.0
     scales: tuple[Scale, ...] = ()

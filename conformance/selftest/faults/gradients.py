@@ -6,7 +6,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.selftest.faults.fault import Fault, enter
+from optimetry.conformance.selftest.faults.fault import FOUND, Fault, enter
 from optimetry.conformance.selftest.faults.hooks import Grads, hooked
 
 
@@ -72,6 +72,7 @@ enter(
         defect="nan_to_num on the gradients: a NaN is silently no update",
         start=hooked(gradient=_zero_for_nan),
         rejected_by="nonfinite_gradients_act",
+        outcome="diverges: documented, but takes 0 for NaN in gradients",
     ),
     Fault(
         name="infinity_replaced_by_the_largest_number",
@@ -79,12 +80,14 @@ enter(
         defect="saturating conversion of the gradients: an infinity becomes the largest finite number",
         start=hooked(gradient=_largest_for_infinite),
         rejected_by="nonfinite_gradients_act",
+        outcome="diverges: documented, but takes the largest number for an infinity in gradients",
     ),
     Fault(
         name="step_skipped_unless_finite",
         optimizer="adam",
         defect="a gradient with a NaN or an infinity counts as zero, as loss scalers skip whole steps",
         start=hooked(gradient=_skipped_unless_finite),
+        outcome="diverges: documented, but takes 0 for a whole gradient with NaN or an infinity in it",
     ),
     Fault(
         name="nan_spread_over_the_tensor",
@@ -92,24 +95,28 @@ enter(
         defect="one NaN makes the whole tensor NaN, as a check by the sum of the gradients does",
         start=hooked(gradient=_spread_nan),
         rejected_by="nonfinite_gradients_stay",
+        outcome="diverges: documented, but takes NaN for a whole gradient with NaN in it",
     ),
     Fault(
         name="clipped_at_1000",
         optimizer="adamax",
         defect="gradients are clipped to ±1000 without being asked",
         start=hooked(gradient=_clipped),
+        outcome="diverges: documented, but clips every gradient element to ±1000",
     ),
     Fault(
         name="clipped_above_alone",
         optimizer="rmsprop",
         defect="min(g, 1): a clip with one side forgotten",
         start=hooked(gradient=_clipped_above),
+        outcome="diverges: documented, but clips every gradient element to at most 1",
     ),
     Fault(
         name="small_gradients_dropped",
         optimizer="adam",
         defect="gradients below 1e-6 count as zero, as a sparse representation with a threshold does",
         start=hooked(gradient=_without_small),
+        outcome="diverges: documented, but takes 0 for a gradient element below 1e-06 in magnitude",
     ),
     Fault(
         name="one_exponent_per_tensor",
@@ -148,11 +155,14 @@ enter(
         optimizer="lamb",
         defect="gradients pass through float16, as in compressed communication",
         start=hooked(gradient=lambda grad: grad.astype(np.float16).astype(grad.dtype)),
+        outcome="diverges: documented, but rounds gradients to float16",
     ),
     Fault(
         name="absolute_gradient",
         optimizer="lars_momentum",
         defect="the sign of the gradient is lost",
+        outcome=FOUND,
+        edited=True,
         start=hooked(gradient=np.abs),
     ),
 )

@@ -9,10 +9,12 @@ import numpy as np
 
 from optimetry.conformance.cases.large import MIXED, SHORT, Scale
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
+from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
 from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.subjects.wrappers.clips import ClipByNorm
 
+SPARSE_BLOCK = (Scale(((4099,),), sparse=True),)
+SPARSE_HUGE = (Scale(((1_000_003,),), steps=2, sparse=True),)
 BLOCK = (Scale(((4099,),)),)
 WHOLE_BLOCKS = (Scale(((4096,),), drawn=True),)
 BIG = (Scale(((65_537,),)),)
@@ -84,24 +86,24 @@ def _rate_of_first_thousand(rates: Sequence[float]) -> float:
     return rates[min(len(rates), 1000) - 1]
 
 
-class _NormOfOneBlock:
-    """Clips by the norm of the first 4,096 elements."""
+class _NormOfFirst:
+    """Clips by the norm of so many elements at the front."""
 
-    def __init__(self, clip: ClipByNorm) -> None:
-        self.clip = clip
+    def __init__(self, clip: ClipByNorm, count: int) -> None:
+        self.clip, self.count = clip, count
 
     def transform(self, grads: list[Array]) -> list[Array]:
         return [self._clipped(grad) for grad in grads]
 
     def _clipped(self, grad: Array) -> Array:
-        norm = np.sqrt(np.sum(np.square(grad.reshape(-1)[:4096]), initial=0.0))
+        norm = np.sqrt(np.sum(np.square(grad.reshape(-1)[: self.count]), initial=0.0))
         factor = self.clip.clip_norm / np.maximum(norm, self.clip.clip_norm)
         clipped: Array = np.asarray(grad * factor, grad.dtype)
         return clipped
 
 
-def _norm_of_one_block(clip: ClipByNorm, parameters: list[Array], memory: Memory) -> _NormOfOneBlock:
-    return _NormOfOneBlock(clip)
+def _norm_of_first(count: int) -> Start:
+    return lambda clip, parameters, memory: _NormOfFirst(clip, count)
 
 
 enter(
@@ -213,9 +215,18 @@ enter(
         name="norm_of_one_block",
         optimizer="clip_by_norm",
         defect="the sums of further blocks of 4096 never reach the norm",
-        start=_norm_of_one_block,
-        scales=BIG,
-        because="elements, the fewest found",
+        start=_norm_of_first(4096),
+        scales=SPARSE_BLOCK,
+        because="a tensor of 4097 elements, the fewest found",
+        dtypes=("float16", "float32"),
+    ),
+    Fault(
+        name="norm_of_one_launch",
+        optimizer="clip_by_norm",
+        defect="1,024 blocks of 256 elements are launched for the norm, however many there are",
+        start=_norm_of_first(2**18),
+        scales=SPARSE_HUGE,
+        because="a tensor of 262145 elements, the fewest found",
     ),
     Fault(
         name="count_in_bfloat16",

@@ -79,6 +79,7 @@ enter(
         defect="the state of a parameter without a gradient is freed",
         start=_MissingResets,
         rejected_by="missing_gradient_rests",
+        outcome="diverges: documented, but starts moment anew where the gradient is missing",
     ),
     Fault(
         name="missing_gradient_shifts_the_others",

@@ -8,9 +8,10 @@ from __future__ import annotations
 import inspect
 import sys
 import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
+from optimetry.conformance.selftest.faults.fault import FOUND, Fault, Start, enter
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.rule import Rule
 from optimetry.reference.rules import rule_named
@@ -170,6 +171,23 @@ COMPUTES = {
 }
 """The mutations that are the documented rule with other hyperparameters: which."""
 
+_ANEW = "diverges: documented, but starts {} anew in every step"
+
+OUTCOMES = {
+    "momentum_momentum_ignored": _ANEW.format("velocity"),
+    "momentum_velocity_never_stored": _ANEW.format("velocity"),
+    "ftrl_squares_never_stored": _ANEW.format("squared_accum"),
+    "ftrl_linear_never_accumulated": _ANEW.format("linear_accum"),
+    "asgd_history_never_stored": _ANEW.format("history"),
+    "adam_maximum_for_the_average": "diverges",  # two edits, which `optimetry check` does not search for by itself
+    **{
+        f"asgd_{name}": "diverges"  # the search cannot trace a rule that chooses a batch by the number of the step
+        for name, *_ in MUTATIONS["asgd"]
+        if name != "history_never_stored"
+    },
+}
+"""The outcomes of mutations that are no edit that the search finds."""
+
 
 def mutant(optimizer: str, old: str, new: str) -> type[Rule]:
     """The documented rule with one text replaced in the source of its methods.
@@ -194,21 +212,35 @@ def _start(optimizer: str, old: str, new: str) -> Start:
     return lambda rule, parameters, memory: RuleRun(rule_type.of(rule.hyper()), parameters)
 
 
-def _outcome(name: str) -> str:
-    return f"diverges: documented with {COMPUTES[name]}" if name in COMPUTES else "diverges"
+def enter_mutations(
+    mutations: Mapping[str, Sequence[tuple[str, str, str]]],
+    rejected_by: Mapping[str, str],
+    computes: Mapping[str, str],
+    outcomes: Mapping[str, str],
+) -> None:
+    """Enter one fault for each mutation, which the search finds unless it is among the last two arguments.
+
+    Args:
+        mutations: for each rule: a name, what stands in the rule's source, and what stands there instead.
+        rejected_by: the law that rejects a fault first, where no other can, by the fault's name.
+        computes: for faults that are the documented rule with other hyperparameters: which.
+        outcomes: the outcomes of others that the search does not find.
+    """
+    for optimizer, changes in mutations.items():
+        for change, old, new in changes:
+            name = f"{optimizer}_{change}"
+            known = f"diverges: documented with {computes[name]}" if name in computes else outcomes.get(name, FOUND)
+            enter(
+                Fault(
+                    name=name,
+                    optimizer=optimizer,
+                    defect=f"`{old.strip()}` reads `{new.strip()}`",
+                    start=_start(optimizer, old, new),
+                    rejected_by=rejected_by.get(name),
+                    outcome=known,
+                    edited=name not in computes,
+                )
+            )
 
 
-enter(
-    *(
-        Fault(
-            name=f"{optimizer}_{name}",
-            optimizer=optimizer,
-            defect=f"`{old.strip()}` reads `{new.strip()}`",
-            start=_start(optimizer, old, new),
-            rejected_by=REJECTED_BY.get(f"{optimizer}_{name}"),
-            outcome=_outcome(f"{optimizer}_{name}"),
-        )
-        for optimizer, mutations in MUTATIONS.items()
-        for name, old, new in mutations
-    )
-)
+enter_mutations(MUTATIONS, REJECTED_BY, COMPUTES, OUTCOMES)

@@ -9,12 +9,15 @@ import ml_dtypes
 import numpy as np
 
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks, hooked
+from optimetry.conformance.subjects.counting import ANY_GRADIENT
+from optimetry.conformance.subjects.wrappers.averages import SCHEDULE
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.rule import Rule
@@ -57,6 +60,14 @@ def _step_in(dtype: Any) -> Start:
     return hooked(parameter=parameter)
 
 
+class _RoundedRate(RuleRun):
+    """A run with every learning rate rounded to float32."""
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """Apply one update."""
+        return super().step(grads, float(np.float32(learning_rate)))
+
+
 class _Power(float):
     """A hyperparameter whose powers are accumulated in float32."""
 
@@ -69,6 +80,15 @@ class _Power(float):
 
 def _powers_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
     return RuleRun(rule.lifted(lambda name, number: _Power(number)), parameters)
+
+
+def _as_tensorflow(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
+    """Runs of Adam with one count for all parameters, moments formed as increments, and every number in float32."""
+    (shared,) = (way for way in STEP_COUNTS if way.value == ANY_GRADIENT)
+    explanation = Explanation(documented_class("adam").counting(shared), Arithmetic(incremental_moments=True))
+    rounded = _scalar_through(np.float32)
+    computed: Any = explanation.computed(rule.hyper()).lifted(lambda name, number: _Power(rounded(number)))
+    return _RoundedRate(computed, parameters)
 
 
 def _rounded(optimizer: str, arithmetic: Arithmetic) -> Start:
@@ -104,12 +124,14 @@ enter(
         optimizer="adam",
         defect="moments held in float16 beside wider parameters, unscaled: small squares become 0",
         start=hooked(slot=_through(np.float16)),
+        outcome="diverges: documented, but keeps moment1 and moment2 in float16",
     ),
     Fault(
         name="state_in_bfloat16",
         optimizer="momentum",
         defect="velocity held in bfloat16 beside wider parameters, to save memory",
         start=hooked(slot=_through(ml_dtypes.bfloat16)),
+        outcome="diverges: documented, but keeps velocity in bfloat16",
     ),
     Fault(
         name="state_in_float32",
@@ -117,18 +139,21 @@ enter(
         defect="state held in float32 beside float64 parameters",
         start=hooked(slot=_through(np.float32)),
         dtypes=("float64",),
+        outcome="diverges: documented, but keeps moment in float32",
     ),
     Fault(
         name="parameters_in_bfloat16",
         optimizer="sgd",
         defect="parameters held in bfloat16 between steps, without a master copy",
         start=hooked(parameter=lambda before, after: _through(ml_dtypes.bfloat16)(after)),
+        outcome="diverges: documented, but keeps the parameters in bfloat16",
     ),
     Fault(
         name="step_in_float16",
         optimizer="lars_momentum",
         defect="the step is rounded to float16 before it is applied",
         start=_step_in(np.float16),
+        outcome="diverges: documented, but rounds each step to float16",
     ),
     Fault(
         name="step_in_float32",
@@ -136,6 +161,7 @@ enter(
         defect="the step is rounded to float32 beside float64 parameters",
         start=_step_in(np.float32),
         dtypes=("float64",),
+        outcome="diverges: documented, but rounds each step to float32",
     ),
     Fault(
         name="hyperparameters_in_float32",
@@ -166,12 +192,14 @@ enter(
         optimizer="adam",
         defect="hyperparameters held in bfloat16: 0.999 becomes 1, and the second moment stays 0",
         start=_hyperparameters_in(ml_dtypes.bfloat16),
+        outcome="diverges: documented, but rounds its hyperparameters to bfloat16",
     ),
     Fault(
         name="hyperparameters_in_float16",
         optimizer="lamb",
         defect="hyperparameters held in float16 beside float32 parameters",
         start=_hyperparameters_in(np.float16),
+        outcome="diverges: documented, but rounds its hyperparameters to float16",
     ),
     Fault(
         name="powers_in_float32",
@@ -182,12 +210,30 @@ enter(
         dtypes=("float64",),
     ),
     Fault(
+        name="shared_count_in_float32",
+        optimizer="adam",
+        defect="one count for all parameters, increments, and float32 beside float64 parameters: TensorFlow's Adam",
+        start=_as_tensorflow,
+        rejected_by="oracle",
+        outcome="dialect: step_count_shared; beta2, learning_rate in float32 in some uses",
+        dtypes=("float64",),
+    ),
+    Fault(
         name="average_by_increments",
         optimizer="exponential_moving_average",
         defect="e += (1-d)*(w - e), rounded like the larger of w and e: hand-written averages",
         start=_rounded("exponential_moving_average", Arithmetic(incremental_moments=True)),
         rejected_by="oracle",
         outcome="imprecise: moments formed as increments",
+    ),
+    Fault(
+        name="schedule_in_float32",
+        optimizer="exponential_moving_average",
+        defect="the decays of the schedule are held in float32 beside float64 parameters: PaddlePaddle 1.8.5",
+        start=_rounded("exponential_moving_average", Arithmetic(float32=(SCHEDULE,))),
+        rejected_by="oracle",
+        outcome="imprecise: schedule in float32",
+        dtypes=("float64",),
     ),
     Fault(
         name="norm_in_float32",

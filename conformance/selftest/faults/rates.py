@@ -43,7 +43,9 @@ enter(
         name="count_of_one_forever",
         optimizer="adamax",
         defect="the count of updates is never advanced",
+        edited=True,
         start=hooked(count=lambda count: 1),
+        outcome="diverges: documented, but counts every update as the first",
     ),
     Fault(
         name="count_from_zero",

@@ -12,6 +12,9 @@ from optimetry.reference.averaging.window import WindowAverage
 from optimetry.reference.declaration import count, flag, hyper
 from optimetry.reference.rule import Array
 
+SCHEDULE = "schedule"
+"""What the decays that a schedule gives are called among the numbers of an average."""
+
 
 @wrapper
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +31,7 @@ class ExponentialMovingAverage(Wrapper):
 
     name = "exponential_moving_average"
     averages = True
+    own_numbers = (SCHEDULE,)
 
     @property
     def average(self) -> ExponentialAverage:

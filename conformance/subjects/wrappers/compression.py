@@ -39,6 +39,7 @@ class DGCCompress(Wrapper):
 
     name = "dgc_compress"
     elementwise = False
+    counts_zeros = True
     decides = ("sparsity",)
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:

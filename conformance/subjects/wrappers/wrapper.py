@@ -32,12 +32,14 @@ class Wrapper(Declared, ABC):
         clips: whether it limits what it is fed, so that applying it again changes nothing.
         joint: whether a gradient's result depends on the other gradients.
         decides: real hyperparameters that decide how much or when, and enter no sum or product.
+        own_numbers: what it calls the real numbers that it makes itself and that enter what it computes.
     """
 
     averages: ClassVar[bool] = False
     clips: ClassVar[bool] = False
     joint: ClassVar[bool] = False
     decides: ClassVar[tuple[str, ...]] = ()
+    own_numbers: ClassVar[tuple[str, ...]] = ()
 
     def lifted(self, lift: Callable[[str, float], Any]) -> Self:
         """The same with each real hyperparameter replaced that enters numbers, and the others as they are."""
@@ -82,7 +84,8 @@ class WrapperSubject(Subject):
     @property
     def numbers(self) -> tuple[str, ...]:
         """The names of the real numbers that enter what it computes."""
-        return tuple(name for name in super().numbers if name not in self.declaration.decides)
+        declared = self.declaration
+        return (*(name for name in super().numbers if name not in declared.decides), *declared.own_numbers)
 
     def adapted(self, case: Case) -> Case:
         """Shorten the case, and put zeros where gradients are missing, which no clip is given."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.keras.backend import Near
@@ -23,6 +24,8 @@ class KerasClass(Offer):
     """Keywords outside the documented rule that are set."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Slot -> Keras' name of the variable."""
+    pinned: Mapping[str, Any] = field(default_factory=dict)
+    """Hyperparameters that have no keyword, with the value that they can have."""
 
     def keywords(self, hyper: Hyper) -> dict[str, object]:
         """The keyword arguments of the class for ``hyper``."""

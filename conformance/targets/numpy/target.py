@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -43,11 +43,15 @@ class RuleRun:
     def load(self, state: dict[str, list[Array]]) -> None:
         """Continue from what `state` returned."""
         self.training.updates = [int(count) for count in state["step"]]
-        slots = self.training.rule.slots
-        columns = zip(*(state[slot] for slot in slots), strict=True) if slots else ((),) * len(self.training.states)
         self.training.states = [
-            State(**{slot: working(array) for slot, array in zip(slots, arrays, strict=True)}) for arrays in columns
+            State(**{slot: _like(kept, state[slot][index]) for slot, kept in before.items()})
+            for index, before in enumerate(self.training.states)
         ]
+
+
+def _like(kept: Any, saved: Array) -> Any:
+    """Turn a saved slot into what the rule keeps there: a number of the whole parameter, or an array."""
+    return working(saved) if isinstance(kept, np.ndarray) else float(saved)
 
 
 def run_of(computed: Declared, parameters: list[Array]) -> RuleRun | GradientFeed | AverageFeed:

@@ -30,7 +30,9 @@ class PaddleClass(Offer):
 
     cls: Any
     arguments: tuple[str, ...] = ()
-    """Documented hyperparameters, passed to the class under their own names."""
+    """Arguments of the class: documented hyperparameters, under their own names unless `names` has others."""
+    names: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    """Argument -> documented hyperparameter, or several of them as a tuple, where that has another name."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Slot -> the accumulator's name in ``state_dict()``."""
     dtypes: tuple[str, ...] = FLOATS
@@ -39,6 +41,8 @@ class PaddleClass(Offer):
     """Arguments for which Paddle takes None where the documents say 0."""
     parameters: str = "parameters"
     """The keyword of the parameter list."""
+    pinned: Mapping[str, Any] = field(default_factory=dict)
+    """Hyperparameters that have no argument, with the value that they can have."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why not in this dtype; an empty tensor, which needs no kernel, would be taken without this check."""
@@ -46,7 +50,11 @@ class PaddleClass(Offer):
 
     def optimizer(self, hyper: Hyper, tensors: Sequence[Any], lr: float) -> Any:
         """The optimizer over these tensors."""
-        keywords = {name: hyper[name] for name in self.arguments}
+        source = {name: self.names.get(name, name) for name in self.arguments}
+        keywords: dict[str, Any] = {
+            name: hyper[given] if isinstance(given, str) else tuple(hyper[x] for x in given)
+            for name, given in source.items()
+        }
         keywords |= {name: None for name in self.none_if_zero if hyper[name] == 0}
         return self.cls(learning_rate=lr, **{self.parameters: tensors}, **keywords)
 

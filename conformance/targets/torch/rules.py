@@ -41,8 +41,8 @@ class TorchClass(Offer):
         """Return why torch refuses, None where it does not; every dtype is offered."""
         if engine == "fused" and not self.fused:
             return f"torch.optim.{self.cls.__name__} has no fused implementation"
-        if hyper.get("use_nesterov") and hyper["momentum"] == 0:
-            return "torch.optim.SGD refuses nesterov with momentum 0"
+        if hyper.get("use_nesterov", hyper.get("nesterov")) and (hyper["momentum"] == 0 or hyper.get("dampening")):
+            return "torch.optim.SGD refuses nesterov without momentum, or with dampening"
         return None
 
     def keywords(self, hyper: Hyper, engine: str) -> dict[str, object]:
@@ -104,6 +104,8 @@ class TorchRun:
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""
         for index, parameter in enumerate(self._parameters):
+            if "step" in state and state["step"][index] == 0:
+                continue  # torch makes the state of a parameter in its first update
             self._optimizer.state[parameter] = {
                 self._slots[slot]: torch.tensor(float(values[index]), dtype=torch.float32)
                 if slot == "step"

@@ -1,0 +1,82 @@
+"""Writes a formula that a search found: beside the known one, for a ledger, and as the report of an issue upstream."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.judging.diagnose import Diagnosis, FoundFormula
+from optimetry.conformance.numerics.agreement import SLACK
+from optimetry.conformance.subjects.registry import subject_named
+
+SHOWN = 3
+"""How many formulas are shown that explain a target equally."""
+
+
+def found_text(diagnosis: Diagnosis, width: int) -> Iterator[str]:
+    """Write the formulas that explain a target equally, a line for the ledger, and a report."""
+    first, *others = diagnosis.found
+    yield from wrapped(f"found: {first.changes}", width)
+    cases = counted(first.cases, "drawn case")
+    yield from wrapped(f"explains {cases} and every probe within rounding; of {first.programs:,} formulas", width)
+    yield from _beside(first)
+    for other in others[:SHOWN]:
+        yield from wrapped(f"explained equally by: {other.changes}", width)
+    if others:
+        yield from wrapped("no case that was tried tells them apart: their difference is below its rounding", width)
+    verdict = diagnosis.verdict
+    yield ""
+    yield "  for the file of `optimetry check --expect`:"
+    yield f"    {verdict.optimizer} {verdict.dtype} dialect:{verdict.dialect} {first.changes}"
+    yield "  for an issue:"
+    yield from (f"    {line}" for line in _report(diagnosis, first))
+
+
+def _beside(found: FoundFormula) -> Iterator[str]:
+    """Write each line that differs, before and after, with marks under what is new."""
+    room = max(len(found.start), len("found"))
+    for before, after in found.lines:
+        yield f"    {found.start:{room}}  {before}"
+        yield f"    {'found':{room}}  {after}"
+        yield f"    {'':{room}}  {_marks(before, after)}".rstrip()
+
+
+def _marks(before: str, after: str) -> str:
+    """Return a line with ``^`` under what stands in the second text alone; under both ends where something is lost."""
+    marks = [" "] * (len(after) + 1)
+    for kind, _, _, start, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            marks[start : max(end, start + 1)] = "^" * max(end - start, 1)
+    return "".join(marks)
+
+
+def _report(diagnosis: Diagnosis, found: FoundFormula) -> Iterator[str]:
+    """Write what an issue upstream needs: what differs, where that is documented, and numbers that show it."""
+    verdict, shown = diagnosis.verdict, diagnosis.verdict.counterexample or {}
+    subject = subject_named(verdict.optimizer)
+    yield f"{verdict.optimizer} in {verdict.dtype} does not compute its document ({subject.document})."
+    for before, after in found.lines:
+        yield f"The document has `{before}`, and what is computed is `{after}`."
+    if "given" in shown:
+        case = Case.from_json(shown["case"])
+        hyper = ", ".join(f"{name}={value}" for name, value in case.hyper.items())
+        yield f"With {hyper or 'no hyperparameters'} it returns {float(shown['given']):.9g} at step {shown['step']},"
+        documented, allowed = float(shown["documented"]), SLACK * shown["bound"]
+        yield f"where the document gives {documented:.9g}; rounding explains {allowed:.2g}."
+    if diagnosis.effect is not None:
+        yield (
+            f"At the defaults, on N(0, 1) gradients, parameters end {diagnosis.effect:.1e} of their way apart after "
+            "100 steps."
+        )
+
+
+def counted(count: int, what: str) -> str:
+    """Write a number of things."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Break a text into lines, indented."""
+    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")

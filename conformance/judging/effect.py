@@ -1,0 +1,50 @@
+"""Measures the effect of a difference: how far parameters end apart, as a share of how far the document moves them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.arrays import flat
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.rules import rule_named
+
+STEPS, ELEMENTS = 100, 1000
+
+LEARNING_RATE = 0.001
+"""The learning rate of rules without a documented one."""
+
+
+def effect(target: Target, case: Case) -> float:
+    """Return the largest difference of a parameter after any step, as a share of the rule's largest change."""
+    if reason_unsupported(target, case) is not None:
+        return 0.0
+    after = trajectory(target, case, Guard()).astype(np.float64)
+    documented = np.asarray(expected(case).value, np.float64)
+    start = flat(case.parameters).astype(np.float64)
+    with np.errstate(all="ignore"):
+        moved = np.nanmax(np.abs(documented - start), initial=0.0)
+        known = np.isfinite(documented)
+        apart = np.where(known & ~np.isfinite(after), np.inf, np.abs(after - documented))
+        furthest = np.max(apart[known], initial=0.0)
+    return float(furthest / moved) if moved else float(np.inf if furthest else 0.0)
+
+
+def default_case(optimizer: str, dtype: str, scale: float) -> Case:
+    """Make a run with default hyperparameters and normally distributed gradients of one scale."""
+    rng = np.random.default_rng(0)
+    kind = FORMATS[dtype].dtype
+    rule_class = rule_named(optimizer)
+    required = {x.name: x.corners[0] for x in rule_class.hyperparameters() if x.default is None}
+    rule = rule_class.of(required)
+    return Case(
+        optimizer=optimizer,
+        dtype=dtype,
+        hyper=rule.hyper(),
+        learning_rates=(rule.learning_rate or LEARNING_RATE,) * STEPS,
+        parameters=(rng.standard_normal(ELEMENTS).astype(kind),),
+        grads=tuple(((rng.standard_normal(ELEMENTS) * scale).astype(kind),) for _ in range(STEPS)),
+    )

@@ -1,0 +1,71 @@
+"""Searches for a formula that nobody has declared and that explains every case of a target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.judging.holding import Holding, Identity
+from optimetry.conformance.naming.edited import Edited
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.nearby import Budget
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.naming.search import edited_formulas
+from optimetry.conformance.naming.telling import telling_cases
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
+
+NEAR = 4
+"""How many known formulas, those nearest to a target, are edited beside the documented one."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Formulas that nobody has declared, each an edit of a known one, which explain every case equally.
+
+    Attributes:
+        formulas: the formulas, the simplest first; none where the search found none.
+        identity: what is known of the first.
+        budget: what the search cost.
+    """
+
+    formulas: tuple[Edited, ...]
+    identity: Identity
+    budget: Budget
+
+
+def searched(
+    target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard, seconds: float
+) -> Found:
+    """Search for formulas near the documented one, or near the nearest known ones, that explain every case.
+
+    Args:
+        target: one engine, which nothing known explains.
+        probed: its results in the probes.
+        cases: every case again, from the first.
+        guard: what watches over its runs.
+        seconds: what two edits may cost; one is always tried, and two where this is not 0.
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    held, identities = Holding(target, cases, guard, probed), {}
+    offered = [
+        case
+        for case in telling_cases(probed.optimizer, probed.dtype, probed.limits)
+        if reason_unsupported(target, case) is None
+    ]
+    runs = [(case, trajectory(target, case, guard)) for case in offered]
+
+    def holds(explanation: Explanation) -> bool:
+        identities[explanation] = held.holding(explanation)
+        return identities[explanation] is not None
+
+    document = documented_class(probed.optimizer)
+    near = [rule for rule, _ in probed.agreements() if not rule.documented][:NEAR]
+    budget = Budget(seconds, guard.heartbeat)
+    formulas = edited_formulas([document, *near], runs, holds, budget, 2 if seconds else 1) if runs else []
+    identity = identities[formulas[0].explanation] if formulas else None
+    return Found(tuple(formulas), identity or Identity(None), budget)

@@ -1,0 +1,121 @@
+"""Notes what a rule computes on the way to one element, and writes what two formulas compute differently."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from optimetry.conformance.naming.programs import Expression, text_of
+from optimetry.reference.rule import Rule, State
+
+LONG = 28
+"""Expressions with more letters are numbered, and called by the number in others."""
+
+Noted = dict[Expression, float]
+"""The value of every expression on the way, in the order of evaluation."""
+
+
+class Number(NDArrayOperatorsMixin):
+    """A number or an array with the expression that gives it, which notes every operation that it takes part in."""
+
+    def __init__(self, expression: Expression, value: Any, noted: list[tuple[Expression, Any]]) -> None:
+        self.expression, self.value, self.noted = expression, value, noted
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the value."""
+        return np.shape(self.value)
+
+    @property
+    def ndim(self) -> int:
+        """The number of its dimensions."""
+        return np.ndim(self.value)
+
+    def __getitem__(self, key: Any) -> Number:
+        return Number(f"{self.expression}[{key}]", self.value[key], self.noted)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return self._made(ufunc.__name__, getattr(ufunc, method)(*map(_value, inputs), **kwargs), inputs)
+
+    def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+        return self._made(func.__name__, func(*map(_value, args), **kwargs), args)
+
+    def _made(self, name: str, value: Any, operands: Any) -> Number:
+        if not all(isinstance(operand, Number | int | float) for operand in operands):
+            raise TypeError(f"{name} has an operand that is no number of the formula")
+        expression = (name, *(x.expression if isinstance(x, Number) else x for x in operands))
+        self.noted.append((expression, value))
+        return Number(expression, value, self.noted)
+
+
+def _value(operand: Any) -> Any:
+    return operand.value if isinstance(operand, Number) else operand
+
+
+def on_the_way(
+    rule: Rule, inputs: Mapping[str, Any], rate: float, updates: int, of_element: Callable[[Any], float | None]
+) -> Noted:
+    """Return what one update of a rule computes on the way to the new parameter; nothing where it cannot be traced.
+
+    Args:
+        rule: the rule.
+        inputs: ``param``, ``grad`` and the slots by name.
+        rate: the learning rate.
+        updates: the number of the update.
+        of_element: the element's number in an array, None where an array has none.
+    """
+    noted: list[tuple[Expression, Any]] = []
+    given = {name: Number(name, np.asarray(array, np.float64), noted) for name, array in inputs.items()}
+    lifted = rule.lifted(lambda name, value: Number(name, value, noted))
+    state = State(**{name: number for name, number in given.items() if name not in ("param", "grad")})
+    try:
+        with np.errstate(all="ignore"):
+            _, new = lifted.update(given["param"], given["grad"], state, Number("lr", rate, noted), updates)
+    except (AttributeError, TypeError):
+        return {}
+    slots = {
+        x.expression: f"new {slot}"
+        for slot, x in new.items()
+        if isinstance(x, Number) and isinstance(x.expression, tuple)
+    }
+    found = {_named(expression, slots): of_element(value) for expression, value in noted[:-1]}
+    return {part: value for part, value in found.items() if value is not None and isinstance(part, tuple)}
+
+
+def _named(part: Any, names: Mapping[Expression, str]) -> Any:
+    """Put names in the place of the parts that have one."""
+    if not isinstance(part, tuple):
+        return part
+    return names[part] if part in names else (part[0], *(_named(operand, names) for operand in part[1:]))
+
+
+def differences(documented: Noted, other: Noted) -> list[tuple[str, float | None, float | None]]:
+    """Write what two formulas compute differently, and the numbered expressions that this is made of, side by side."""
+    parts = list(dict.fromkeys([*documented, *other]))
+    labels: dict[Expression, str] = {}
+    texts: list[str] = []
+    for part in parts:
+        texts.append(text_of(part, labels))
+        if len(texts[-1]) > LONG:
+            labels[part] = f"[{len(labels) + 1}]"
+    shown = [documented.get(part) != other.get(part) for part in parts]
+    for i in reversed(range(len(parts))):
+        label = labels.get(parts[i])
+        shown[i] = shown[i] or (label is not None and _is_used(label, texts[i + 1 :], shown[i + 1 :]))
+    kept = [label for part, label in labels.items() if shown[parts.index(part)]]
+    numbers = {label: f"[{number}]" for number, label in enumerate(kept, 1)}
+    rows = []
+    for part, text, is_shown in zip(parts, texts, shown, strict=True):
+        if is_shown:
+            written = re.sub(r"\[\d+\]", lambda label: numbers.get(label[0], label[0]), text)
+            label = f"{numbers[labels[part]]} = " if part in labels else ""
+            rows.append((label + written, documented.get(part), other.get(part)))
+    return rows
+
+
+def _is_used(label: str, texts: Sequence[str], shown: Sequence[bool]) -> bool:
+    return any(is_shown and label in text for text, is_shown in zip(texts, shown, strict=True))

@@ -1,0 +1,179 @@
+"""Works one element of a rejected target through two formulas: the documented one, and what explains the target.
+
+The step is the first in which the target leaves the document, and the element the one that is furthest off there. What
+goes into both formulas, what they compute differently on the way, and what comes out stand side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, cast
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.judging.divergence import Divergence, first_divergence
+from optimetry.conformance.judging.traced import Noted, differences, on_the_way
+from optimetry.conformance.naming.alterations import altered
+from optimetry.conformance.naming.explanation import Candidate, Explanation
+from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.programs import PARAM
+from optimetry.conformance.naming.splits import Split
+from optimetry.conformance.oracle.sampled import PlainNumbers
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard
+from optimetry.reference.declaration import Declared
+from optimetry.reference.rule import Rule, State
+
+MOST = 12
+"""The most quantities between what goes in and what comes out that are shown."""
+
+Quantities = dict[str, float]
+"""Numbers of one element, by name."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One quantity of the element.
+
+    Attributes:
+        what: its name, or the expression that gives it.
+        documented: its value by the document, None where it has no such quantity.
+        other: its value by what explains the target, None where that has none.
+    """
+
+    what: str
+    documented: float | None
+    other: float | None
+
+
+@dataclass(frozen=True)
+class Worked:
+    """One element in two formulas.
+
+    Attributes:
+        divergence: where the target leaves the document.
+        other: what explains the target, or comes nearest to it, in a few words; empty where that is the document.
+        given: what goes in.
+        between: what they compute differently on the way.
+        after: what comes out.
+    """
+
+    divergence: Divergence
+    other: str
+    given: tuple[Row, ...]
+    between: tuple[Row, ...]
+    after: tuple[Row, ...]
+
+
+def worked(target: Target, cases: Sequence[Case], other: Candidate, name: str, guard: Guard) -> Worked | None:
+    """Work an element through the document and what explains the target, in the first case that shows a difference.
+
+    Args:
+        target: who is rejected.
+        cases: what it may be fed, those with the simplest numbers first.
+        other: what explains it, or comes nearest to it.
+        name: what that is called, see `Worked`.
+        guard: what watches over its runs.
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    for case in cases:
+        if reason_unsupported(target, case) is None:
+            found = first_divergence(target, case, subject_of(case).of(case.hyper), guard)
+            if found is not None:
+                return _beside(found, other, name)
+    return None
+
+
+def _beside(found: Divergence, other: Candidate, name: str) -> Worked:
+    case = found.case
+    document = _Step.of(found, case, subject_of(case).of(case.hyper))
+    fed, formula = _inputs(found, other)
+    second = _Step({}, {}, {}) if formula is None else _Step.of(found, fed, formula)
+    column = sum(param.size for param in case.parameters[: found.tensor]) + found.element
+    after = {**second.after, new(PARAM): float(other.expected(case).value[found.step - 1, column])}
+    traced = document.between and second.between
+    between = tuple(Row(*row) for row in differences(document.between, second.between)[:MOST]) if traced else ()
+    unused = [slot for slot in second.given.keys() - document.given.keys() if second.is_idle(slot)]
+    given, after = (
+        {x: value for x, value in each.items() if x not in (*unused, *map(new, unused))}
+        for each in (second.given, after)
+    )
+    return Worked(found, name, _rows(document.given, given), between, _rows(document.after, after))
+
+
+def new(name: str) -> str:
+    """Return the name of a slot or of the parameter after the step."""
+    return f"new {name}"
+
+
+def _inputs(found: Divergence, other: Any) -> tuple[Case, Declared | None]:
+    """Return what reaches the formula of an explanation, and the formula; None where it has none."""
+    case = found.case
+    if isinstance(other, Split):
+        alone = case.only([found.tensor]) if other.by.of_tensors else case
+        return _inputs(found, other.side(other.by.holds(alone)))
+    if isinstance(other, Mistaken):
+        mistake = other.mistake
+        formula = other.explanation.computed(case.hyper, mistake.hyper(case.hyper))
+        return mistake.fed(case), altered(formula, mistake.alteration)
+    return case, other.computed(case.hyper) if isinstance(other, Explanation) else None
+
+
+def _rows(documented: Quantities, other: Quantities) -> tuple[Row, ...]:
+    """Put quantities side by side."""
+    names = dict.fromkeys([*documented, *other])
+    return tuple(Row(name, documented.get(name), other.get(name)) for name in names)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """The numbers of one element in one step of a formula."""
+
+    given: Quantities
+    between: Noted
+    after: Quantities
+
+    @classmethod
+    def of(cls, found: Divergence, case: Case, formula: Declared) -> _Step:
+        """Evaluate a formula up to the step of a divergence, in float64."""
+        subject, tensor = subject_of(case), found.tensor
+        param, grad, state = case.parameters[tensor], case.grads[found.step - 1][tensor], State()
+
+        def number(x: Any) -> float | None:
+            """Return the element's number, or the only one; None where an array is of another shape."""
+            array = np.asarray(x)
+            if array.shape == param.shape:
+                return float(array.reshape(-1)[found.element])
+            return float(array) if array.ndim == 0 else None
+
+        def of_element(arrays: Mapping[str, Any]) -> Quantities:
+            return {name: value for name, x in arrays.items() if (value := number(x)) is not None}
+
+        with np.errstate(all="ignore"):
+            if not isinstance(subject, RuleSubject):
+                *_, results = islice(subject.trajectory(case, PlainNumbers(), formula), found.step)
+                return cls(of_element({"fed": grad}), {}, of_element({new(PARAM): results[tensor]}))
+            steps = list(islice(subject.states(case, PlainNumbers(), formula), found.step))
+        rate = case.learning_rates[found.step - 1]
+        after, slots = (arrays[tensor] for arrays in steps[-1])
+        if found.step > 1:
+            param, state = (arrays[tensor] for arrays in steps[-2])
+        else:
+            state = cast(Rule, formula).initial_state(np.asarray(param, np.float64))
+        updates = sum(row[tensor] is not None for row in case.grads[: found.step])
+        inputs = {PARAM: param, **({} if grad is None else {"grad": grad}), **state}
+        given = {"lr": rate, **of_element(inputs)}
+        is_traced = grad is not None and isinstance(formula, Rule)
+        between = on_the_way(formula, inputs, rate, updates, number) if is_traced else {}
+        return cls(given, between, of_element({**{new(slot): x for slot, x in slots.items()}, new(PARAM): after}))
+
+    def is_idle(self, slot: str) -> bool:
+        """Whether a slot is 0 and stays 0: a formula of a family has some that it does not use."""
+        return self.given[slot] == 0 and self.after.get(new(slot)) == 0

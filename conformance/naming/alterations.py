@@ -1,0 +1,108 @@
+"""Declares alterations: what a run does to a formula's parameters and state that the formula does not say.
+
+An altered formula is a formula: it is evaluated on any numbers, so the rounding bound decides about it, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.reference.declaration import Declared
+from optimetry.reference.rule import Array, Rule, State
+from optimetry.reference.training import Training
+
+Step = Callable[[Sequence[Array | None], Any], list[Array]]
+"""One step of a training: the parameters after it, from gradients and learning rate."""
+
+
+class Alteration:
+    """The base of every alteration, which by itself changes nothing.
+
+    Class attributes:
+        by_place: whether it depends on the place of an element in its tensor, or of a tensor among the others.
+    """
+
+    by_place: bool = False
+
+    def initial(self, rule: Rule, param: Array) -> State:
+        """Return the state before the first step."""
+        return rule.initial_state(param)
+
+    def update(self, rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        """Do one update of one parameter."""
+        return rule.update(param, grad, state, lr, t)
+
+    def step(self, training: AlteredTraining, plain: Step, grads: Sequence[Array | None], lr: Any) -> list[Array]:
+        """Do one step of all parameters; ``plain`` does it as documented, with `update`."""
+        return plain(grads, lr)
+
+    def feed(
+        self, wrapper: Wrapper, fed: Sequence[Array], parameters: Sequence[Array], state: Any
+    ) -> tuple[list[Array], Any]:
+        """Do one step of a wrapper."""
+        return wrapper.feed(fed, parameters, state)
+
+
+class AlteredTraining(Training):
+    """Steps of an altered rule.
+
+    Attributes:
+        memory: what the alteration keeps from one step to the next.
+    """
+
+    def __init__(self, rule: Rule, parameters: Sequence[Array]) -> None:
+        super().__init__(rule, parameters)
+        self.memory: dict[str, Any] = {}
+
+    def step(self, grads: Sequence[Array | None], lr: Any) -> list[Array]:
+        """One step, as the alteration does it."""
+        alteration: Alteration = cast(Any, self.rule).alteration
+        return alteration.step(self, super().step, grads, lr)
+
+
+@dataclass(frozen=True, eq=False)
+class Altered:
+    """A formula with an alteration, in the place of a formula.
+
+    Attributes:
+        formula: a rule or a wrapper.
+        alteration: what is different.
+    """
+
+    formula: Any
+    alteration: Alteration
+    training = AlteredTraining
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.formula, name)
+
+    @property
+    def elementwise(self) -> bool:
+        """Whether an element of the result depends on the same element of the inputs alone, wherever it stands."""
+        return bool(self.formula.elementwise) and not self.alteration.by_place
+
+    def lifted(self, lift: Callable[[str, float], Any]) -> Altered:
+        """The same with each real hyperparameter replaced."""
+        return Altered(self.formula.lifted(lift), self.alteration)
+
+    def initial_state(self, param: Array) -> State:
+        """The state before the first step."""
+        return self.alteration.initial(self.formula, param)
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        """One update of a rule."""
+        return self.alteration.update(self.formula, param, grad, state, lr, t)
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        """One step of a wrapper."""
+        return self.alteration.feed(self.formula, fed, parameters, state)
+
+
+def altered(formula: Declared, alteration: Alteration | None) -> Declared:
+    """Return a formula with an alteration; the formula itself without one."""
+    return formula if alteration is None else cast(Declared, Altered(formula, alteration))

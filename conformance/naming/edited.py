@@ -1,0 +1,147 @@
+"""A known formula with edits: a class of its own that is evaluated as any other, and its text beside the known one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any
+
+from optimetry.conformance.naming.edits import Edit
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families.family import Dialect
+from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.programs import (
+    FIRST,
+    GRAD,
+    PARAM,
+    Expression,
+    Program,
+    fed_through,
+    first_state,
+    parts_of,
+    program_of,
+    slots_of,
+    text_of,
+    updated,
+)
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.reference.declaration import Declared
+from optimetry.reference.rule import Rule, State
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A known formula with edits.
+
+    Attributes:
+        start: the class of the formula that was edited.
+        edits: the changes, in order.
+        hyper: hyperparameters at which it is traced.
+    """
+
+    start: PointClass
+    edits: tuple[Edit, ...]
+    hyper: Mapping[str, Any]
+
+    @cached_property
+    def before(self) -> Program:
+        """The program of the known formula."""
+        program = program_of(started(self.start, self.hyper))
+        assert program is not None
+        return program
+
+    @cached_property
+    def program(self) -> Program:
+        """What one update computes."""
+        return reduce(lambda program, edit: edit.applied(program), self.edits, self.before)
+
+    @property
+    def changes(self) -> str:
+        """The edits, as a reader compares them."""
+        return "; ".join(written(edit, self.before) for edit in self.edits)
+
+    @property
+    def name(self) -> str:
+        """Which formula was edited, and how."""
+        return f"{'' if self.start.documented else f'{self.start.name} with '}{self.changes}"
+
+    @property
+    def lines(self) -> list[tuple[str, str]]:
+        """Each line of the formula that differs, before and after the edits."""
+        before, after = self.before, self.program
+        wraps = isinstance(started(self.start, self.hyper), Wrapper)
+        lines = [(line_of(name, before, wraps), line_of(name, after, wraps)) for name in before]
+        return [(old, new) for old, new in lines if old != new]
+
+    @property
+    def formula(self) -> PointClass:
+        """The formula as a class of its own, which explains as declared ones do."""
+        kind: Any = type(started(self.start, self.hyper))
+        program = self.program
+
+        def initial_state(self: Rule, param: Any) -> State:
+            return first_state(program, vars(self), param)
+
+        def update(self: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+            return updated(program, vars(self), param, grad, state, lr, t)
+
+        def feed(self: Any, fed: Sequence[Any], parameters: Sequence[Any], state: Any) -> tuple[list[Any], Any]:
+            return fed_through(program, vars(self), fed, parameters, joint=kind.joint), None
+
+        steps = {"feed": feed} if issubclass(kind, Wrapper) else {"initial_state": initial_state, "update": update}
+        body = {**steps, "__doc__": kind.__doc__, "__module__": __name__}
+        family = type(f"Edited{kind.__name__}", (kind,), body)
+        changes = self.changes
+        dialect = Dialect(
+            name=self.name,
+            family=family,
+            point=self.start.point,
+            origin="no declared formula: found by search",
+            difference=changes if self.start.documented else f"{self.start.difference}, and {changes}",
+        )
+        return PointClass(self.start.optimizer, dialect.name, (self.start.point,), dialect)
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        """The formula as what may explain a target."""
+        return Explanation(self.formula)
+
+
+def started(start: PointClass, hyper: Mapping[str, Any]) -> Declared:
+    """Return the formula that is edited, with these hyperparameters; for the document that of the reference."""
+    return subject_named(start.optimizer).of(hyper) if start.documented else start.of(hyper)
+
+
+def line_of(name: str, program: Program, wraps: bool = False) -> str:
+    """Write the line of one output, the new slots by name; a wrapper returns gradients."""
+    names = {x: new for x, new in new_slots(program).items() if x != program[name]}
+    return f"{GRAD if wraps else name} <- {text_of(program[name], names)}"
+
+
+LONG = 40
+"""From how many characters on a part is left out of the text of an edit that both sides have."""
+
+
+def new_slots(program: Program) -> dict[Expression, str]:
+    """Return the expressions of the slots, each with the name by which other lines call it."""
+    return {program[name]: f"new {name}" for name in slots_of(program) if program[name] != name}
+
+
+def written(edit: Edit, program: Program) -> str:
+    """Write an edit as a reader compares it: what the formula has, and what the target has there."""
+    slots = new_slots(program)
+    names = {expression: name for expression, name in slots.items() if expression != edit.old}
+    if edit.old in slots and edit.outputs != (slots[edit.old].removeprefix("new "),):
+        names = slots
+    holders = [name for name, expression in program.items() if edit.old in parts_of(expression)]
+    of = " and ".join("the parameter" if name == PARAM else f"new {name}" for name in edit.outputs)
+    there = f" in {of} alone" if len(edit.outputs) < len(holders) else ""
+    same = parts_of(edit.old).keys() & parts_of(edit.new).keys() - {edit.old, edit.new}
+    names = {**{part: "(...)" for part in same if len(text_of(part, names)) > LONG}, **names}
+    if edit.outputs[0].startswith(FIRST):
+        return f"{edit.outputs[0]}: {text_of(edit.old)} -> {text_of(edit.new)}"
+    if edit.exchanged:
+        return f"{text_of(edit.old, names)} and {text_of(edit.new, names)} exchanged"
+    return f"{text_of(edit.old, names)} -> {text_of(edit.new, names)}{there}"

@@ -1,0 +1,134 @@
+"""Holds what a target was fed and gave as matrices, on which thousands of formulas are evaluated together.
+
+A row is a tensor, or one element where elements are independent of each other; formulas are evaluated in double
+precision. Each step begins with the parameter that the target gave in the step before, so that a wrong step shows
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, STEP
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.wrappers.wrapper import WrapperSubject
+
+Runs = Sequence[tuple[Case, Array]]
+"""What a target was fed, and its trajectory, shape (steps, elements)."""
+
+DIGITS = 2 / 3
+"""The part of a dtype's digits in which a formula must agree with the target to be held against the bound at all."""
+
+
+@dataclass(frozen=True)
+class Fed:
+    """Tensors of one size, each with the steps in which it has a gradient.
+
+    Attributes:
+        inputs: the hyperparameters as columns, the parameter and the gradient as matrices, of each step.
+        after: what the target gave in each step, shape (rows, size).
+        near: how far from that a formula may be there, same shape; infinite where a tensor has no such step.
+    """
+
+    inputs: Sequence[dict[str, Any]]
+    after: Sequence[Array]
+    near: Sequence[Array]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of every matrix."""
+        return tuple(self.after[0].shape)
+
+    def agree(self, step: int, values: Any) -> Any:
+        """Check which formulas agree with the target in one step, shape (formulas, rows, size)."""
+        after, near = self.after[step], self.near[step]
+        same = (np.abs(values - after) <= near) | (values == after) | (np.isnan(values) & np.isnan(after))
+        return (same | np.isinf(near)).reshape(-1, after.size).all(axis=1)
+
+    def apart(self, step: int, values: Any) -> float:
+        """The largest distance of a formula from the target in one step, in units of what may lie between them."""
+        far = np.abs(values - self.after[step]) / self.near[step]
+        return float(np.nanmax(far, initial=0.0))
+
+
+def fed_in(runs: Runs) -> list[Fed]:
+    """Sort all tensors of all runs by their size; empty ones, and those without any gradient, are left out."""
+    rows: dict[int, list[_Row]] = {}
+    for case, after in runs:
+        subject = subject_named(case.optimizer)
+        tensors = list(_rows(case, after))
+        for row in [_joined(tensors)] if subject.joint and tensors else tensors:
+            for part in np.split(np.arange(row.size), row.size) if subject.elementwise else [np.arange(row.size)]:
+                rows.setdefault(part.size, []).append(row.only(part))
+    return [_together(found) for found in rows.values()]
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One tensor: in each step that has a gradient, the parameter before it, the gradient, the rate and the result."""
+
+    case: Case
+    params: Array
+    grads: Array
+    rates: Sequence[float]
+    after: Array
+
+    @property
+    def size(self) -> int:
+        return int(self.after.shape[1])
+
+    def only(self, columns: Array) -> _Row:
+        return _Row(self.case, self.params[:, columns], self.grads[:, columns], self.rates, self.after[:, columns])
+
+
+def _rows(case: Case, after: Array) -> list[_Row]:
+    ends = np.cumsum([param.size for param in case.parameters])
+    found = []
+    for i, (param, given) in enumerate(zip(case.parameters, np.split(after, ends[:-1], axis=1), strict=True)):
+        steps = [step for step, grads in enumerate(case.grads) if grads[i] is not None]
+        if param.size and steps:
+            wide = given[steps].astype(np.float64)
+            start = param.reshape(1, -1).astype(np.float64)
+            wraps = isinstance(subject_named(case.optimizer), WrapperSubject)
+            before = np.repeat(start, len(steps), axis=0) if wraps else np.vstack([start, wide[:-1]])
+            grads = np.array([np.asarray(case.grads[step][i], np.float64).reshape(-1) for step in steps])
+            found.append(_Row(case, before, grads, [case.learning_rates[step] for step in steps], wide))
+    return found
+
+
+def _joined(rows: Sequence[_Row]) -> _Row:
+    """Put the tensors of a case into one, where each depends on all of them."""
+    params, grads, after = (
+        np.hstack(arrays) for arrays in zip(*((x.params, x.grads, x.after) for x in rows), strict=True)
+    )
+    return _Row(rows[0].case, params, grads, rows[0].rates, after)
+
+
+def _together(rows: Sequence[_Row]) -> Fed:
+    """Stack rows of one size; the last step of the shorter ones stands for those that they lack."""
+    steps = max(len(row.rates) for row in rows)
+    taken = [[min(step, len(row.rates) - 1) for row in rows] for step in range(steps)]
+    hyper = {name: np.array([[row.case.hyper[name]] for row in rows]) for name in rows[0].case.hyper}
+    largest = [np.maximum.accumulate(np.fmax(np.abs(row.after), np.abs(row.params))) for row in rows]
+    coarse = [row.case.form.roundoff**DIGITS for row in rows]
+    inputs, after, near = [], [], []
+    for step, last in enumerate(taken):
+        fed = list(zip(rows, last, strict=True))
+        rates = np.array([[row.rates[at]] for row, at in fed])
+        param, grad = (np.array([x[at] for x, at in pairs]) for pairs in _matrices(fed))
+        inputs.append({**hyper, PARAM: param, GRAD: grad, RATE: rates, STEP: step + 1})
+        after.append(np.array([row.after[at] for row, at in fed]))
+        room = [size[at] * digits for size, digits, at in zip(largest, coarse, last, strict=True)]
+        there = np.array([[step < len(row.rates)] for row in rows])
+        near.append(np.where(there, np.array(room) + np.finfo(np.float64).tiny, np.inf))
+    return Fed(inputs, after, near)
+
+
+def _matrices(fed: Sequence[tuple[_Row, int]]) -> tuple[list[tuple[Array, int]], list[tuple[Array, int]]]:
+    return [(row.params, at) for row, at in fed], [(row.grads, at) for row, at in fed]

@@ -1,0 +1,118 @@
+"""Declares mistakes: a known rule that is given other inputs than the target was, or whose run does more than it says.
+
+A mistake is no edit of a formula. It is a function of what the target is given, or an alteration of the run, so the
+rounding bound of the rule decides, as for every other explanation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.laws.law import Check, Law
+from optimetry.conformance.naming.alterations import Alteration
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.reports.parts import Part
+
+Hyper = Mapping[str, Any]
+
+ADVICE = "check your adapter"
+
+
+def _as_it_is(case: Case, value: Expected) -> Expected:
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Mistake:
+    """What reaches a rule in place of what the target was given, or what its run does beside the rule.
+
+    Attributes:
+        given: what reaches the rule, as it is recorded; see `Part`. Empty for a mistake of the run.
+        hyper: the hyperparameters that reach the rule in place of the case's, from all of those.
+        fed: the case that reaches it, from the case; hyperparameters apart.
+        note: a few words on where a value comes from, if they are known.
+        breaks: the checks of the universal laws that the mistake breaks; what it keeps is no part of a saved state.
+        run: what the run does, as it is recorded; empty for a mistake of an adapter.
+        alteration: the same, done.
+        returned: what is returned, from the case and the trajectory.
+        needs: the checks of laws of which one must be broken: else the document can be read so, and it is no mistake.
+        shown_by: makes further cases of a case, on which alone it may show; None where it shows on any.
+    """
+
+    given: Mapping[str, Any] = field(default_factory=dict)
+    hyper: Callable[[Hyper], Hyper] = lambda hyper: {}
+    fed: Callable[[Case], Case] = lambda case: case
+    note: str = ""
+    breaks: tuple[Check, ...] = ()
+    run: Mapping[str, Any] = field(default_factory=dict)
+    alteration: Alteration | None = None
+    returned: Callable[[Case, Expected], Expected] = _as_it_is
+    needs: tuple[Check, ...] = ()
+    shown_by: Callable[[Case], Iterator[Case]] | None = None
+
+    def may_break(self, law: Law | None) -> bool:
+        """Whether a target with this mistake alone may break a law; None stands for none."""
+        return law is None or law.check in self.breaks
+
+    def is_shown(self, laws: Sequence[Law]) -> bool:
+        """Whether the laws that a target breaks show that it is a mistake at all."""
+        return not self.needs or any(law.check in self.needs for law in laws)
+
+    def is_same(self, other: Mistake) -> bool:
+        """Whether two mistakes are recorded alike: variants of one."""
+        return (self.given, self.run) == (other.given, other.run)
+
+
+@dataclass(frozen=True)
+class Mistaken:
+    """A rule with a mistake, which a target may compute."""
+
+    explanation: Explanation
+    mistake: Mistake
+
+    def expected(self, case: Case) -> Expected:
+        """Return the expected value of a target that this explains; those in the probes are kept."""
+        return _in_probe(self, case) if case in probes_of(case.optimizer, case.dtype) else _evaluated(self, case)
+
+    def computed_in(self, arithmetic: Arithmetic) -> Mistaken:
+        """Return the same in another arithmetic."""
+        return Mistaken(Explanation(self.rule, arithmetic), self.mistake)
+
+    @property
+    def rule(self) -> PointClass:
+        """The rule that is computed."""
+        return self.explanation.rule
+
+    @property
+    def part(self) -> Part:
+        """What a verdict records where this explains a part."""
+        return Part(self.rule.name, None, self.mistake.given or None, self.mistake.run or None)
+
+    @property
+    def parts(self) -> list[Part]:
+        """What a verdict records where it explains every case."""
+        return [self.part]
+
+    @property
+    def reason(self) -> str:
+        """One sentence on what the target computes, with advice where an adapter may be the cause."""
+        note = f" ({self.mistake.note})" if self.mistake.note else ""
+        advice = f": {ADVICE}" if self.mistake.given else ""
+        return f"computes {self.part.words}{note}{advice}"
+
+
+def _evaluated(mistaken: Mistaken, case: Case) -> Expected:
+    mistake = mistaken.mistake
+    value = mistaken.explanation.expected(mistake.fed(case), mistake.hyper(case.hyper), mistake.alteration)
+    return mistake.returned(case, value)
+
+
+_in_probe = cache(_evaluated)

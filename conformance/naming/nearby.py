@@ -1,0 +1,277 @@
+"""Finds the edited programs that are nearest to a target, thousands of them together, in double precision.
+
+A program is dropped at the first step in which it does not agree with the target in most digits; all edits of one part
+are evaluated together as far as they change the parameter's line alone, and what programs share is evaluated once.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.edits import Edit, edits_throughout, others_of, others_within
+from optimetry.conformance.naming.fed import Fed
+from optimetry.conformance.naming.programs import FIRST, PARAM, Program, slots_of
+from optimetry.conformance.naming.terms import Number, Step, Terms
+
+NEAREST = 16
+"""How many classes of programs, the nearest to the target, are held against the bound."""
+
+MEMBERS = 6
+"""How many of each class, the simplest, are kept."""
+
+MOST_TERMS = 400_000
+"""The most expressions that are kept at a time."""
+
+SEARCH_SECONDS = 60.0
+"""How long a search may take, of the processor's time; one that ends by itself is shorter."""
+
+
+@dataclass
+class Budget:
+    """What a search may cost, and what it did.
+
+    Attributes:
+        seconds: of the processor's time.
+        beat: called now and then.
+        programs: how many programs were evaluated.
+        ended: whether the search was ended by it.
+        asked: how often it was asked for what is left.
+    """
+
+    seconds: float = SEARCH_SECONDS
+    beat: Callable[[], None] = lambda: None
+    programs: int = 0
+    ended: bool = False
+    asked: int = 0
+    _began: float = field(default_factory=time.process_time)
+
+    def left(self) -> bool:
+        """Whether there is time left."""
+        self.beat()
+        self.asked += 1
+        if self.asked % 16 == 1:  # reading the clock costs more than some programs do
+            self.ended = self.ended or time.process_time() - self._began > self.seconds
+        return not self.ended
+
+
+Numbered = tuple[Number, ...]
+"""A program: the numbers of its expressions, the parameter first, then the slots, then where each slot begins."""
+
+Edits = tuple[Edit, ...]
+
+
+class Nearby:
+    """The search from one formula."""
+
+    def __init__(self, program: Program, hyperparameters: Sequence[str], fed: Sequence[Fed], budget: Budget) -> None:
+        self.program, self.hyperparameters, self.fed, self.budget = program, hyperparameters, fed, budget
+        self.slots = slots_of(program)
+        self.names = (PARAM, *self.slots, *(FIRST + slot for slot in self.slots))
+        self._clear()
+
+    def _clear(self) -> None:
+        """Forget every expression and every value."""
+        self.terms = Terms()
+        self._others: dict[Number, list[Number]] = {}
+        self._starts: dict[tuple[int, Numbered], Step] = {}
+
+    def single(self) -> list[list[Edits]]:
+        """Search one edit away."""
+        same = self._digits(self._numbered(self.program))
+        return self._nearest(
+            (apart, digits, (edit,)) for edit, apart, digits in self._agreeing(self.program) if digits != same
+        )
+
+    def double(self) -> list[list[Edits]]:
+        """Search two edits away: every edit of each of the classes of edited programs."""
+        return self._nearest(
+            (apart, digits, (first, second))
+            for first in list(self._classes())
+            if self.budget.left()
+            for second, apart, digits in self._agreeing(first.applied(self.program))
+        )
+
+    def _nearest(self, found: Iterable[tuple[float, bytes, Edits]]) -> list[list[Edits]]:
+        members: dict[bytes, list[Edits]] = {}
+        distances: dict[bytes, float] = {}
+        for apart, digits, edits in found:
+            distances[digits] = apart
+            members[digits] = sorted([*members.get(digits, []), edits], key=_size)[:MEMBERS]
+        chosen = heapq.nsmallest(NEAREST, distances, key=lambda digits: distances[digits])
+        return sorted((members[digits] for digits in chosen), key=lambda each: _size(each[0]))
+
+    def _classes(self) -> Iterator[Edit]:
+        """Yield one edit of every class that differs from the formula, the simplest."""
+        simplest: dict[bytes, Edit] = {self._digest(self._numbered(self.program)): Edit(0, 0, ())}
+        base = self._numbered(self.program)
+        for edit in self._edits(self.program, base):
+            digest = self._digest(self._edited(base, edit))
+            simplest[digest] = min(simplest.get(digest, edit), edit, key=lambda edit: edit.size)
+        yield from (edit for edit in simplest.values() if edit.outputs)
+
+    def _edits(self, program: Program, base: Numbered) -> Iterator[Edit]:
+        """Yield every edit of a program."""
+        for part, outputs in reversed(self._holders(base).items()):
+            for other in self._others_of(part, program):
+                yield from self._as_edits(part, other, outputs)
+        yield from edits_throughout(program, self.hyperparameters)
+
+    def _as_edits(self, part: Number, other: Number, outputs: Sequence[int]) -> Iterator[Edit]:
+        old, new = self.terms.expressions[part], self.terms.expressions[other]
+        for chosen in _choices(outputs):
+            yield Edit(old, new, tuple(self.names[i] for i in chosen))
+
+    def _holders(self, base: Numbered) -> dict[Number, list[int]]:
+        """Return every part of a program, with the outputs that hold it."""
+        found: dict[Number, list[int]] = {}
+        for i in range(1 + len(self.slots)):
+            for part in self.terms.parts(base[i]):
+                found.setdefault(part, []).append(i)
+        return found
+
+    def _others_of(self, part: Number, program: Program) -> list[Number]:
+        """Return what may stand in the place of a part."""
+        expression, known = self.terms.expressions[part], self._others.get(part)
+        if known is None:
+            others = others_of(expression, self.slots, self.hyperparameters)
+            known = self._others[part] = [x for x in dict.fromkeys(map(self.terms.number, others)) if x != part]
+        within = map(self.terms.number, others_within(expression, program))
+        return [*known, *(x for x in within if x != part)]
+
+    def _agreeing(self, program: Program) -> Iterator[tuple[Edit, float, bytes]]:
+        """Yield the edits of a program that agree with the target in every step, with distance and class."""
+        if len(self.terms.expressions) > MOST_TERMS:
+            self._clear()
+        base = self._numbered(program)
+        for edit in self._possible(program, base):
+            numbered = self._edited(base, edit)
+            apart = self._apart(numbered)
+            if apart is not None:
+                yield edit, apart, self._digits(numbered)
+
+    def _possible(self, program: Program, base: Numbered) -> Iterator[Edit]:
+        """Yield the edits that agree with the target as far as all edits of one part can be evaluated together.
+
+        The first step shows an edit of the parameter's line, and every step one of that line alone; of a slot's line it
+        shows nothing.
+        """
+        states = [self._states(fed, base) for fed in self.fed]
+        unedited = all(fed.agree(0, steps[0].value(base[0])).all() for fed, steps in zip(self.fed, states, strict=True))
+        for part, outputs in reversed(self._holders(base).items()):
+            others = self._others_of(part, program)
+            self.budget.programs += len(others) * len(_choices(outputs))
+            if not others:
+                continue
+            alive = np.ones(len(others), bool)
+            if 0 in outputs:
+                for fed, steps in zip(self.fed, states, strict=True):
+                    alive &= fed.agree(0, steps[0].with_each(base[0], part, others, fed.shape))
+                alone = [other for other, one in zip(others, alive, strict=True) if one]
+                for at in range(1, max(len(fed.after) for fed in self.fed)):
+                    for fed, steps in zip(self.fed, states, strict=True):
+                        if alone and at < len(fed.after):
+                            agree = fed.agree(at, steps[at].with_each(base[0], part, alone, fed.shape))
+                            alone = [other for other, one in zip(alone, agree, strict=True) if one]
+                for other in alone:
+                    yield Edit(self.terms.expressions[part], self.terms.expressions[other], (PARAM,))
+            for i in np.flatnonzero(alive):
+                for edit in self._as_edits(part, others[i], outputs):
+                    if edit.outputs != (PARAM,) and (unedited or PARAM in edit.outputs):
+                        yield edit
+        throughout = list(edits_throughout(program, self.hyperparameters))
+        self.budget.programs += len(throughout)
+        yield from throughout
+
+    def _numbered(self, program: Program) -> Numbered:
+        return tuple(self.terms.number(program[name]) for name in self.names)
+
+    def _edited(self, base: Numbered, edit: Edit) -> Numbered:
+        if edit.exchanged:
+            names = zip(self.names, base, strict=True)
+            return self._numbered(edit.applied({name: self.terms.expressions[x] for name, x in names}))
+        old, new = self.terms.number(edit.old), self.terms.number(edit.new)
+        return tuple(
+            self.terms.replaced(root, old, new) if name in edit.outputs else root
+            for name, root in zip(self.names, base, strict=True)
+        )
+
+    def _start(self, fed: Fed, numbered: Numbered) -> Step:
+        """Return the first step of a program."""
+        first = numbered[1 + len(self.slots) :]
+        key = (id(fed), first)
+        if key not in self._starts:
+            before = Step(self.terms, fed.inputs[0])
+            slots = {slot: _full(before.value(x), fed) for slot, x in zip(self.slots, first, strict=True)}
+            self._starts[key] = Step(self.terms, {**fed.inputs[0], **slots})
+        return self._starts[key]
+
+    def _next(self, fed: Fed, step: Step, at: int, numbered: Numbered) -> Step:
+        """Return the step behind one."""
+        slots = numbered[1 : 1 + len(self.slots)]
+        found = step.following.get(slots)
+        if found is None:
+            if len(step.following) > 500:
+                step.following.clear()
+            new = {slot: _full(step.value(x), fed) for slot, x in zip(self.slots, slots, strict=True)}
+            found = step.following[slots] = Step(self.terms, {**fed.inputs[at + 1], **new})
+        return found
+
+    def _states(self, fed: Fed, numbered: Numbered) -> list[Step]:
+        steps = [self._start(fed, numbered)]
+        for at in range(len(fed.after) - 1):
+            steps.append(self._next(fed, steps[-1], at, numbered))
+        return steps
+
+    def _apart(self, numbered: Numbered) -> float | None:
+        """The largest distance of a program from the target; None where it disagrees."""
+        largest = 0.0
+        for fed in self.fed:
+            step = self._start(fed, numbered)
+            for at in range(len(fed.after)):
+                step = self._next(fed, step, at - 1, numbered) if at else step
+                value = step.value(numbered[0])
+                if not fed.agree(at, np.broadcast_to(value, fed.shape)).all():
+                    return None
+                largest = max(largest, fed.apart(at, value))
+        return largest
+
+    def _values(self, numbered: Numbered) -> list[Any]:
+        """The parameter and the slots in every step."""
+        return [
+            np.broadcast_to(np.asarray(step.value(x), np.float64), fed.shape)
+            for fed in self.fed
+            for step in self._states(fed, numbered)
+            for x in numbered[: 1 + len(self.slots)]
+        ]
+
+    def _digest(self, numbered: Numbered) -> bytes:
+        """Return what programs share that do the same in every step."""
+        return b"".join(value.astype(np.float32).tobytes() for value in self._values(numbered))
+
+    def _digits(self, numbered: Numbered) -> bytes:
+        """Return what programs share that return the same: twelve digits of every value of the parameter."""
+        values = np.concatenate([value.reshape(-1) for value in self._values(numbered)[:: 1 + len(self.slots)]])
+        exponents = np.where(values == 0, 0, np.floor(np.log10(np.abs(values))))
+        return np.round(values / 10.0**exponents, 11).tobytes() + exponents.tobytes()
+
+
+def _full(value: Any, fed: Fed) -> Any:
+    return np.broadcast_to(np.asarray(value, np.float64), fed.shape)
+
+
+def _choices(outputs: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return all outputs together, all but one, and each alone."""
+    every = tuple(outputs)
+    fewer = [tuple(i for i in every if i != left_out) for left_out in every]
+    return list(dict.fromkeys([every, *fewer, *((i,) for i in every)]))[: None if len(every) > 1 else 1]
+
+
+def _size(edits: Edits) -> tuple[int, int]:
+    added, spread = (sum(sizes) for sizes in zip(*(edit.size for edit in edits), strict=True))
+    return added, spread

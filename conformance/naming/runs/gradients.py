@@ -1,0 +1,126 @@
+"""Lists what gradients may be replaced by: clipped ones, zeros for small ones, numbers for NaN and infinities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.laws.documented import nonfinite_gradients_act
+from optimetry.conformance.laws.universal import nonfinite_gradients_stay
+from optimetry.conformance.laws.variations import at_steps, poisoned, rescaled
+from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.numerics.arrays import Array, flat, same_bits
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.subject import Subject
+
+LIMITS = (0.1, 0.5, 1.0, 5.0, 10.0, 100.0, 1000.0, 1e4)
+"""The usual limits of a clip that nobody asked for."""
+
+THRESHOLDS = tuple(10.0**-digits for digits in range(3, 13))
+"""Below which gradients may count as zero."""
+
+MAGNITUDES = (-13, 4, 35)
+"""The exponents of the smallest and of the largest gradient that tell these apart, and how many there are."""
+
+GROWTH = (1.0, 5.0, 0.3)
+"""By what they are multiplied in each step."""
+
+OF_NONFINITE = (nonfinite_gradients_act, nonfinite_gradients_stay)
+"""The checks of laws that a replaced NaN or infinity may break."""
+
+Change = Callable[[Array], Array]
+
+
+def replacing_finite(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield what finite gradients may be replaced by; gradients of all magnitudes tell them apart."""
+    for limit in LIMITS:
+        yield _clipping(f"±{limit:g}", lambda x, c=limit: np.clip(x, -c, c))  # type: ignore[misc]
+        yield _clipping(f"at most {limit:g}", lambda x, c=limit: np.minimum(x, c))  # type: ignore[misc]
+    for small in THRESHOLDS:
+        dropped = f"a gradient element below {small:g} in magnitude"
+        yield _taking("0", dropped, lambda x, c=small: np.where(np.abs(x) < c, 0, x))  # type: ignore[misc]
+
+
+def of_all_magnitudes(case: Case) -> Iterator[Case]:
+    """Yield a short case whose gradients have every magnitude, and change from step to step."""
+    sizes = np.logspace(*MAGNITUDES)
+    numbers = np.concatenate([sizes, -sizes])
+    steps = min(len(case.grads), len(GROWTH))
+    if case.size and steps:
+        dtype = case.form.dtype
+        yield case.replace(
+            parameters=(np.resize(flat(case.parameters), numbers.size),),
+            grads=tuple((np.asarray(numbers * growth).astype(dtype),) for growth in GROWTH[:steps]),
+            learning_rates=case.learning_rates[:steps],
+        )
+
+
+def _poisoned(case: Case) -> Iterator[Case]:
+    """Yield the first steps of the case with NaN or an infinity in one gradient of each tensor."""
+    return poisoned(at_steps(case, list(range(min(len(case.grads), len(GROWTH))))))
+
+
+def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield what NaN and infinities among gradients may be replaced by."""
+    largest = FORMATS[dtype].largest
+    values: dict[str, Change] = {
+        "0": np.zeros_like,
+        "the largest number": lambda x: np.copysign(np.full_like(x, largest), x),
+    }
+    nan, infinite, both = "NaN in gradients", "an infinity in gradients", "NaN and infinities in gradients"
+    for new, value in values.items():
+        yield _taking(new, infinite, _where(np.isinf, value), nonfinite=True)
+    yield _taking("0", nan, _where(np.isnan, np.zeros_like), nonfinite=True)
+    yield _taking("0", both, _where(lambda x: ~np.isfinite(x), np.zeros_like), nonfinite=True)
+    yield _taking("0 and the largest number", both, lambda x: np.nan_to_num(x, posinf=largest, neginf=-largest), True)
+    whole = "a whole gradient with NaN or an infinity in it"
+    yield _taking("0", whole, lambda x: x if np.isfinite(x).all() else np.zeros_like(x), nonfinite=True)
+    if subject.has_learning_rate:
+        yield _taking("no gradient", whole, lambda x: x, nonfinite=True, fed=_missing_where_not_finite)
+    spread = "a whole gradient with NaN in it"
+    yield _taking("NaN", spread, lambda x: np.full_like(x, np.nan) if np.isnan(x).any() else x, nonfinite=True)
+
+
+def _where(which: Callable[[Array], Any], value: Change) -> Change:
+    return lambda x: np.where(which(x), value(x), x)
+
+
+def _missing_where_not_finite(case: Case) -> Case:
+    rows = tuple(tuple(None if x is None or not np.isfinite(x).all() else x for x in row) for row in case.grads)
+    same = all(a is b for rows in zip(rows, case.grads, strict=True) for a, b in zip(*rows, strict=True))
+    return case if same else case.replace(grads=rows)
+
+
+def _clipping(limits: str, change: Change) -> Mistake:
+    return _made({"finding": "clipped", "limits": limits}, change, nonfinite=False)
+
+
+def _taking(
+    new: str, old: str, change: Change, nonfinite: bool = False, fed: Callable[[Case], Case] | None = None
+) -> Mistake:
+    return _made({"finding": "replaced", "new": new, "old": old}, change, nonfinite, fed)
+
+
+def _made(run: dict[str, Any], change: Change, nonfinite: bool, fed: Callable[[Case], Case] | None = None) -> Mistake:
+    """Make a mistake of a change of each gradient, of finite elements alone unless others are meant."""
+
+    def changed_case(case: Case) -> Case:
+        new = rescaled(case, lambda param: param, changed)
+        pairs = [(a, b) for rows in zip(case.grads, new.grads, strict=True) for a, b in zip(*rows, strict=True)]
+        return case if all(a is None or b is None or same_bits(a, b) for a, b in pairs) else new  # which is known
+
+    def changed(grad: Array) -> Array:
+        with np.errstate(all="ignore"):
+            new = np.asarray(change(grad)).astype(grad.dtype)
+            return new if nonfinite else np.where(np.isfinite(grad), new, grad)
+
+    return Mistake(
+        run=run,
+        fed=fed or changed_case,
+        breaks=OF_NONFINITE if nonfinite else (),
+        needs=OF_NONFINITE if nonfinite else (),
+        shown_by=_poisoned if nonfinite else of_all_magnitudes,
+    )

@@ -1,0 +1,199 @@
+"""Lists what may be left out of a run: whole steps, some elements of a tensor, some tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.laws.universal import parameters_are_independent, permutation, resuming, splitting
+from optimetry.conformance.laws.variations import at_steps
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
+from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.numerics.arrays import flat
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.reference.rule import Rule, State
+
+PERIODS = (2, 3, 4, 5, 8, 10)
+WIDTHS = (2, 4, 8, 16, 32, 64)
+BLOCKS = (16, 32, 64, 128)
+LENGTHS = (0, 1, 2, 4, 8, 16)
+SIZES = (1, 2, 3, 6, 12, 24, 40, 72, 136)
+"""Tensors of which every two lists of elements leave out different ones."""
+
+SHORT = 3
+"""The most steps that are run with them."""
+TENSORS = (1, 2, 3, 4, 8, 16)
+
+Places = Callable[[int], Any]
+"""Which elements are left out of a tensor of so many, as a mask."""
+
+
+def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield what may be left out."""
+    if subject.has_learning_rate:
+        yield from _steps()
+        yield from _tensors()
+
+
+def of_elements(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield the elements of tensors that may be left out; cases of other sizes tell them apart."""
+    for which, places in places_left_out():
+        run = {"finding": "left_out_elements", "which": which}
+        for moves in (False, True) if subject.has_learning_rate and not subject.elementwise else (False,):
+            breaks = (permutation, splitting, parameters_are_independent)
+            yield Mistake(run=run, alteration=Elements(places, moves), breaks=breaks, shown_by=of_all_sizes)
+
+
+def of_all_sizes(case: Case) -> Iterator[Case]:
+    """Yield a short case with the same numbers in tensors of `SIZES`."""
+    rows = [[grad for grad in row if grad is not None and grad.size] for row in case.grads]
+    steps = [step for step, row in enumerate(rows) if row][:SHORT]
+    if steps:
+        short = at_steps(case, steps)
+        yield short.replace(
+            parameters=tuple(np.resize(flat(case.parameters), size) for size in SIZES),
+            grads=tuple(tuple(np.resize(flat(rows[step]), size) for size in SIZES) for step in steps),
+        )
+
+
+def _steps() -> Iterator[Mistake]:
+    """Yield updates that are skipped: of the parameters and the state, or of the parameters alone."""
+    for period in PERIODS:
+        every = f"every {_ordinal(period)} update"
+        for phase in (0, 1):
+            fed = _without_steps(lambda step, n=period, p=phase: step % n == p % n)  # type: ignore[misc]
+            yield _skipping(every if phase == 0 else f"{every}, the first of them", fed=fed)
+        if period > 2:
+            yield _skipping(
+                f"all but {every}",
+                fed=_without_steps(lambda step, n=period: step % n != 0),  # type: ignore[misc]
+            )
+    yield _skipping("the first update", fed=_without_steps(lambda step: step == 1))
+    for while_all in (False, True):
+        yield _skipping("the first update of the parameters, though not of the state", alteration=Idle(while_all))
+
+
+def _skipping(which: str, **how: Any) -> Mistake:
+    return Mistake(run={"finding": "skipped_steps", "which": which}, breaks=(resuming,), **how)
+
+
+def _without_steps(skipped: Callable[[int], bool]) -> Callable[[Case], Case]:
+    """Leave out the gradients of some steps, which are counted from 1."""
+
+    def fed(case: Case) -> Case:
+        nothing = (None,) * len(case.parameters)
+        return case.replace(grads=tuple(nothing if skipped(i) else row for i, row in enumerate(case.grads, 1)))
+
+    return fed
+
+
+def _tensors() -> Iterator[Mistake]:
+    """Yield tensors that are never updated."""
+    yield _without_tensors("the last of several tensors", lambda i, count: i == count - 1 > 0)
+    yield _without_tensors("the last tensor", lambda i, count: i == count - 1)
+    yield _without_tensors("the first of several tensors", lambda i, count: i == 0 < count - 1)
+    for many in TENSORS:
+        behind = f"every tensor behind the {_ordinal(many)}"
+        yield _without_tensors(behind, lambda i, count, n=many: i >= n)  # type: ignore[misc]
+
+
+def _without_tensors(which: str, skipped: Callable[[int, int], bool]) -> Mistake:
+    def fed(case: Case) -> Case:
+        count = len(case.parameters)
+        out = [skipped(i, count) for i in range(count)]
+        rows = (tuple(None if gone else grad for gone, grad in zip(out, row, strict=True)) for row in case.grads)
+        return case.replace(grads=tuple(rows))
+
+    run = {"finding": "left_out_tensors", "which": which}
+    return Mistake(run=run, fed=fed, breaks=(parameters_are_independent, splitting))
+
+
+def places_left_out() -> Iterator[tuple[str, Places]]:
+    """Yield the elements that a loop over a tensor may leave out, in words and as a mask."""
+    for width in WIDTHS:
+        tail = f"the elements behind the last multiple of {width}"
+        yield tail, lambda size, n=width: _index(size) >= size - size % n  # type: ignore[misc]
+        longer = f"{tail}, in tensors of at least {width}"
+        yield longer, lambda size, n=width: (_index(size) >= size - size % n) & (size >= n)  # type: ignore[misc]
+        blocks = f"the elements up to the last multiple of {width}"
+        yield blocks, lambda size, n=width: _index(size) < size - size % n  # type: ignore[misc]
+    for many in BLOCKS:
+        yield f"the elements behind the {_ordinal(many)}", lambda size, n=many: _index(size) >= n  # type: ignore[misc]
+    ends: dict[str, Places] = {
+        "the first element": lambda size: _index(size) == 0,
+        "the last element": lambda size: _index(size) == size - 1,
+        "the first and the last element": lambda size: (_index(size) == 0) | (_index(size) == size - 1),
+    }
+    for which, places in ends.items():
+        for length in LENGTHS:
+            where = f"tensors with more than {length} element{'s' * (length > 1)}" if length else "every tensor"
+            yield f"{which} of {where}", lambda size, n=length, at=places: at(size) & (size > n)  # type: ignore[misc]
+
+
+def _index(size: int) -> Any:
+    return np.arange(size)
+
+
+def _ordinal(number: int) -> str:
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10 if number % 100 not in (11, 12, 13) else 0, 'th') }"
+
+
+@dataclass(frozen=True)
+class Elements(Alteration):
+    """Leaves elements as they were.
+
+    Attributes:
+        places: which.
+        moves: whether their state moves though they do not.
+    """
+
+    places: Places
+    moves: bool
+    by_place = True
+
+    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Update the other elements."""
+        after, new = rule.update(param, grad, state, lr, t)
+        out = self._out(param)
+        if not self.moves:
+            new = State(**{n: np.where(out, state[n], x) if x.shape == param.shape else x for n, x in new.items()})
+        return np.where(out, param, after), new
+
+    def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
+        """Return the elements that are left out as they were fed."""
+        given, state = wrapper.feed(fed, parameters, state)
+        return [np.where(self._out(x), x, new) for x, new in zip(fed, given, strict=True)], state
+
+    def _out(self, array: Any) -> Any:
+        return self.places(int(np.prod(array.shape))).reshape(array.shape)
+
+
+@dataclass(frozen=True)
+class Idle(Alteration):
+    """Leaves the parameters as they are in the first update.
+
+    Attributes:
+        while_all: whether it lasts until a second update of any parameter; else it is each parameter's own.
+    """
+
+    while_all: bool
+    by_place = True
+
+    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Update the state alone at first."""
+        after, new = rule.update(param, grad, state, lr, t)
+        return (param if t == 1 and not self.while_all else after), new
+
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
+        """Take the parameters back while none has had two updates."""
+        before = list(training.parameters)
+        after = plain(grads, lr)
+        if self.while_all and max(training.updates, default=0) <= 1:
+            training.parameters = before
+            return list(before)
+        return after

@@ -1,0 +1,127 @@
+"""Lists what may become of state: started anew, shared between parameters, or counted otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from optimetry.conformance.laws.universal import parameters_are_independent, resuming, splitting
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
+from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.reference.rule import State
+
+EVERY_STEP, NEW_RATE, MISSING = "in every step", "where the learning rate changes", "where the gradient is missing"
+
+
+def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield what may become of the state of a subject."""
+    if not isinstance(subject, RuleSubject):
+        run = {"finding": "reset", "what": ["its state"], "when": EVERY_STEP}
+        yield Mistake(run=run, alteration=Forgotten(), breaks=(resuming,))
+        return
+    slots = subject.declaration.slots
+    for chosen in dict.fromkeys([slots, *((slot,) for slot in slots)]) if slots else ():
+        for when in (EVERY_STEP, NEW_RATE, MISSING):
+            for counts in (False, True):
+                run = {"finding": "reset", "what": [*chosen, *["the step count"] * counts], "when": when}
+                yield Mistake(run=run, alteration=Reset(chosen, when, counts), breaks=(resuming,))
+    apart = (parameters_are_independent, splitting, resuming)
+    if slots:
+        for counts in (True, False):
+            run = {"finding": "shared", "what": "state", "whose": "all parameters of one shape"}
+            yield Mistake(run=run, alteration=Shared(counts), breaks=apart)
+    run = {"finding": "count", "how": "the updates of all parameters in turn"}
+    yield Mistake(run=run, alteration=InTurn(), breaks=apart)
+    yield Mistake(run={"finding": "count", "how": "every update as the first"}, alteration=AlwaysFirst())
+
+
+@dataclass(frozen=True)
+class Reset(Alteration):
+    """Starts slots anew.
+
+    Attributes:
+        slots: which.
+        when: in which steps.
+        counts: whether the count of updates starts anew, too.
+    """
+
+    slots: tuple[str, ...]
+    when: str
+    counts: bool
+
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
+        """Forget, then do the step."""
+        rate = float(getattr(lr, "value", lr))
+        new_rate = rate != training.memory.get("rate")
+        training.memory["rate"] = rate
+        for i, grad in enumerate(grads):
+            if {EVERY_STEP: True, NEW_RATE: new_rate, MISSING: grad is None}[self.when]:
+                start = training.rule.initial_state(training.parameters[i])
+                kept = training.states[i]
+                training.states[i] = State(**{n: start[n] if n in self.slots else x for n, x in kept.items()})
+                training.updates[i] = 0 if self.counts else training.updates[i]
+        return plain(grads, lr)
+
+
+@dataclass(frozen=True)
+class Shared(Alteration):
+    """Holds one state for all parameters of one shape.
+
+    Attributes:
+        counts: whether they share a count, too.
+    """
+
+    counts: bool
+    by_place = True
+
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
+        """Update one parameter after the other, each with the state that the one before left."""
+        first: dict[Any, int] = {}
+        after = list(training.parameters)
+        for i, grad in enumerate(grads):
+            owner = first.setdefault(training.parameters[i].shape, i)
+            training.states[i] = training.states[owner]
+            if self.counts:
+                training.updates[i] = training.updates[owner]
+            after = plain([grad if i == j else None for j in range(len(grads))], lr)
+            training.states[owner] = training.states[i]
+            if self.counts:
+                training.updates[owner] = training.updates[i]
+        return after
+
+
+@dataclass(frozen=True)
+class InTurn(Alteration):
+    """Counts the updates of all parameters together."""
+
+    by_place = True
+
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
+        """Update one parameter after the other."""
+        after = list(training.parameters)
+        for i, grad in enumerate(grads):
+            training.updates = [training.updates[0]] * len(grads)
+            after = plain([grad if i == j else None for j in range(len(grads))], lr)
+            training.updates = [training.updates[i]] * len(grads)
+        return after
+
+
+class AlwaysFirst(Alteration):
+    """Never advances the count of updates."""
+
+    def update(self, rule: Any, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do the first update again."""
+        after: tuple[Any, State] = rule.update(param, grad, state, lr, 1)
+        return after
+
+
+class Forgotten(Alteration):
+    """Starts a wrapper anew in every step."""
+
+    def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
+        """Do the first step."""
+        return wrapper.feed(fed, parameters, None)

@@ -1,0 +1,84 @@
+"""Declares what survives a run: the next one with parameters of the same shapes starts with the state that it left.
+
+The rest of the list is about one run. This is about two: a case of a size that no run has had, run twice. Both in a row
+are one run of twice the steps, in which the parameters begin again in the middle, and the state does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.laws.universal import repeatable, runs_are_independent
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
+from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.arrays import flat
+
+STEPS = 4
+"""The steps of a run that is repeated."""
+
+FRESH = 211
+"""The size of the first case; each further one has one element more, so that no run before it has left a state."""
+
+
+def mistakes() -> Iterator[Mistake]:
+    """Yield the survival of state: with the count of updates, and without."""
+    for counts in (True, False):
+        yield Mistake(
+            run={"finding": "survives"},
+            fed=_twice,
+            alteration=Survives(counts),
+            returned=_second_half,
+            breaks=(repeatable, runs_are_independent),
+        )
+
+
+def of_fresh_sizes(cases: Iterable[Case]) -> Iterator[Case]:
+    """Yield for each case that has numbers a short one with these numbers in one tensor of a new size."""
+    for number, case in enumerate(cases):
+        rows = [(row, rate) for row, rate in case.steps if any(grad is not None and grad.size for grad in row)]
+        taken = [*islice(rows * STEPS, STEPS)]
+        if taken:
+            size = FRESH + number
+            given = [flat([grad for grad in row if grad is not None]) for row, _ in taken]
+            yield case.replace(
+                parameters=(np.resize(flat(case.parameters), size),),
+                grads=tuple((np.resize(grad, size),) for grad in given),
+                learning_rates=tuple(rate for _, rate in taken),
+            )
+
+
+def _twice(case: Case) -> Case:
+    """Do every step again behind the last."""
+    return case.replace(grads=case.grads * 2, learning_rates=case.learning_rates * 2)
+
+
+def _second_half(case: Case, value: Expected) -> Expected:
+    """Return what the steps give when they are done again."""
+    return Expected(value.value[STEPS:], value.bound[STEPS:], value.start)
+
+
+@dataclass(frozen=True)
+class Survives(Alteration):
+    """Begins again with the parameters in the middle of a run; those of a wrapper are fed again.
+
+    Attributes:
+        counts: whether the count of updates goes on, too.
+    """
+
+    counts: bool
+
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
+        """Do the step, from the first parameters if it is the first of the second half."""
+        start = training.memory.setdefault("start", list(training.parameters))
+        steps = training.memory["steps"] = training.memory.get("steps", 0) + 1
+        if steps == STEPS + 1:
+            training.parameters = list(start)
+            training.updates = training.updates if self.counts else [0] * len(start)
+        return plain(grads, lr)

@@ -1,0 +1,67 @@
+"""Draws the short cases on which a formula is searched for: ordinary magnitudes of both signs, at telling numbers.
+
+The probes of a family tell its members apart, and no more: one may hold no negative gradient. What is drawn here shows
+every part of a formula at its own size, so that most edits change some number of some step.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.offered import UNLIMITED, Limits
+from optimetry.conformance.naming.families import SETTINGS
+from optimetry.conformance.naming.families.family import Setting
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.subject import Subject
+
+SCALES = (1.0, 0.1, 3.0, 0.3, 1.0)
+"""The scale of the gradients in each step: a limit is passed in some, and in others not."""
+
+ELEMENTS = 8
+"""Of the one tensor of a rule whose elements are independent."""
+
+TENSORS = ((3,),) * 5
+"""Where they are not: two parameters are zero, and two gradients of the first step, those of one tensor both."""
+
+
+@cache
+def telling_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tuple[Case, ...]:
+    """Return one case for each setting of a rule's family, as far as offered; one where the rule has no family."""
+    form = FORMATS[dtype]
+    subject = subject_named(optimizer)
+    shapes = ((ELEMENTS,),) if subject.elementwise else TENSORS
+    found = []
+    for number, setting in enumerate(SETTINGS.get(optimizer) or _settings(subject)):
+        rng = np.random.default_rng([number, *optimizer.encode()])
+        params = [_drawn(rng, shape) for shape in shapes]
+        grads = [[scale * _drawn(rng, shape) for shape in shapes] for scale in SCALES]
+        if subject.elementwise:
+            params[0][1], grads[0][0][2], grads[1][0][3] = 0.0, 0.0, 0.0
+        else:
+            params[1], params[3], grads[0][2], grads[0][3] = np.zeros((4, *shapes[0]))
+        case = Case(
+            optimizer=optimizer,
+            dtype=dtype,
+            hyper={**subject.of(setting.hyper).hyper()},
+            learning_rates=tuple(setting.rates[step % len(setting.rates)] for step in range(len(SCALES))),
+            parameters=tuple(array.astype(form.dtype) for array in params),
+            grads=tuple(tuple(array.astype(form.dtype) for array in row) for row in grads),
+        )
+        found.append(limits.offered(case))
+    return tuple(found)
+
+
+def _settings(subject: Subject) -> list[Setting]:
+    """Return the first two corners of every hyperparameter, where no family declares telling numbers."""
+    corners = [
+        {x.name: x.corners[number] for x in subject.hyperparameters() if len(x.corners) > number} for number in range(2)
+    ]
+    return [Setting(hyper) for hyper in (corners if corners[0] else corners[:1])]
+
+
+def _drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    return np.asarray(rng.choice((-1.0, 1.0), shape) * 10.0 ** rng.uniform(-1.0, 0.4, shape))

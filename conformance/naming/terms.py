@@ -1,0 +1,127 @@
+"""Numbers the parts of expressions, so that an equal part is one number and is evaluated once in a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.programs import Expression, of_rows
+
+Number = int
+"""Stands for one expression."""
+
+KEPT = 20_000
+"""The most values that a step keeps."""
+
+
+class Terms:
+    """A table of expressions, each with the numbers of its operands.
+
+    Attributes:
+        expressions: the expression of each number.
+        operands: the numbers of the operands of each, empty for inputs and constants.
+    """
+
+    def __init__(self) -> None:
+        self.expressions: list[Expression] = []
+        self.operands: list[tuple[Number, ...]] = []
+        self._numbers: dict[Any, Number] = {}
+        self._parts: dict[Number, dict[Number, None]] = {}
+
+    def number(self, expression: Expression) -> Number:
+        """Return the number of an expression, which is entered if it is new."""
+        key = (type(expression), expression)  # 1 and 1.0 are equal, and the first has no dtype
+        known = self._numbers.get(key)
+        if known is None:
+            operands = tuple(map(self.number, expression[1:])) if isinstance(expression, tuple) else ()
+            known = self._numbers[key] = len(self.expressions)
+            self.expressions.append(expression)
+            self.operands.append(operands)
+        return known
+
+    def parts(self, root: Number) -> dict[Number, None]:
+        """Return every part of an expression once, operands before what they are part of."""
+        known = self._parts.get(root)
+        if known is None:
+            known = {}
+            for operand in self.operands[root]:
+                known.update(self.parts(operand))
+            known[root] = None
+            self._parts[root] = known
+        return known
+
+    def above(self, root: Number, part: Number) -> list[Number]:
+        """Return the parts of an expression that contain a part of it, that part left out, the innermost first."""
+        holding, found = {part}, []
+        for number in self.parts(root):
+            if number != part and not holding.isdisjoint(self.operands[number]):
+                holding.add(number)
+                found.append(number)
+        return found
+
+    def replaced(self, root: Number, old: Number, new: Number) -> Number:
+        """Put one expression in the place of another wherever that stands."""
+        became = {old: new}
+        for number in self.above(root, old):
+            name = self.expressions[number][0]  # type: ignore[index]
+            operands = [became.get(operand, operand) for operand in self.operands[number]]
+            became[number] = self.number((name, *(self.expressions[operand] for operand in operands)))
+        return became.get(root, root)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "sum": of_rows,
+    "bitwise_and": np.logical_and,
+    "bitwise_or": np.logical_or,
+}
+"""What is evaluated otherwise than by the NumPy function of its name."""
+
+
+def function(name: str) -> Callable[..., Any]:
+    """Return what evaluates an operation on matrices whose rows are tensors."""
+    found = FUNCTIONS.get(name)
+    if found is None:
+        found = FUNCTIONS[name] = getattr(np, name)
+    return found
+
+
+class Step:
+    """One step of one state: the inputs, and the value of every part that was evaluated on them.
+
+    Attributes:
+        inputs: arrays with one tensor a row, columns of numbers, and the number of the step.
+        following: the steps behind this one, by the numbers of the slots that lead there.
+    """
+
+    def __init__(self, terms: Terms, inputs: Mapping[str, Any]) -> None:
+        self.terms, self.inputs = terms, inputs
+        self.following: dict[tuple[Number, ...], Step] = {}
+        self._known: dict[Number, Any] = {}
+
+    def value(self, number: Number) -> Any:
+        """Evaluate an expression."""
+        known = self._known.get(number)
+        if known is None:
+            if len(self._known) > KEPT:
+                self._known.clear()
+            expression = self.terms.expressions[number]
+            if isinstance(expression, tuple):
+                known = function(expression[0])(*map(self.value, self.terms.operands[number]))
+            else:
+                known = self.inputs[expression] if isinstance(expression, str) else expression
+            self._known[number] = known
+        return known
+
+    def with_each(self, root: Number, part: Number, others: Sequence[Number], shape: tuple[int, ...]) -> Any:
+        """Evaluate an expression with each of other expressions in the place of a part, one along the first axis."""
+        values = np.empty((len(others), *shape))
+        for i, other in enumerate(others):
+            values[i] = self.value(other)
+        became = {part: values}
+        for number in self.terms.above(root, part):
+            name: str = self.terms.expressions[number][0]  # type: ignore[index]
+            operands = [became[x] if x in became else self.value(x) for x in self.terms.operands[number]]
+            became[number] = function(name)(*operands)
+        return became[root]

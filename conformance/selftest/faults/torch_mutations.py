@@ -1,0 +1,137 @@
+"""Rules of the book torch with one token changed, as in `mutations`."""
+
+from __future__ import annotations
+
+from optimetry.conformance.selftest.faults.mutations import enter_mutations
+
+MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "torch.sgd": (
+        ("dampens_the_first_gradient", "* grad if t > 1 else grad", "* grad"),
+        ("decay_subtracted", "param, self.weight_decay)", "-param, self.weight_decay)"),
+        ("dampening_ignored", "(1 - self.dampening) * grad", "grad"),
+        ("dampening_of_the_buffer", "(1 - self.dampening) * grad", "grad - self.dampening * state.momentum_buffer"),
+        ("dampens_without_momentum", "np.where(self.momentum != 0, direction, grad)", "direction"),
+        ("nesterov_of_the_old_buffer", "self.momentum * buffer", "self.momentum * state.momentum_buffer"),
+        ("learning_rate_squared", "param - lr * direction", "param - lr * lr * direction"),
+    ),
+    "torch.adam": (
+        ("maximize_ignored", "directed(grad, self.maximize)", "grad"),
+        ("decay_not_decoupled", "if self.decoupled_weight_decay", "if False"),
+        ("decoupled_without_learning_rate", "param - lr * self.weight_decay", "param - self.weight_decay"),
+        ("amsgrad_ignored", "largest if self.amsgrad", "largest if False"),
+        ("amsgrad_never_stored", "max_exp_avg_sq=largest", "max_exp_avg_sq=state.max_exp_avg_sq"),
+        ("correction_with_beta1", "(1 - self.beta2**t)", "(1 - self.beta1**t)"),
+        ("correction_of_the_step_before", "(1 - self.beta1**t)", "(1 - self.beta1 ** max(t - 1, 1))"),
+        ("epsilon_under_the_root", "np.sqrt(corrected2) + self.eps", "np.sqrt(corrected2 + self.eps)"),
+        ("epsilon_uncorrected", "+ self.eps)", "+ self.eps / np.sqrt(1 - self.beta2**t))"),
+    ),
+    "torch.adamw": (
+        ("decay_without_learning_rate", "lr * self.weight_decay * param", "self.weight_decay * param"),
+        ("decay_coupled", "param = param - lr * self.weight_decay * param", "grad = grad + self.weight_decay * param"),
+        ("decay_dropped", "lr * self.weight_decay * param", "0 * param"),
+        (
+            "decay_after_the_step",
+            "param = param - lr * corrected1",
+            "param = param - lr * (1 - lr * self.weight_decay) * corrected1",
+        ),
+        ("old_first_moment", "exp_avg / (1 - self.beta1**t)", "state.exp_avg / (1 - self.beta1**t)"),
+        ("second_moment_of_absolute_values", "np.square(grad)", "np.abs(grad)"),
+        (
+            "amsgrad_of_the_old",
+            "np.maximum(state.max_exp_avg_sq, exp_avg_sq)",
+            "np.maximum(state.max_exp_avg_sq, state.exp_avg_sq)",
+        ),
+    ),
+    "torch.nadam": (
+        ("schedule_missing", "self.mu(t), self.mu(t + 1)", "self.beta1, self.beta1"),
+        ("schedule_one_step_behind", "self.mu(t), self.mu(t + 1)", "self.mu(t - 1), self.mu(t)"),
+        ("product_with_the_next", "state.mu_product * mu\n", "state.mu_product * next_mu\n"),
+        ("product_without_the_next", "(1 - mu_product * next_mu)", "(1 - mu_product)"),
+        ("gradient_undamped", "(1 - mu) * grad", "grad"),
+        ("not_ahead", "next_mu * exp_avg", "mu * exp_avg"),
+        ("epsilon_under_the_root", "(1 - self.beta2**t)) + self.eps)", "(1 - self.beta2**t) + self.eps))"),
+    ),
+    "torch.radam": (
+        ("threshold_of_the_paper", "length > 5", "length > 4"),
+        ("no_first_steps", "adaptive, 1.0)", "adaptive, 0.0)"),
+        ("never_rectified", "length > 5", "length < 0"),
+        ("rectification_missing", "rectification * np.sqrt(correction)", "np.sqrt(correction)"),
+        ("length_of_the_step_before", "2 * t * self.beta2**t", "2 * (t - 1) * self.beta2**t"),
+        ("correction_under_no_root", "rectification * np.sqrt(correction)", "rectification * correction"),
+        ("epsilon_corrected", "+ self.eps)", "+ self.eps * np.sqrt(correction))"),
+    ),
+    "torch.adamax": (
+        (
+            "epsilon_on_the_norm",
+            "self.beta2 * state.exp_inf, np.abs(grad) + self.eps",
+            "self.beta2 * state.exp_inf + self.eps, np.abs(grad)",
+        ),
+        ("absolute_value_missing", "np.abs(grad)", "grad"),
+        ("correction_with_beta2", "1 - self.beta1**t", "1 - self.beta2**t"),
+        ("correction_missing", "(1 - self.beta1**t) * exp_inf", "exp_inf"),
+        ("sum_for_the_maximum", "state.exp_inf, np.abs(grad)", "state.exp_inf + np.abs(grad), 0 * grad"),
+    ),
+    "torch.adadelta": (
+        ("epsilon_missing_above", "state.acc_delta + self.eps", "state.acc_delta"),
+        ("one_root", "np.sqrt(square_avg + self.eps)", "(square_avg + self.eps)"),
+        ("update_not_squared", "np.square(delta)", "delta"),
+        ("old_average", "np.sqrt(square_avg +", "np.sqrt(state.square_avg +"),
+        ("learning_rate_dropped", "param - lr * delta", "param - delta"),
+    ),
+    "torch.adagrad": (
+        ("epsilon_inside", "np.sqrt(summed) + self.eps", "np.sqrt(summed + self.eps)"),
+        ("decay_of_the_rate_from_one", "(t - 1) * self.lr_decay", "t * self.lr_decay"),
+        ("rate_kept", "lr / (1 + (t - 1) * self.lr_decay)", "lr"),
+        ("initial_value_ignored", "+ self.initial_accumulator_value", "+ 0.0"),
+        ("old_sum", "np.sqrt(summed)", "np.sqrt(state.sum)"),
+    ),
+    "torch.rmsprop": (
+        ("epsilon_inside", "np.sqrt(variance) + self.eps", "np.sqrt(variance + self.eps)"),
+        ("learning_rate_inside", "grad / root\n", "lr * grad / root\n"),
+        ("centered_ignored", "np.square(grad_avg) if self.centered", "np.square(grad_avg) if False"),
+        ("mean_added", "square_avg - np", "square_avg + np"),
+        ("momentum_ignored", "self.momentum * state", "0 * state"),
+        ("gradient_undamped", "(1 - self.alpha) * np", "np"),
+    ),
+    "torch.rprop": (
+        ("factors_swapped", "old_size * self.etaplus", "old_size * self.etaminus"),
+        ("never_shrinks", "np.where(product < 0, smaller, old_size)", "old_size"),
+        ("gradient_kept_where_the_sign_changes", "np.where(product < 0, 0.0, grad)", "grad"),
+        ("no_largest", "np.minimum(old_size * self.etaplus, self.step_size_max)", "old_size * self.etaplus"),
+        ("no_smallest", "np.maximum(old_size * self.etaminus, self.step_size_min)", "old_size * self.etaminus"),
+        ("gradient_for_its_sign", "np.sign(grad)", "grad"),
+        ("clamps_the_first_size", "state.step_size + lr", "state.step_size + np.minimum(lr, self.step_size_max)"),
+    ),
+    "torch.asgd": (
+        ("rate_of_this_step", "eta = state.eta if t > 1 else lr", "eta = lr / (1 + self.lambd * lr * t) ** self.alpha"),
+        ("rate_kept", "state.eta if t > 1 else lr", "lr"),
+        ("decay_missing", "(1 - self.lambd * eta)", "1"),
+        ("decay_without_the_rate", "(1 - self.lambd * eta)", "(1 - self.lambd)"),
+        ("power_dropped", "** self.alpha", "** 1"),
+        ("returns_the_average", "return param, State", "return ax, State"),
+    ),
+}
+"""For each rule: a name, what stands in the rule's source, and what stands there instead."""
+
+COMPUTES = {
+    "torch.sgd_dampening_ignored": "dampening = 0 whatever is given",
+    "torch.adam_maximize_ignored": "maximize = false whatever is given",
+    "torch.adam_decay_not_decoupled": "decoupled_weight_decay = false whatever is given",
+    "torch.adam_amsgrad_ignored": "amsgrad = false whatever is given",
+    "torch.adam_amsgrad_never_stored": "amsgrad = false whatever is given",
+    "torch.adamw_decay_dropped": "weight_decay = 0 whatever is given",
+    "torch.adadelta_old_average": "rho = 1 whatever is given",  # both averages are then equal, whatever rho is
+    "torch.adadelta_learning_rate_dropped": "learning_rate = 1 whatever is given",
+    "torch.adagrad_rate_kept": "lr_decay = 0 whatever is given",
+    "torch.adagrad_initial_value_ignored": "initial_accumulator_value = 0 whatever is given",
+    "torch.rmsprop_centered_ignored": "centered = false whatever is given",
+    "torch.rmsprop_momentum_ignored": "momentum = 0 whatever is given",
+    "torch.rprop_no_smallest": "step_size_min = 0 whatever is given",
+    "torch.asgd_power_dropped": "alpha = 1 whatever is given",
+}
+"""The mutations that are the documented rule with other hyperparameters: which."""
+
+OUTCOMES: dict[str, str] = {}
+"""The outcomes of mutations that are no edit that the search finds."""
+
+enter_mutations(MUTATIONS, {}, COMPUTES, OUTCOMES)

@@ -1,0 +1,189 @@
+"""Writes what the search finds: ``python -m optimetry.conformance.selftest.search_table``.
+
+Rows are targets whose formula is known: planted faults that change a formula in a way that no family contains, and the
+named dialects of every family, for which the search knows the document alone. A formula that was found is right if it
+also explains what the target computes in double precision on cases that nothing was searched on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from tqdm import tqdm
+
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.naming.edited import Edited
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.naming.nearby import Budget
+from optimetry.conformance.naming.points import documented_class, named_classes
+from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.naming.programs import program_of
+from optimetry.conformance.naming.search import edited_formulas
+from optimetry.conformance.naming.telling import telling_cases
+from optimetry.conformance.numerics.agreement import explains
+from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.instead import computing
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.session import Guard, trajectory
+
+PAGE = Path("docs") / "search.md"
+
+SECONDS = 60.0
+"""The budget of each search, in seconds of the processor's time."""
+
+DRAWN, FRESH = 60, 40
+"""How many drawn cases a formula must explain to be found, and how many others to be right."""
+
+SEED = 1
+"""Of the cases that decide whether a formula is right."""
+
+OUTSIDE, INSIDE = "fault, in no family", "named dialect, families unknown"
+KINDS = (OUTSIDE, INSIDE)
+
+RIGHT, WRONG, NOTHING, ENDED, UNTRACED = RESULTS = (
+    "found and right",
+    "found and wrong",
+    "beyond two edits",
+    "ended by the budget",
+    "not traced",
+)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One search.
+
+    Attributes:
+        kind: one of `KINDS`.
+        name: of the target.
+        optimizer: the subject.
+        result: one of `RESULTS`.
+        formula: what was found, empty where nothing was.
+        edits: in how many places it was edited.
+        programs: how many programs were tried.
+        seconds: what that took, of the processor's time.
+    """
+
+    kind: str
+    name: str
+    optimizer: str
+    result: str
+    formula: str = ""
+    edits: int = 0
+    programs: int = 0
+    seconds: float = 0.0
+
+
+def found_by(target: Target, optimizer: str, budget: Budget) -> list[Edited]:
+    """Search from the document alone, in float32."""
+    runs = [(case, trajectory(target, case, Guard())) for case in telling_cases(optimizer, "float32")]
+    holds = explainer(target, optimizer, "float32", 0, DRAWN)
+    return edited_formulas([documented_class(optimizer)], runs, holds, budget)
+
+
+def explainer(target: Target, optimizer: str, dtype: str, seed: int, count: int) -> Callable[[Explanation], bool]:
+    """Return whether a formula explains the probes and so many drawn cases, each run once."""
+    drawn = islice(drawn_cases(subject_named(optimizer), dtype, seed=seed, count=count), count)
+    tried = [(case, trajectory(target, case, Guard())) for case in (*probes_of(optimizer, dtype), *drawn)]
+    return lambda formula: all(explains(after, formula.expected(case), case.form) for case, after in tried)
+
+
+def tried(kind: str, name: str, target: Target, optimizer: str) -> Trial:
+    """Search for one target's formula."""
+    required = {x.name: x.corners[0] for x in subject_named(optimizer).hyperparameters() if x.default is None}
+    if program_of(subject_named(optimizer).of(required)) is None:
+        return Trial(kind, name, optimizer, UNTRACED)
+    budget, began = Budget(SECONDS), time.process_time()
+    found = found_by(target, optimizer, budget)
+    seconds = time.process_time() - began
+    if not found:
+        return Trial(kind, name, optimizer, ENDED if budget.ended else NOTHING, "", 0, budget.programs, seconds)
+    right = explainer(target, optimizer, "float64", SEED, FRESH)(found[0].explanation)
+    edits = len(found[0].edits)
+    return Trial(kind, name, optimizer, RIGHT if right else WRONG, found[0].name, edits, budget.programs, seconds)
+
+
+def trials() -> Iterator[Trial]:
+    """Search for every formula."""
+    for fault in FAULTS.values():
+        if fault.edited:
+            yield tried(OUTSIDE, fault.name, fault.target(), fault.optimizer)
+    for optimizer in DIALECTS:
+        for dialect in named_classes(optimizer):
+            yield tried(INSIDE, dialect.name, computing(dialect), optimizer)
+
+
+def page(found: Sequence[Trial], memory: int) -> str:
+    """Write the page as Markdown; ``memory`` is the most that the process held, in MiB."""
+    lines = [
+        "# What the search finds",
+        "",
+        "<!-- Written by `python -m optimetry.conformance.selftest.search_table`; a test holds the figures. -->",
+        "",
+        "Each target computes a known formula, and the search starts from the document alone: one edit, then two.",
+        "A formula that is found explains the probes and the drawn cases in float32; it is right if it also explains",
+        f"{FRESH} other cases in float64. Programs are compared, not texts: the simplest of equal ones is shown.",
+        "",
+        f"| target | targets | {' | '.join(RESULTS)} |",
+        f"|---|---:|{'---:|' * len(RESULTS)}",
+    ]
+    for kind in KINDS:
+        row = [trial for trial in found if trial.kind == kind]
+        counts = Counter(trial.result for trial in row)
+        lines.append(f"| {kind} | {len(row)} | {' | '.join(str(counts[result]) for result in RESULTS)} |")
+    lines += ["", *_costs(found, memory)]
+    for kind in KINDS:
+        lines += ["", f"## {kind[0].upper()}{kind[1:]}", "", "| subject | target | result | edits | found |"]
+        lines += ["|---|---|---|---:|---|"]
+        for x in found:
+            if x.kind == kind:
+                formula = f"`{x.formula}`".replace("|", "\\|") if x.formula else ""
+                lines.append(f"| {x.optimizer} | {x.name} | {x.result} | {x.edits or ''} | {formula} |")
+    return "\n".join(lines) + "\n"
+
+
+def _costs(found: Iterable[Trial], memory: int) -> list[str]:
+    """Write what one edit and two cost, rule by rule."""
+    rows: dict[str, list[Trial]] = {}
+    for trial in found:
+        if trial.programs:
+            rows.setdefault(trial.optimizer, []).append(trial)
+    lines = [
+        f"Seconds are of the processor's time, cases and proof included; {memory} MiB were held at most.",
+        "",
+        "| subject | one edit: programs | seconds, median | two edits: programs | seconds, median | longest |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for optimizer, row in rows.items():
+        ones = sorted((x for x in row if x.edits == 1), key=lambda x: x.seconds)
+        twos = sorted((x for x in row if x.edits != 1), key=lambda x: x.seconds)
+        cells = []
+        for part in (ones, twos):
+            middle = part[len(part) // 2] if part else None
+            cells += [f"{middle.programs:,}", f"{middle.seconds:.1f}"] if middle else ["", ""]
+        cells.append(f"{twos[-1].seconds:.1f}" if twos else "")
+        lines.append(f"| {optimizer} | {' | '.join(cells)} |")
+    return lines
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the page, by default where the repository keeps it."""
+    parser = argparse.ArgumentParser(prog="python -m optimetry.conformance.selftest.search_table", description=__doc__)
+    parser.add_argument("--out", type=Path, default=PAGE, help="file to write (default: %(default)s)")
+    out = parser.parse_args(arguments).out
+    found = list(tqdm(trials(), "searches", disable=None))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    out.write_text(page(found, memory), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

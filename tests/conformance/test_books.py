@@ -1,0 +1,83 @@
+"""Books: rules of another document than fluid's are addressed, listed and judged as its own are."""
+
+from __future__ import annotations
+
+import pytest
+
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.commands.cli import main
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.plugin.checks import Judging
+from optimetry.conformance.subjects.books import chosen_in
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.protocol import engines_of
+from optimetry.reference.books import BOOKS
+from optimetry.reference.errors import UsageError
+from optimetry.reference.rule import rule_named
+from optimetry.reports.results import Verdict
+
+EFFORT = Effort("books", cases=20, law_cases=1)
+
+DEPARTS = {"torch.rprop"}
+"""What departs from its own docstring in torch 2.13: every step size is limited, not only one that is changed."""
+
+
+def of_torch(optimizer: str, dtype: str = "float32") -> Verdict:
+    pytest.importorskip("torch")
+    (verdict,) = judge(engines_of(load_target("torch"))[:1], optimizer, dtype, effort=EFFORT, seed=0)
+    return verdict
+
+
+@pytest.mark.parametrize("name", BOOKS["torch"])
+def test_torch_computes_its_own_docstring(name: str) -> None:
+    verdict = of_torch(name)
+    assert verdict.book == "torch"
+    assert (verdict.verdict == "conforms") == (name not in DEPARTS), verdict.reason
+
+
+def test_adam_of_torch_is_another_rule_than_that_of_fluid() -> None:
+    assert of_torch("adam").dialect == "scaled_epsilon"
+    assert of_torch("torch.adam").verdict == "conforms"
+
+
+def test_a_rule_is_found_in_its_book_and_by_its_full_name_everywhere() -> None:
+    assert chosen_in("torch", ["adamw", "sgd"]) == ["torch.adamw", "torch.sgd"]
+    assert chosen_in("fluid", ["sgd", "torch.adamw", "l1_decay"]) == ["sgd", "torch.adamw", "l1_decay"]
+    assert chosen_in("torch", None) == list(BOOKS["torch"])
+    assert chosen_in("fluid", ()) == list(BOOKS["fluid"])
+    assert chosen_in("all", None) == [*BOOKS["fluid"], *BOOKS["torch"]]
+    assert rule_named("torch.adamw") is BOOKS["torch"]["torch.adamw"]
+
+
+def test_what_is_in_no_book_is_refused_with_the_name_that_was_meant() -> None:
+    with pytest.raises(UsageError, match=r"unknown optimizer 'adamw'.*; did you mean torch\.adamw\?"):
+        chosen_in("fluid", ["adamw"])
+    with pytest.raises(
+        UsageError, match=r"unknown book 'pytorch', must be one of: fluid, torch, all; did you mean torch\?"
+    ):
+        chosen_in("pytorch", None)
+
+
+def test_every_rule_of_a_book_is_a_subject_with_its_name() -> None:
+    for book, rules in BOOKS.items():
+        for name, rule in rules.items():
+            assert subject_named(name).declaration is rule
+            assert subject_named(name).book == book
+
+
+def test_the_command_judges_by_a_book(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--book", "torch", "--optimizer", "sgd", "--dtype", "float32", "--effort", "quick", "-n", "1"]
+    assert main(["check", "numpy", *asked]) == 0
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("torch.sgd")]
+    assert "conforms" in row
+
+
+def test_the_command_refuses_an_unknown_book(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "numpy", "--book", "keras"]) == 2
+    assert "unknown book 'keras', must be one of: fluid, torch, all" in capsys.readouterr().err
+
+
+def test_the_checks_of_pytest_are_those_of_the_book() -> None:
+    judging = Judging.of("numpy", ["adamw"], ["float32"], "quick", 0, book="torch")
+    assert [str(check) for check in judging.checks] == ["torch.adamw-float32-default"]

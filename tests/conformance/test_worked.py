@@ -1,0 +1,101 @@
+"""One element worked through two formulas: the numbers are those of the formulas, and add up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.commands.worked_text import worked_text
+from optimetry.conformance.judging.traced import Number, differences
+from optimetry.conformance.judging.worked import Row, Worked, worked
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.naming.runs import mistakes_of_runs
+from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.instead import computing
+from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.session import Guard
+from tests.conformance.judged import class_named
+
+
+def of_dialect(optimizer: str, name: str) -> Worked:
+    one = class_named(optimizer, name)
+    found = worked(computing(one), probes_of(optimizer, "float64"), Explanation(one), name, Guard())
+    assert found is not None
+    return found
+
+
+def row(rows: tuple[Row, ...], what: str) -> Row:
+    (found,) = (each for each in rows if each.what == what)
+    return found
+
+
+def test_what_two_formulas_compute_differently_stands_side_by_side() -> None:
+    found = of_dialect("adam", "scaled_epsilon")
+    assert [each.what for each in found.given] == ["lr", "param", "grad", "moment1", "moment2"]
+    only = row(found.between, "sqrt(new moment2) + epsilon")
+    assert only.other is None
+    v, epsilon = row(found.after, "new moment2").documented, found.divergence.case.hyper["epsilon"]
+    assert v is not None
+    assert only.documented == pytest.approx(np.sqrt(v) + epsilon)
+    given, after = (row(rows, what) for rows, what in ((found.given, "param"), (found.after, "new param")))
+    steps = [each for each in found.between if each.what.startswith("[") and "new moment1" in each.what]
+    assert given.documented is not None
+    assert steps[0].documented is not None
+    assert after.documented == pytest.approx(given.documented - steps[0].documented)
+    assert after.other == pytest.approx(found.divergence.given)
+    assert after.documented == pytest.approx(found.divergence.expected)
+
+
+def test_a_quantity_in_both_formulas_has_both_numbers() -> None:
+    found = of_dialect("rmsprop", "initial_value")
+    assert row(found.given, "mean_square") == Row("mean_square", 0.0, 1.0)
+    both = row(found.between, "rho*mean_square")
+    assert (both.documented, both.other) == (0.0, found.divergence.case.hyper["rho"])
+
+
+def test_long_expressions_are_numbered_and_shown_where_they_are_needed() -> None:
+    long = ("add", ("multiply", "learning_rate", "moment1"), ("multiply", "decay", "moment2"))
+    rows = differences({long: 2.0, ("sqrt", long): 4.0}, {long: 2.0, ("square", long): 8.0})
+    name = "learning_rate*moment1 + decay*moment2"
+    assert rows == [(f"[1] = {name}", 2.0, 2.0), ("sqrt([1])", 4.0, None), ("square([1])", None, 8.0)]
+    assert differences({long: 2.0}, {long: 2.0}) == []
+
+
+def test_what_is_no_number_of_the_formula_is_not_traced() -> None:
+    with pytest.raises(TypeError, match="multiply has an operand"):
+        Number("x", 1.0, []) * np.ones(2)
+    found = of_dialect("asgd", "decay_in_history")
+    assert found.between == ()
+    assert found.divergence.slot == "d"
+
+
+def test_a_run_that_skips_an_update_is_shown_without_its_gradient() -> None:
+    skipped = next(
+        each
+        for each in mistakes_of_runs(SUBJECTS["adagrad"], "float32")[0]
+        if each.run == {"finding": "skipped_steps", "which": "every 2nd update"}
+    )
+    other = Mistaken(Explanation(documented_class("adagrad")), skipped)
+    target = FAULTS["every_second_update_skipped"].target()
+    cases = [
+        case.replace(hyper={**case.hyper, "initial_accumulator_value": 0.1}) for case in probes_of("adagrad", "float32")
+    ]
+    found = worked(target, cases, other, "skips", Guard())
+    assert found is not None
+    assert found.divergence.step == 2
+    assert row(found.given, "grad").other is None
+    assert row(found.given, "param").other == row(found.after, "new param").other
+    text = "\n".join(worked_text(found, 100))
+    assert "leaves the document at step 2" in text
+    assert "moment, returned" in text
+
+
+def test_what_conforms_has_no_difference_to_work_through() -> None:
+    explanation: Any = Explanation(documented_class("adam"))
+    assert worked(NumpyTarget(), probes_of("adam", "float32"), explanation, "", Guard()) is None

@@ -1,0 +1,89 @@
+"""What a target computes, in a file and in words: its arithmetic and, where no formula is all of it, its parts."""
+
+import dataclasses
+import json
+
+import pytest
+
+from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.reports.parts import Part
+from optimetry.reports.results import Computes, Writer, described, read
+from tests.reports.written import BAD, HEADER, refusal
+
+WAYS = {
+    "flushes subnormals": Arithmetic(flushes_subnormals=True),
+    "moments formed as increments": Arithmetic(incremental_moments=True),
+    "beta1, learning_rate in float32": Arithmetic(float32=("beta1", "learning_rate")),
+    "beta1, norm in float32": Arithmetic(float32=("beta1",), float32_norm=True),
+    "rho in float32 in some uses": Arithmetic(float32_in_some_uses=("rho",)),
+}
+
+
+@pytest.mark.parametrize(
+    "way", [*WAYS.values(), Arithmetic(True, True, ("beta1",), ("beta2", "epsilon")), Arithmetic()]
+)
+def test_every_kind_of_arithmetic_survives_a_file(path, way):
+    verdict = dataclasses.replace(BAD, computes=Computes("documented", None, False, way.record()))
+    with Writer(path, HEADER) as writer:
+        writer.write(verdict)
+    assert read(path).verdicts == [verdict]
+
+
+PARTS = {
+    "documented with momentum = 0.9, use_nesterov = false whatever is given": Part(
+        "documented", given={"held": {"momentum": 0.9, "use_nesterov": False}}
+    ),
+    "documented with beta1 and beta2 swapped": Part("documented", given={"swapped": ["beta1", "beta2"]}),
+    "documented with 1 - rho in place of rho": Part("documented", given={"complement": "rho"}),
+    "ascent with the learning rate of the first step in every step": Part(
+        "ascent", given={"learning_rate": "of_the_first_step"}
+    ),
+    "documented with the learning rate of the step before": Part(
+        "documented", given={"learning_rate": "of_the_step_before"}
+    ),
+    "documented with zeros in place of a missing gradient": Part("documented", given={"missing_gradients": "zeros"}),
+    "documented with the gradient before in place of a missing one": Part(
+        "documented", given={"missing_gradients": "repeated"}
+    ),
+    "ascent where use_nesterov is true": Part("ascent", {"property": "use_nesterov", "is": True}),
+    "documented where lr_power is not -0.5": Part("documented", {"property": "lr_power", "is_not": -0.5}),
+    "sgd where number of dimensions < 2": Part("sgd", {"property": "number of dimensions", "less_than": 2}),
+    "sgd where number of dimensions >= 2": Part("sgd", {"property": "number of dimensions", "at_least": 2}),
+}
+
+
+@pytest.mark.parametrize(("said", "part"), PARTS.items())
+def test_every_kind_of_part_survives_a_file_and_has_words(path, said, part):
+    verdict = dataclasses.replace(BAD, verdict="diverges", dialect=None, computes=Computes(parts=[part, part]))
+    with Writer(path, HEADER) as writer:
+        writer.write(verdict)
+    assert read(path).verdicts == [verdict]
+    assert str(part) == said
+    assert part.words == said.replace("documented", "the documented rule")
+    assert str(verdict.computes) == f"{said}; {said}"
+
+
+@pytest.mark.parametrize(
+    "given", [{"held": {}}, {"forgotten": "rho"}, {"complement": "rho", "swapped": ["a", "b"]}, {}], ids=str
+)
+def test_other_kinds_of_parts_are_refused(path, given):
+    verdict = dataclasses.replace(BAD, computes=Computes(parts=[Part("documented", given=given)]))
+    with Writer(path, HEADER) as writer:
+        writer.write(verdict)
+    assert "not a verdict line: computes.parts[0].given" in refusal(path)
+
+
+def test_an_identity_without_parts_is_read_as_one_with_none(path):
+    lines = path.read_text().splitlines()
+    record = json.loads(lines[2])
+    del record["computes"]["parts"]
+    lines[2] = json.dumps(record)
+    path.write_text("\n".join(lines) + "\n")
+    assert read(path).verdicts[1] == BAD
+
+
+@pytest.mark.parametrize(("said", "way"), WAYS.items())
+def test_every_kind_of_arithmetic_has_words(said, way):
+    (entry,) = way.record()
+    assert described(entry) == said
+    assert str(Computes("documented", None, False, way.record())) == f"documented; {said}"

@@ -1,0 +1,39 @@
+"""Results that tests write and read."""
+
+import pytest
+
+from optimetry.reports.results import Computes, Header, ResultsError, Verdict, read
+
+HEADER = Header(
+    optimetry="0.1.0",
+    target="torch",
+    target_version="2.13.0",
+    platform="Linux x86_64",
+    dtypes=["float32"],
+    optimizers=["adam", "sgd"],
+    seed=7,
+    effort="quick",
+)
+GOOD = Verdict(optimizer="sgd", dtype="float32", verdict="conforms", share=0.93, ulp=3, vacuous=0.01, cases=40)
+BAD = Verdict(
+    optimizer="adam",
+    dtype="float32",
+    verdict="dialect",
+    computes=Computes("scaled_epsilon", "sqrt(v) + eps*sqrt(1-b2^t)", False, [{"float32": ["beta1"]}]),
+    dialect="scaled_epsilon",
+    law="rest",
+    share=1.7976931348623157e308,
+    ulp=2**62,
+    cases=40,
+    engine="fused",
+    reason="epsilon is scaled: √(1 + β₂ᵗ)",
+    counterexample={"case": "{}", "script": "print()\n", "step": 1},
+)
+ABSENT = Verdict(optimizer="ftrl", dtype="float32", verdict="unsupported", reason="no class")
+
+
+def refusal(path):
+    with pytest.raises(ResultsError) as caught:
+        read(path)
+    assert str(caught.value).startswith(str(path))
+    return str(caught.value).removeprefix(str(path))
