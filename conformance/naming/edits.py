@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from optimetry.conformance.naming.programs import (
+    EVERY,
     FIRST,
     GRAD,
     PARAM,
@@ -130,6 +131,9 @@ def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterat
         if name.startswith(FIRST):
             numbers = (0.0, 1.0, *hyperparameters, *(x for part in hyperparameters for x in _powers(part)))
             yield from (Edit(expression, new, (name,)) for new in numbers if new != expression)
+        if name.startswith(EVERY):
+            fewer = ("maximum", ("subtract", expression, 1), 1)
+            yield from (Edit(expression, new, (name,)) for new in (1, fewer))
     parts = {part: None for expression in program.values() for part in parts_of(expression)}
     norms = [part for part in parts if is_norm(part)]
     outputs = tuple(program)

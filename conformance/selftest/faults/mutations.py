@@ -171,9 +171,6 @@ COMPUTES = {
 """The mutations that are the documented rule with other hyperparameters: which."""
 
 
-NOT_TRACED = ("asgd",)
-"""The rules whose update the search cannot trace: ASGD chooses a batch by the number of the step."""
-
 TWO_EDITS = ("adam_maximum_for_the_average",)
 """The mutations that are two edits of the formula, which `optimetry check` does not search for by itself."""
 
@@ -204,7 +201,7 @@ def _start(optimizer: str, old: str, new: str) -> Start:
 def _outcome(optimizer: str, name: str) -> str:
     if f"{optimizer}_{name}" in COMPUTES:
         return f"diverges: documented with {COMPUTES[f'{optimizer}_{name}']}"
-    return "diverges" if optimizer in NOT_TRACED or f"{optimizer}_{name}" in TWO_EDITS else FOUND
+    return "diverges" if f"{optimizer}_{name}" in TWO_EDITS else FOUND
 
 
 enter(
