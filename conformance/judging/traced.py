@@ -77,7 +77,7 @@ def on_the_way(
             _, new = lifted.update(given["param"], given["grad"], state, Number("lr", rate, noted), updates)
     except (AttributeError, TypeError):
         return {}
-    slots = {
+    slots: dict[Expression, str] = {
         x.expression: f"new {slot}"
         for slot, x in new.items()
         if isinstance(x, Number) and isinstance(x.expression, tuple)

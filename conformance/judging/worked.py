@@ -145,6 +145,7 @@ class _Step:
         """Evaluate a formula up to the step of a divergence, in float64."""
         subject, tensor = subject_of(case), found.tensor
         param, grad, state = case.parameters[tensor], case.grads[found.step - 1][tensor], State()
+        before: Any = param
 
         def number(x: Any) -> float | None:
             """Return the element's number, or the only one; None where an array is of another shape."""
@@ -164,14 +165,14 @@ class _Step:
         rate = case.learning_rates[found.step - 1]
         after, slots = (arrays[tensor] for arrays in steps[-1])
         if found.step > 1:
-            param, state = (arrays[tensor] for arrays in steps[-2])
+            before, state = (arrays[tensor] for arrays in steps[-2])
         else:
             state = cast(Rule, formula).initial_state(np.asarray(param, np.float64))
         updates = sum(row[tensor] is not None for row in case.grads[: found.step])
-        inputs = {PARAM: param, **({} if grad is None else {"grad": grad}), **state}
+        inputs = {PARAM: before, **({} if grad is None else {"grad": grad}), **state}
         given = {"lr": rate, **of_element(inputs)}
-        is_traced = grad is not None and isinstance(formula, Rule)
-        between = on_the_way(formula, inputs, rate, updates, number) if is_traced else {}
+        traced = formula if grad is not None and isinstance(formula, Rule) else None
+        between = on_the_way(traced, inputs, rate, updates, number) if traced else {}
         return cls(given, between, of_element({**{new(slot): x for slot, x in slots.items()}, new(PARAM): after}))
 
     def is_idle(self, slot: str) -> bool:

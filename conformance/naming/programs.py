@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,17 +31,47 @@ FIRST = "initial "
 """Stands before the name of a slot in the name of its value before the first step."""
 
 
+EVERY = "steps between "
+"""Stands before the name of a slot with an entry for each of several steps, which are used in turn: how many."""
+
+TURN = "turn"
+"""Where the entry is that this step uses."""
+
+
+class Turns(int):
+    """A whole hyperparameter with its name."""
+
+    name: str
+
+
 class Symbol(NDArrayOperatorsMixin):
-    """An array or a number that stands for an expression; NumPy's functions of it make longer ones."""
+    """An array or a number that stands for an expression; NumPy's functions of it make longer ones.
+
+    Of a slot with several entries it stands for the one that the step uses.
+    """
+
+    shape: tuple[int, ...] = ()
+    ndim = 0
 
     def __init__(self, expression: Expression) -> None:
         self.expression = expression
 
+    def __getitem__(self, entry: Any) -> Symbol:
+        return self
+
+    def reshape(self, shape: Any) -> Symbol:
+        """Return the same."""
+        return self
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, np.ndarray) for x in inputs):
+            return Symbol(TURN)
         return Symbol(_made(ufunc.__name__, *map(_expression, inputs))) if method == "__call__" else NotImplemented
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         name = func.__name__
+        if name == "where" and _expression(args[0]) == TURN:
+            return args[1]
         return Symbol(0.0 if name == "zeros_like" else (name, *map(_expression, args)))
 
     def __bool__(self) -> bool:
@@ -58,6 +89,8 @@ def _made(name: str, *operands: Expression) -> Expression:
 def _expression(operand: Any) -> Expression:
     if isinstance(operand, Symbol):
         return operand.expression
+    if isinstance(operand, Turns):
+        return operand.name
     if isinstance(operand, int | float):
         return float(operand) if isinstance(operand, float) else int(operand)  # a scalar of NumPy is no plain number
     raise TypeError(f"{operand!r} is neither a symbol nor a number")
@@ -66,7 +99,7 @@ def _expression(operand: Any) -> Expression:
 def program_of(rule: Declared) -> Program | None:
     """Trace one update, or one step of a wrapper, with every real hyperparameter and every flag by its name.
 
-    None where the rule does what cannot be traced, such as choosing an element by the number of the step.
+    None where the rule does what cannot be traced, such as choosing the largest elements.
     """
     return _with_flags(rule, {}, [parameter.name for parameter in rule.hyperparameters() if parameter.kind is bool])
 
@@ -98,9 +131,14 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
     All tensors of a wrapper are traced as one: what it sums, it sums over all that it depends on.
     """
     symbolic: Any = object.__new__(type(rule))
-    real = {parameter.name for parameter in rule.hyperparameters() if parameter.kind is float}
+    kinds = {parameter.name: parameter.kind for parameter in rule.hyperparameters()}
     for field in dataclasses.fields(rule):
-        value = Symbol(field.name) if field.name in real else flags.get(field.name, getattr(rule, field.name))
+        value = (
+            Symbol(field.name) if kinds.get(field.name) is float else flags.get(field.name, getattr(rule, field.name))
+        )
+        if kinds.get(field.name) is int:
+            value = Turns(value)
+            value.name = field.name
         object.__setattr__(symbolic, field.name, value)
     try:
         if isinstance(rule, Wrapper):
@@ -109,16 +147,26 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         first = symbolic.initial_state(Symbol(PARAM))
         names = list(first)
         inputs = State(**{slot: Symbol(slot) for slot in names})
-        param, state = symbolic.update(Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))
+        update = _on_symbols(type(rule).update)
+        param, state = update(symbolic, Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))
         new = {PARAM: _expression(param), **{slot: _expression(state[slot]) for slot in names}}
-        return {**new, **{FIRST + slot: _expression(first[slot]) for slot in names}}
+        held = rule.initial_state(np.zeros(())) if int in kinds.values() else {}  # type: ignore[attr-defined]
+        several = [slot for slot, x in held.items() if x.ndim]
+        every = {EVERY + slot: name for slot in several for name, kind in kinds.items() if kind is int}
+        return {**new, **{FIRST + slot: _expression(first[slot]) for slot in names}, **every}
     except (AttributeError, TypeError, OptimetryError):
         return None
 
 
+def _on_symbols(update: Any) -> Callable[..., Any]:
+    """Return a function with NumPy's smaller and larger of two numbers in the place of Python's."""
+    names = {**update.__globals__, "min": np.minimum, "max": np.maximum}
+    return FunctionType(update.__code__, names, closure=update.__closure__)
+
+
 def slots_of(program: Program) -> list[str]:
     """Return the names of a program's slots."""
-    return [name for name in program if name != PARAM and not name.startswith(FIRST)]
+    return [name for name in program if name != PARAM and not name.startswith((FIRST, EVERY))]
 
 
 def parts_of(expression: Expression) -> dict[Expression, None]:
@@ -189,10 +237,21 @@ def updated(
     total: Sum = of_tensor,
 ) -> tuple[Any, State]:
     """Do one update of a program, as `Rule.update`, with these hyperparameters; ``total`` sums in norms."""
-    inputs = {**hyper, PARAM: param, GRAD: grad, RATE: lr, STEP: t, **state}
+    turns = {slot: (t - 1) % every for slot, every in _turns(program, hyper).items()}
+    used = {slot: x[turns[slot]] if slot in turns else x for slot, x in state.items()}
+    inputs = {**hyper, PARAM: param, GRAD: grad, RATE: lr, STEP: t, **used}
     known: dict[Expression, Any] = {}
     values = {name: value_of(program[name], inputs, known, total) for name in (PARAM, *state)}
+    for slot, turn in turns.items():
+        here = (np.arange(state[slot].shape[0]) == turn).reshape((-1,) + (1,) * param.ndim)
+        values[slot] = np.where(here, values[slot], state[slot])
     return values.pop(PARAM), State(**values)
+
+
+def _turns(program: Program, hyper: Mapping[str, Any]) -> dict[str, int]:
+    """Return the slots with several entries, each with the number of those that are used in turn."""
+    slots = [name.removeprefix(EVERY) for name in program if name.startswith(EVERY)]
+    return {slot: int(value_of(program[EVERY + slot], hyper, {}, of_tensor)) for slot in slots}
 
 
 def fed_through(
@@ -216,7 +275,13 @@ def first_state(program: Program, hyper: Mapping[str, Any], param: Any) -> State
     inputs, known = {**hyper, PARAM: param}, {}  # type: ignore[var-annotated]
     names = [name.removeprefix(FIRST) for name in program if name.startswith(FIRST)]
     values = {name: value_of(program[FIRST + name], inputs, known, of_tensor) for name in names}
-    return State(**{name: np.zeros_like(param) + value for name, value in values.items()})
+    sizes = {
+        name.removeprefix(EVERY): max(int(x) for x in hyper.values() if type(x) is int)
+        for name in program
+        if name.startswith(EVERY)
+    }
+    shapes = {name: (sizes[name], *param.shape) if name in sizes else param.shape for name in names}
+    return State(**{name: np.zeros_like(param, shape=shapes[name]) + value for name, value in values.items()})
 
 
 SIGNS = {

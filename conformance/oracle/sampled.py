@@ -63,8 +63,8 @@ def sampled(case: Case, after: Array, computed: Declared) -> Part:
     if case.size <= AFFORDABLE:
         return Part(case, np.arange(case.size))
     starts = np.cumsum([0, *(param.size for param in case.parameters)])
-    chosen = [start + edges(param.size) for start, param in zip(starts, case.parameters, strict=False)]
-    return part_of(case, np.unique(np.concatenate([*chosen, *_furthest(case, after, computed)])))
+    kept = [start + edges(param.size) for start, param in zip(starts, case.parameters, strict=False)]
+    return part_of(case, np.unique(np.concatenate([*kept, *_furthest(case, after, computed)])))
 
 
 def _not_zero(case: Case, after: Array) -> Array:

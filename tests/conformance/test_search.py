@@ -42,6 +42,8 @@ FOUND = {
     "ftrl_l2_for_the_threshold": "abs(new linear_accum) > l1 -> abs(new linear_accum) > l2",
     "lars_momentum_norms_swapped": "norm(param) and norm(grad) exchanged",
     "lars_momentum_decay_missing_in_the_velocity": "grad + lars_weight_decay*param -> grad",
+    "asgd_divided_by_all_batches": "minimum(t, batch_num) -> batch_num",
+    "asgd_batch_never_reached": "steps between history: batch_num -> maximum(batch_num - 1, 1)",
     "lamb_ratio_inverted": "lr*(...) -> lr/(...)",
 }
 """Planted mutations of one token, each with the edit that must be named."""
@@ -114,14 +116,14 @@ def test_noise_and_another_algorithm_are_no_edit_of_the_formula():
     assert found_in(adam, "momentum", None, 2) == []
 
 
-@pytest.mark.parametrize("optimizer", [name for name in RULES if name != "asgd"])
+@pytest.mark.parametrize("optimizer", RULES)
 def test_a_traced_update_computes_what_the_rule_does(optimizer):
     case = next(
         iter(probes_of(optimizer, "float64") or drawn_cases(subject_named(optimizer), "float64", seed=0, count=1))
     )
     rule = subject_named(optimizer).of(case.hyper)
     param, grad = (np.linspace(low, 2.0, 6).reshape(2, 3) for low in (-1.0, 0.5))
-    slots = {slot: np.abs(param) + 0.25 for slot in rule.slots}
+    slots = {slot: np.abs(param) + 0.25 + x for slot, x in rule.initial_state(param).items()}
     given = param, grad, State(**slots), 0.3, 3
     program = program_of(rule)
     after, state = updated(program, vars(rule), *given)
@@ -132,8 +134,14 @@ def test_a_traced_update_computes_what_the_rule_does(optimizer):
     assert {slot: x.tolist() for slot, x in first.items()} == {slot: x.tolist() for slot, x in must_first.items()}
 
 
-def test_a_rule_that_counts_its_batches_is_not_traced():
-    assert program_of(subject_named("asgd").of({})) is None
+def test_of_a_slot_with_an_entry_for_each_batch_the_one_of_the_step_is_traced():
+    program = program_of(subject_named("asgd").of({"batch_num": 3}))
+    assert text_of(program["d"]) == "d + grad - history"
+    assert (program["history"], program["steps between history"]) == ("grad", "batch_num")
+
+
+def test_what_chooses_the_largest_elements_is_not_traced():
+    assert program_of(subject_named("dgc_compress").of({"momentum": 0.5})) is None
 
 
 def test_a_flag_chooses_between_the_branches_of_the_formula():

@@ -6,7 +6,7 @@ from optimetry.conformance.selftest.faults.mutations import enter_mutations
 
 MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "torch.sgd": (
-        ("dampens_the_first_gradient", "* grad if t > 1 else grad", "* grad"),
+        ("dampens_the_first_gradient", "np.where(t > 1, later, grad)", "later"),
         ("decay_subtracted", "param, self.weight_decay)", "-param, self.weight_decay)"),
         ("dampening_ignored", "(1 - self.dampening) * grad", "grad"),
         ("dampening_of_the_buffer", "(1 - self.dampening) * grad", "grad - self.dampening * state.momentum_buffer"),
