@@ -64,7 +64,7 @@ def explains_most(explanation: Explanation, runs: Runs) -> bool:
     for case, after in runs:
         try:
             oracle = explanation.expected(case)
-        except (TypeError, ValueError):  # an edit of conditions may ask what no number with a bound can answer
+        except (KeyError, TypeError, ValueError):  # it asks for what a wrapper is not given, or no bounds can answer
             return False
         if not explains(after, oracle, case.form):
             return False
