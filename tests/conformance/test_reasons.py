@@ -63,7 +63,7 @@ def agree(target: Any, optimizer: str) -> None:
     checked = verdict_of(target, optimizer, effort=HALF_QUICK)
     (found,) = diagnose(engines_of(target), optimizer, "float32", effort=HALF_QUICK, seed=0)
     assert found.verdict == checked
-    said = {"conforms": "CONFORMS", "diverges": "DIVERGES", "error": "ERROR"}
+    said = {"conforms": "CONFORMS", "dialect": "ANOTHER RULE", "diverges": "DIVERGES", "error": "ERROR"}
     assert f"float32: {said[checked.verdict]}" in report("x", [found], 0)
     if checked.verdict == "conforms":
         assert found.explanation is not None
