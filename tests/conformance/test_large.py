@@ -24,6 +24,7 @@ from optimetry.conformance.cases.large import (
     to_json,
 )
 from optimetry.conformance.cases.sparse import SPARSE
+from optimetry.conformance.cases.strategies import PARAMETERS, PATTERNS
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.naming.explanation import Explanation
@@ -130,6 +131,10 @@ def test_a_zero_that_a_target_moves_is_compared() -> None:
     after = np.zeros((2, 4099))
     after[1, 3000] = np.nan
     assert 3000 in sampled(case, after, documented_class("lamb").of(case.hyper)).columns
+
+
+def test_what_large_cases_add_replaces_nothing_that_is_drawn() -> None:
+    assert SPARSE not in {*PATTERNS, *PARAMETERS}
 
 
 def test_a_compression_counts_zeros() -> None:
