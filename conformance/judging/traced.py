@@ -52,10 +52,11 @@ class Number(NDArrayOperatorsMixin):
         return Number(expression, value, self.noted)
 
 
-def _expression(operand: Number | float) -> Expression:
+def _expression(operand: Any) -> Expression:
     if isinstance(operand, Number):
         return operand.expression
-    return float(operand) if isinstance(operand, float) else int(operand)  # NumPy's scalars compare as arrays do
+    kind = float if isinstance(operand, float) else int  # plain ones: NumPy's scalars compare as arrays do
+    return kind(operand)
 
 
 def _value(operand: Any) -> Any:
@@ -83,7 +84,7 @@ def on_the_way(
             _, new = lifted.update(given["param"], given["grad"], state, Number("lr", rate, noted), updates)
     except (AttributeError, TypeError):
         return {}
-    slots = {
+    slots: dict[Expression, str] = {
         x.expression: f"new {slot}"
         for slot, x in new.items()
         if isinstance(x, Number) and isinstance(x.expression, tuple)
