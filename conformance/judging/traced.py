@@ -47,9 +47,16 @@ class Number(NDArrayOperatorsMixin):
     def _made(self, name: str, value: Any, operands: Any) -> Number:
         if not all(isinstance(operand, Number | int | float) for operand in operands):
             raise TypeError(f"{name} has an operand that is no number of the formula")
-        expression = (name, *(x.expression if isinstance(x, Number) else x for x in operands))
+        expression = (name, *map(_expression, operands))
         self.noted.append((expression, value))
         return Number(expression, value, self.noted)
+
+
+def _expression(operand: Any) -> Expression:
+    if isinstance(operand, Number):
+        return operand.expression
+    kind = float if isinstance(operand, float) else int  # plain ones: NumPy's scalars compare as arrays do
+    return kind(operand)
 
 
 def _value(operand: Any) -> Any:
@@ -106,7 +113,7 @@ def differences(documented: Noted, other: Noted) -> list[tuple[str, float | None
     for i in reversed(range(len(parts))):
         label = labels.get(parts[i])
         shown[i] = shown[i] or (label is not None and _is_used(label, texts[i + 1 :], shown[i + 1 :]))
-    kept = [label for part, label in labels.items() if shown[parts.index(part)]]
+    kept = [labels[part] for part, is_shown in zip(parts, shown, strict=True) if is_shown and part in labels]
     numbers = {label: f"[{number}]" for number, label in enumerate(kept, 1)}
     rows = []
     for part, text, is_shown in zip(parts, texts, shown, strict=True):

@@ -81,7 +81,7 @@ def test_a_probe_that_differs_is_a_rejection_by_check_as_well() -> None:
 
 
 def test_all_broken_laws_are_listed_the_most_telling_first() -> None:
-    fault = FAULTS["vector_blocks_skipped"]
+    fault = FAULTS["position_dependent_rate"]
     verdict = judged(fault, "float32")
     assert verdict.law == "permutation"
     order = [
@@ -113,7 +113,7 @@ def test_what_is_not_finite_is_said_first_with_where_and_what_should_be(number: 
 
 
 def test_a_symptom_does_not_hide_the_cause() -> None:
-    verdict = judged(FAULTS["hyperparameters_in_bfloat16"], "float32")
+    verdict = judged(FAULTS["asgd_divided_by_all_steps"], "float32")
     assert verdict.reason.startswith("no known rule explains it: up to ")
     assert "breaks a law: " in verdict.reason
 
