@@ -114,15 +114,33 @@ def _with_flags(rule: Declared, known: Mapping[str, bool], flags: Sequence[str])
 
 
 def _joined(flag: str, on: Expression, off: Expression) -> Expression:
-    """Choose by a flag where two expressions differ, as far inside as they have one difference alone."""
+    """Choose by a flag where two expressions differ, as far inside as they have one difference alone.
+
+    What a flag adds to a part, such as a sign to the gradient, it adds wherever that stands.
+    """
     if on == off:
         return on
+    added = _added(flag, on, off)
+    if added is not None:
+        return added
     if isinstance(on, tuple) and isinstance(off, tuple) and on[0] == off[0] and len(on) == len(off):
         differ = [i for i, pair in enumerate(zip(on, off, strict=True)) if pair[0] != pair[1]]
         if len(differ) == 1:
             (i,) = differ
             return (*on[:i], _joined(flag, on[i], off[i]), *on[i + 1 :])
     return ("where", flag, on, off)
+
+
+def _added(flag: str, on: Expression, off: Expression) -> Expression | None:
+    """Choose by a flag around each part to which it adds something; None where it does anything else."""
+    if on == off:
+        return on
+    if off in parts_of(on) or on in parts_of(off):
+        return ("where", flag, on, off)
+    if not (isinstance(on, tuple) and isinstance(off, tuple) and on[0] == off[0] and len(on) == len(off)):
+        return None
+    operands = [_added(flag, *pair) for pair in zip(on[1:], off[1:], strict=True)]
+    return None if None in operands else (on[0], *operands)
 
 
 def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
