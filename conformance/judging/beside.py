@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging.identify import MOST
+from optimetry.conformance.judging.parts import MOST
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.runs import mistakes_of_runs
