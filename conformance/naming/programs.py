@@ -133,10 +133,11 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
     symbolic: Any = object.__new__(type(rule))
     kinds = {parameter.name: parameter.kind for parameter in rule.hyperparameters()}
     for field in dataclasses.fields(rule):
-        value = (
-            Symbol(field.name) if kinds.get(field.name) is float else flags.get(field.name, getattr(rule, field.name))
-        )
-        if kinds.get(field.name) is int:
+        kind: Any = kinds.get(field.name)
+        value: Any = flags.get(field.name, getattr(rule, field.name))
+        if kind is float:
+            value = Symbol(field.name)
+        elif kind is int:
             value = Turns(value)
             value.name = field.name
         object.__setattr__(symbolic, field.name, value)
@@ -147,7 +148,7 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         first = symbolic.initial_state(Symbol(PARAM))
         names = list(first)
         inputs = State(**{slot: Symbol(slot) for slot in names})
-        update = _on_symbols(type(rule).update)
+        update = _on_symbols(type(symbolic).update)
         param, state = update(symbolic, Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))
         new = {PARAM: _expression(param), **{slot: _expression(state[slot]) for slot in names}}
         held = rule.initial_state(np.zeros(())) if int in kinds.values() else {}  # type: ignore[attr-defined]
