@@ -11,9 +11,10 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.edits import Edit, edits_throughout, others_of, others_within
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.nearby import Budget
+from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import probes_of
-from optimetry.conformance.naming.programs import first_state, program_of, replaced, text_of, updated
+from optimetry.conformance.naming.programs import first_state, program_of, replaced, updated
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.numerics.agreement import explains
