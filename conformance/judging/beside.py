@@ -6,7 +6,7 @@ are left out of every update, or one of the alterations of runs explains all tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -72,5 +72,5 @@ def _left_out(whole: Case, columns: Array, off: Array, kept: Array) -> Mapping[s
     return {"finding": "left_out_elements", "which": f"{np.count_nonzero(off)} of the elements compared"}
 
 
-def _listed(numbers: Sequence[int]) -> str:
+def _listed(numbers: Array) -> str:
     return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"

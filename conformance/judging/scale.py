@@ -136,7 +136,7 @@ class _Trial:
     def _beside(self, plan: Plan, found: _Failing, reason: str) -> dict[str, Any]:
         """Return the verdict's fields on what the run does beside its rule from a size on; none where nothing does."""
         size = largeness(plan)
-        off = (found.shares > SLACK).any(axis=0)
+        off = np.asarray((found.shares > SLACK).any(axis=0))
         run = beside_the_rule(found.case, found.part, found.given, off, self.explanation) if size else None
         if run is None:
             return {}

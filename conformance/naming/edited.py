@@ -10,6 +10,7 @@ from typing import Any
 from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect
+from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.programs import (
     EVERY,
@@ -23,7 +24,6 @@ from optimetry.conformance.naming.programs import (
     parts_of,
     program_of,
     slots_of,
-    text_of,
     updated,
 )
 from optimetry.conformance.subjects.registry import subject_named

@@ -1,4 +1,4 @@
-"""Traces a rule's update into expressions that can be edited, evaluated on any numbers, and printed.
+"""Traces a rule's update into expressions that can be edited, and evaluated on any numbers.
 
 An expression is a number, the name of an input, or a tuple: the name of a NumPy function and its operands. Equal
 expressions are equal tuples, so a part is replaced wherever it stands.
@@ -151,10 +151,11 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
     symbolic: Any = object.__new__(type(rule))
     kinds = {parameter.name: parameter.kind for parameter in rule.hyperparameters()}
     for field in dataclasses.fields(rule):
-        value = (
-            Symbol(field.name) if kinds.get(field.name) is float else flags.get(field.name, getattr(rule, field.name))
-        )
-        if kinds.get(field.name) is int:
+        kind: Any = kinds.get(field.name)
+        value: Any = flags.get(field.name, getattr(rule, field.name))
+        if kind is float:
+            value = Symbol(field.name)
+        elif kind is int:
             value = Turns(value)
             value.name = field.name
         object.__setattr__(symbolic, field.name, value)
@@ -165,7 +166,7 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         first = symbolic.initial_state(Symbol(PARAM))
         names = list(first)
         inputs = State(**{slot: Symbol(slot) for slot in names})
-        update = _on_symbols(type(rule).update)
+        update = _on_symbols(type(symbolic).update)
         param, state = update(symbolic, Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))
         new = {PARAM: _expression(param), **{slot: _expression(state[slot]) for slot in names}}
         held = rule.initial_state(np.zeros(())) if int in kinds.values() else {}  # type: ignore[attr-defined]
@@ -300,57 +301,3 @@ def first_state(program: Program, hyper: Mapping[str, Any], param: Any) -> State
     }
     shapes = {name: (sizes[name], *param.shape) if name in sizes else param.shape for name in names}
     return State(**{name: np.zeros_like(param, shape=shapes[name]) + value for name, value in values.items()})
-
-
-SIGNS = {
-    "bitwise_or": ("or", -2),
-    "bitwise_and": ("and", -1),
-    "greater": (">", 0),
-    "greater_equal": (">=", 0),
-    "less": ("<", 0),
-    "less_equal": ("<=", 0),
-    "not_equal": ("!=", 0),
-    "equal": ("==", 0),
-    "add": ("+", 1),
-    "subtract": ("-", 1),
-    "multiply": ("*", 2),
-    "divide": ("/", 2),
-    "power": ("**", 4),
-}
-"""How operations are written between their operands, and how strongly they bind."""
-
-
-def text_of(expression: Expression, names: Mapping[Expression, str] | None = None) -> str:
-    """Write an expression as a formula; ``names`` are parts that are written by a name."""
-    return _written(expression, names or {})[0]
-
-
-def _written(expression: Expression, names: Mapping[Expression, str]) -> tuple[str, int]:
-    if expression in names:
-        return names[expression], 9
-    if not isinstance(expression, tuple):
-        return (f"{expression:g}" if isinstance(expression, float) else str(expression)), 9
-    name, *operands = expression
-    texts = [_written(operand, names) for operand in operands]
-    if name == "sqrt" and _is_sum_of_squares(operands[0]):
-        return f"norm({text_of(operands[0][1][1], names)})", 9
-    if name == "negative":
-        return f"-{_within(texts[0], 3)}", 3
-    if name not in SIGNS:
-        called = {"absolute": "abs"}.get(name, name)
-        return f"{called}({', '.join(text for text, _ in texts)})", 9
-    sign, binding = SIGNS[name]
-    left, right = texts
-    after = binding + (name in ("subtract", "divide", "power"))
-    before = binding + (name == "power")
-    gap = " " if binding <= 1 else ""
-    return f"{_within(left, before)}{gap}{sign}{gap}{_within(right, after)}", binding
-
-
-def _is_sum_of_squares(part: Any) -> bool:
-    return isinstance(part, tuple) and part[0] == "sum" and isinstance(part[1], tuple) and part[1][0] == "square"
-
-
-def _within(written: tuple[str, int], binding: int) -> str:
-    text, own = written
-    return text if own >= binding else f"({text})"
