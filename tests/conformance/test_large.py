@@ -126,6 +126,13 @@ def test_zeros_change_no_norm(optimizer: str, dtype: str) -> None:
     assert few.bound.max() < (0.01 if dtype == "float16" else 1e-5)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_norm_that_is_cut_off_late_shows_in_sparse_tensors_alone(sparse: bool) -> None:
+    scales = [scale for scale in SCALES if not scale.long and scale.sparse == sparse]
+    reason = contradicted(FAULTS["norm_of_one_launch"].target(), "clip_by_norm", *scales)
+    assert (reason is not None) == sparse
+
+
 def test_a_zero_that_a_target_moves_is_compared() -> None:
     case = case_of("lamb", Scale(((4099,),), steps=2, sparse=True))
     after = np.zeros((2, 4099))
