@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from optimetry.conformance.naming.programs import Expression, text_of
+from optimetry.conformance.naming.notation import text_of
+from optimetry.conformance.naming.programs import Expression
 from optimetry.reference.rule import Rule, State
 
 LONG = 28
