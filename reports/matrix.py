@@ -67,7 +67,8 @@ def _cell(verdicts: Iterable[Verdict]) -> str:
 
 
 def _statement(verdict: Verdict) -> str:
-    computed = f"`{verdict.dialect}`" if verdict.dialect else WORDS[verdict.verdict]
+    name = str(verdict.computes.formula) if verdict.computes.found else verdict.dialect
+    computed = f"`{name}`" if name else WORDS[verdict.verdict]
     return "; ".join([computed, *map(described, verdict.computes.arithmetic)])
 
 

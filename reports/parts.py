@@ -37,7 +37,10 @@ RUN = {
     "count": "counts {how}",
     "survives": "starts with the state that the run before it ended with",
 }
-"""What a run may do that its rule does not say: `Part.run` has one of these as ``finding``, and what stands in it."""
+"""What a run may do that its rule does not say: `Part.run` has one of these as ``finding``, and what stands in it.
+
+``with`` is the size from which on it does, where small cases do not show it.
+"""
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,8 @@ def _done(run: Mapping[str, Any]) -> str:
     words = {name: " and ".join(x) if isinstance(x, list | tuple) else _text(x) for name, x in run.items()}
     if "steps" in run:
         words["steps"] = "the step" if run["steps"] == 1 else f"{run['steps']} steps"
-    return RUN[run["finding"]].format(**words)
+    size = f" with {run['with']}" if "with" in run else ""
+    return RUN[run["finding"]].format(**words) + size
 
 
 def _text(value: Any) -> str:

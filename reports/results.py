@@ -1,7 +1,6 @@
 """Writes and reads results files: a header line, one line for each verdict, and a footer, as in ``schema.json``.
 
-A file without footer is an unfinished run, and `read` says so. Nothing in a file depends on when it was written: the
-same seed gives the same bytes.
+A file without footer is an unfinished run, and `read` says so. The same seed gives the same bytes.
 """
 
 from __future__ import annotations
@@ -23,6 +22,9 @@ SCHEMA_VERSION = 2
 
 READABLE = (1, SCHEMA_VERSION)
 """The versions that `read` takes; a verdict of schema 1 keeps the name that it was written with."""
+
+FOUND = "found"
+"""The name of a dialect that a search found, in place of a declared one."""
 
 Outcome = Literal["conforms", "imprecise", "dialect", "diverges", "unsupported", "error"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -59,10 +61,6 @@ class Header:
     optimizers: list[str]
     seed: int
     effort: str
-
-
-FOUND = "found"
-"""The name of a dialect that a search found, in place of a declared one."""
 
 
 @dataclass(frozen=True)

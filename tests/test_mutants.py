@@ -1,11 +1,12 @@
 """The mutants that once survived, and those that change nothing: each can still be made."""
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
 from tests.mutation.named import mutants, table
-from tests.mutation.run import Change, equivalents
+from tests.mutation.run import Change, equivalents, finish
 from tests.mutation.workspace import ROOT
 
 NAMED = mutants()
@@ -27,3 +28,16 @@ def test_the_page_has_their_table() -> None:
 def test_what_an_equivalent_mutant_changes_still_stands_in_its_file(change: Change) -> None:
     lines = {line.strip() for line in (ROOT / change.file).read_text(encoding="utf-8").splitlines()}
     assert lines >= {*change.old}, "delete the entry, or write it as the line is now"
+
+
+def test_mutants_that_an_interrupted_run_leaves_are_run_again() -> None:
+    tried: list[str] = []
+
+    def two_at_a_time(names: Sequence[str]) -> str | None:
+        tried.extend(names[:2])
+        return "interrupted" if len(names) > 2 else None
+
+    finish("abcde", two_at_a_time, lambda names: [name for name in names if name not in tried])
+    assert tried == [*"abcde"]
+    with pytest.raises(SystemExit, match="why"):
+        finish("ab", lambda names: "why", lambda names: names)

@@ -124,18 +124,18 @@ def test_a_toy_is_listed(tree: Tree, toy: str) -> None:
 def test_a_toy_is_judged(tree: Tree, toy: str) -> None:
     assert tree.run("optimetry", "check", "numpy", "--optimizer", toy, *CHECK)[0] == 0
     status, out = tree.run("optimetry", "check", "adapter:Forgets", "--optimizer", toy, *CHECK, "--out", "found")
-    assert (status, "diverges" in out) == (1, True), out
+    assert (status, bool(re.search("diverges|found", out))) == (1, True), out
     (script,) = (tree.root / "found" / "counterexamples").glob(f"{toy}-*.py")
     assert "def update" in script.read_text() if toy == "toy" else "def feed" in script.read_text()
     assert tree.run("python", "-I", str(script))[0] == 0
 
 
-@pytest.mark.parametrize("toy", TOYS)
-def test_a_framework_that_does_not_know_a_toy_does_not_offer_it(tree: Tree, toy: str) -> None:
+def test_a_framework_that_does_not_know_the_toys_does_not_offer_them(tree: Tree) -> None:
     pytest.importorskip("torch")
-    status, out = tree.run("optimetry", "check", "torch", "--optimizer", toy, *CHECK)
+    both = (word for toy in TOYS for word in ("--optimizer", toy))
+    status, out = tree.run("optimetry", "check", "torch", *both, *CHECK)
     assert status == 0, out
-    assert "3 unsupported" in out
+    assert f"{3 * len(TOYS)} unsupported" in out
 
 
 def test_a_toy_rule_is_fast(tree: Tree) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 
-SPARSE = "sparse"
-"""What a pattern of such gradients is called, and a start at such parameters."""
+SPARSE = "zero_between_seams"
+"""What a pattern of such gradients is called, and a start at such parameters: a name that no drawn one has."""
 
 SMALLEST_SEAM = 10
 """The binary exponent of the smallest block that may end before a chosen element."""

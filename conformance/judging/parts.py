@@ -32,7 +32,7 @@ overflows everywhere, excludes nothing."""
 
 
 FIRST = 2
-"""By how many steps most mistakes are excluded."""
+"""By how many steps, of as many tensors, most mistakes are excluded."""
 
 
 def in_parts(
@@ -135,9 +135,10 @@ class _Parts(Holding):
         return all(bool(((a == b) | (np.isnan(a) & np.isnan(b))).all()) for a, b in pairs)
 
     def _beginning(self) -> tuple[Case, Array]:
-        """Return the first steps of a probe, or else of the first case, with the trajectory of the target."""
+        """Return a small part of a probe, or else of the first case, with the trajectory of the target."""
         case = self.probed.cases[0][0] if self.probed.runs else next(self.offered())
-        short = at_steps(case, list(range(min(len(case.grads), FIRST))))
+        few = case.only(range(min(len(case.parameters), FIRST)))
+        short = at_steps(few, list(range(min(len(case.grads), FIRST))))
         return short, trajectory(self.target, short, self.guard)
 
     def _refuted(self, explanation: Explanation, more: More) -> bool:

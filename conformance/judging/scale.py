@@ -17,6 +17,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.large import LONGEST, built, largeness, smallest, to_json
 from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence
+from optimetry.conformance.judging.beside import beside_the_rule
 from optimetry.conformance.judging.script import script
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.explanation import Explanation
@@ -29,6 +30,8 @@ from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.errors import TargetFault
+from optimetry.reports import parts
+from optimetry.reports.results import Computes
 
 SHOWN = 3
 """The most elements that a counterexample has."""
@@ -127,7 +130,18 @@ class _Trial:
         else:
             reason = self._reason(plan, found)
             shown = {"plan": to_json(plan), **self._evidence(plan, found)}
-        return Contradiction({"verdict": "diverges", "reason": reason, "counterexample": shown}, agreement)
+        fields = {"verdict": "diverges", "reason": reason, "counterexample": shown}
+        return Contradiction(fields | self._beside(plan, found, reason), agreement)
+
+    def _beside(self, plan: Plan, found: _Failing, reason: str) -> dict[str, Any]:
+        """Return the verdict's fields on what the run does beside its rule from a size on; none where nothing does."""
+        size = largeness(plan)
+        off = np.asarray((found.shares > SLACK).any(axis=0))
+        run = beside_the_rule(found.case, found.part, found.given, off, self.explanation) if size else None
+        if run is None:
+            return {}
+        part = parts.Part(self.explanation.rule.name, None, None, {**run, "with": size})
+        return {"computes": Computes(parts=[part]), "reason": f"computes {part.words}; {reason}"}
 
     def _reason(self, plan: Plan, found: _Failing) -> str:
         """Say what fails where, and from which size on."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from optimetry.conformance.naming.programs import Expression, text_of
+from optimetry.conformance.naming.notation import text_of
+from optimetry.conformance.naming.programs import Expression
 from optimetry.reference.rule import Rule, State
 
 LONG = 28
@@ -47,9 +48,16 @@ class Number(NDArrayOperatorsMixin):
     def _made(self, name: str, value: Any, operands: Any) -> Number:
         if not all(isinstance(operand, Number | int | float) for operand in operands):
             raise TypeError(f"{name} has an operand that is no number of the formula")
-        expression = (name, *(x.expression if isinstance(x, Number) else x for x in operands))
+        expression = (name, *map(_expression, operands))
         self.noted.append((expression, value))
         return Number(expression, value, self.noted)
+
+
+def _expression(operand: Any) -> Expression:
+    if isinstance(operand, Number):
+        return operand.expression
+    kind = float if isinstance(operand, float) else int  # plain ones: NumPy's scalars compare as arrays do
+    return kind(operand)
 
 
 def _value(operand: Any) -> Any:
@@ -77,7 +85,7 @@ def on_the_way(
             _, new = lifted.update(given["param"], given["grad"], state, Number("lr", rate, noted), updates)
     except (AttributeError, TypeError):
         return {}
-    slots = {
+    slots: dict[Expression, str] = {
         x.expression: f"new {slot}"
         for slot, x in new.items()
         if isinstance(x, Number) and isinstance(x.expression, tuple)
@@ -106,7 +114,7 @@ def differences(documented: Noted, other: Noted) -> list[tuple[str, float | None
     for i in reversed(range(len(parts))):
         label = labels.get(parts[i])
         shown[i] = shown[i] or (label is not None and _is_used(label, texts[i + 1 :], shown[i + 1 :]))
-    kept = [label for part, label in labels.items() if shown[parts.index(part)]]
+    kept = [labels[part] for part, is_shown in zip(parts, shown, strict=True) if is_shown and part in labels]
     numbers = {label: f"[{number}]" for number, label in enumerate(kept, 1)}
     rows = []
     for part, text, is_shown in zip(parts, texts, shown, strict=True):

@@ -27,7 +27,7 @@ from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.declaration import Declared
-from optimetry.reference.rule import Rule, State
+from optimetry.reference.rule import Rule
 
 MOST = 12
 """The most quantities between what goes in and what comes out that are shown."""
@@ -144,12 +144,12 @@ class _Step:
     def of(cls, found: Divergence, case: Case, formula: Declared) -> _Step:
         """Evaluate a formula up to the step of a divergence, in float64."""
         subject, tensor = subject_of(case), found.tensor
-        param, grad, state = case.parameters[tensor], case.grads[found.step - 1][tensor], State()
+        start, grad = case.parameters[tensor], case.grads[found.step - 1][tensor]
 
         def number(x: Any) -> float | None:
             """Return the element's number, or the only one; None where an array is of another shape."""
             array = np.asarray(x)
-            if array.shape == param.shape:
+            if array.shape == start.shape:
                 return float(array.reshape(-1)[found.element])
             return float(array) if array.ndim == 0 else None
 
@@ -163,16 +163,15 @@ class _Step:
             steps = list(islice(subject.states(case, PlainNumbers(), formula), found.step))
         rate = case.learning_rates[found.step - 1]
         after, slots = (arrays[tensor] for arrays in steps[-1])
-        if found.step > 1:
-            param, state = (arrays[tensor] for arrays in steps[-2])
-        else:
-            state = cast(Rule, formula).initial_state(np.asarray(param, np.float64))
+        first = cast(Rule, formula).initial_state(np.asarray(start, np.float64))
+        before, state = (arrays[tensor] for arrays in steps[-2]) if found.step > 1 else (start, first)
         updates = sum(row[tensor] is not None for row in case.grads[: found.step])
-        inputs = {PARAM: param, **({} if grad is None else {"grad": grad}), **state}
+        inputs = {PARAM: before, **({} if grad is None else {"grad": grad}), **state}
         given = {"lr": rate, **of_element(inputs)}
-        is_traced = grad is not None and isinstance(formula, Rule)
-        between = on_the_way(formula, inputs, rate, updates, number) if is_traced else {}
-        return cls(given, between, of_element({**{new(slot): x for slot, x in slots.items()}, new(PARAM): after}))
+        traced = (
+            {} if grad is None or not isinstance(formula, Rule) else on_the_way(formula, inputs, rate, updates, number)
+        )
+        return cls(given, traced, of_element({**{new(slot): x for slot, x in slots.items()}, new(PARAM): after}))
 
     def is_idle(self, slot: str) -> bool:
         """Whether a slot is 0 and stays 0: a formula of a family has some that it does not use."""

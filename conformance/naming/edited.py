@@ -10,8 +10,10 @@ from typing import Any
 from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect
+from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.programs import (
+    EVERY,
     FIRST,
     GRAD,
     PARAM,
@@ -22,7 +24,6 @@ from optimetry.conformance.naming.programs import (
     parts_of,
     program_of,
     slots_of,
-    text_of,
     updated,
 )
 from optimetry.conformance.subjects.registry import subject_named
@@ -140,7 +141,7 @@ def written(edit: Edit, program: Program) -> str:
     there = f" in {of} alone" if len(edit.outputs) < len(holders) else ""
     same = parts_of(edit.old).keys() & parts_of(edit.new).keys() - {edit.old, edit.new}
     names = {**{part: "(...)" for part in same if len(text_of(part, names)) > LONG}, **names}
-    if edit.outputs[0].startswith(FIRST):
+    if edit.outputs[0].startswith((FIRST, EVERY)):
         return f"{edit.outputs[0]}: {text_of(edit.old)} -> {text_of(edit.new)}"
     if edit.exchanged:
         return f"{text_of(edit.old, names)} and {text_of(edit.new, names)} exchanged"

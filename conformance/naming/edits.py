@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from optimetry.conformance.naming.programs import (
+    EVERY,
     FIRST,
     GRAD,
     PARAM,
@@ -42,6 +43,12 @@ COUNTERPARTS = {
 
 UNARY = ("sqrt", "square", "absolute", "sign")
 """Functions of one operand that are left out, added, or taken for each other."""
+
+DECAY = 0.01
+"""The decay that libraries have where a document has none: the default of AdamW."""
+
+INITIAL = 0.1
+"""What the squares of Adagrad begin with in libraries."""
 
 COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
 CONDITIONS = (*COMPARISONS, "bitwise_and", "bitwise_or")
@@ -131,8 +138,11 @@ def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterat
     """Yield the edits that replace no single part: where slots begin, and two expressions in each other's place."""
     for name, expression in program.items():
         if name.startswith(FIRST):
-            numbers = (0.0, 1.0, *hyperparameters, *(x for part in hyperparameters for x in _powers(part)))
+            numbers = (0.0, 1.0, INITIAL, *hyperparameters, *(x for part in hyperparameters for x in _powers(part)))
             yield from (Edit(expression, new, (name,)) for new in numbers if new != expression)
+        if name.startswith(EVERY):
+            fewer = ("maximum", ("subtract", expression, 1), 1)
+            yield from (Edit(expression, new, (name,)) for new in (1, fewer))
     parts = {part: None for expression in program.values() for part in parts_of(expression)}
     norms = [part for part in parts if is_norm(part)]
     outputs = tuple(program)
@@ -260,6 +270,8 @@ def _terms(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str
     """Yield the expression with one term more: a number, or a number of parameters, which is a decay."""
     for name in hyperparameters:
         yield from (("add", part, name), ("add", part, ("multiply", name, PARAM)))
+    for share in (DECAY, ("multiply", RATE, DECAY)):
+        yield ("add", part, ("multiply", share, PARAM))
 
 
 def _is(part: Expression, *names: str) -> bool:

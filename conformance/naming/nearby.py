@@ -16,7 +16,7 @@ import numpy as np
 
 from optimetry.conformance.naming.edits import Edit, edits_throughout, others_of, others_within
 from optimetry.conformance.naming.fed import Fed
-from optimetry.conformance.naming.programs import FIRST, PARAM, Program, slots_of
+from optimetry.conformance.naming.programs import EVERY, FIRST, PARAM, Program, slots_of
 from optimetry.conformance.naming.terms import Number, Step, Terms
 
 NEAREST = 16
@@ -72,7 +72,8 @@ class Nearby:
     def __init__(self, program: Program, hyperparameters: Sequence[str], fed: Sequence[Fed], budget: Budget) -> None:
         self.program, self.hyperparameters, self.fed, self.budget = program, hyperparameters, fed, budget
         self.slots = slots_of(program)
-        self.names = (PARAM, *self.slots, *(FIRST + slot for slot in self.slots))
+        self.held = [slot for slot in self.slots if EVERY + slot in program]
+        self.names = (PARAM, *self.slots, *(FIRST + slot for slot in self.slots), *(EVERY + slot for slot in self.held))
         self._clear()
 
     def _clear(self) -> None:
@@ -203,7 +204,7 @@ class Nearby:
 
     def _start(self, fed: Fed, numbered: Numbered) -> Step:
         """Return the first step of a program."""
-        first = numbered[1 + len(self.slots) :]
+        first = numbered[1 + len(self.slots) : 1 + 2 * len(self.slots)]
         key = (id(fed), first)
         if key not in self._starts:
             before = Step(self.terms, fed.inputs[0])
@@ -213,14 +214,27 @@ class Nearby:
 
     def _next(self, fed: Fed, step: Step, at: int, numbered: Numbered) -> Step:
         """Return the step behind one."""
-        slots = numbered[1 : 1 + len(self.slots)]
-        found = step.following.get(slots)
+        slots, every = numbered[1 : 1 + len(self.slots)], numbered[1 + 2 * len(self.slots) :]
+        found = step.following.get(slots + every)
         if found is None:
             if len(step.following) > 500:
                 step.following.clear()
             new = {slot: _full(step.value(x), fed) for slot, x in zip(self.slots, slots, strict=True)}
-            found = step.following[slots] = Step(self.terms, {**fed.inputs[at + 1], **new})
+            numbers = dict(zip(self.slots, slots, strict=True))
+            for slot, between in zip(self.held, every, strict=True):
+                new[slot] = self._held(fed, step, slot, numbers[slot], step.value(between))
+            found = step.following[slots + every] = Step(self.terms, {**fed.inputs[at + 1], **new}, step)
         return found
+
+    def _held(self, fed: Fed, step: Step, slot: str, number: Number, between: Any) -> Any:
+        """Return the entry of a slot that the next step uses: what the last step wrote that had the same turn."""
+        steps = [step]
+        while steps[-1].before is not None:
+            steps.append(steps[-1].before)
+        value = steps[-1].inputs[slot]
+        for back, earlier in enumerate(steps, 1):
+            value = np.where(between == back, _full(earlier.value(number), fed), value)
+        return value
 
     def _states(self, fed: Fed, numbered: Numbered) -> list[Step]:
         steps = [self._start(fed, numbered)]

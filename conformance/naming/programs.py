@@ -1,4 +1,4 @@
-"""Traces a rule's update into expressions that can be edited, evaluated on any numbers, and printed.
+"""Traces a rule's update into expressions that can be edited, and evaluated on any numbers.
 
 An expression is a number, the name of an input, or a tuple: the name of a NumPy function and its operands. Equal
 expressions are equal tuples, so a part is replaced wherever it stands.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,17 +31,47 @@ FIRST = "initial "
 """Stands before the name of a slot in the name of its value before the first step."""
 
 
+EVERY = "steps between "
+"""Stands before the name of a slot with an entry for each of several steps, which are used in turn: how many."""
+
+TURN = "turn"
+"""Where the entry is that this step uses."""
+
+
+class Turns(int):
+    """A whole hyperparameter with its name."""
+
+    name: str
+
+
 class Symbol(NDArrayOperatorsMixin):
-    """An array or a number that stands for an expression; NumPy's functions of it make longer ones."""
+    """An array or a number that stands for an expression; NumPy's functions of it make longer ones.
+
+    Of a slot with several entries it stands for the one that the step uses.
+    """
+
+    shape: tuple[int, ...] = ()
+    ndim = 0
 
     def __init__(self, expression: Expression) -> None:
         self.expression = expression
 
+    def __getitem__(self, entry: Any) -> Symbol:
+        return self
+
+    def reshape(self, shape: Any) -> Symbol:
+        """Return the same."""
+        return self
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, np.ndarray) for x in inputs):
+            return Symbol(TURN)
         return Symbol(_made(ufunc.__name__, *map(_expression, inputs))) if method == "__call__" else NotImplemented
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         name = func.__name__
+        if name == "where" and _expression(args[0]) == TURN:
+            return args[1]
         return Symbol(0.0 if name == "zeros_like" else (name, *map(_expression, args)))
 
     def __bool__(self) -> bool:
@@ -58,6 +89,8 @@ def _made(name: str, *operands: Expression) -> Expression:
 def _expression(operand: Any) -> Expression:
     if isinstance(operand, Symbol):
         return operand.expression
+    if isinstance(operand, Turns):
+        return operand.name
     if isinstance(operand, int | float):
         return float(operand) if isinstance(operand, float) else int(operand)  # a scalar of NumPy is no plain number
     raise TypeError(f"{operand!r} is neither a symbol nor a number")
@@ -66,7 +99,7 @@ def _expression(operand: Any) -> Expression:
 def program_of(rule: Declared) -> Program | None:
     """Trace one update, or one step of a wrapper, with every real hyperparameter and every flag by its name.
 
-    None where the rule does what cannot be traced, such as choosing an element by the number of the step.
+    None where the rule does what cannot be traced, such as choosing the largest elements.
     """
     return _with_flags(rule, {}, [parameter.name for parameter in rule.hyperparameters() if parameter.kind is bool])
 
@@ -81,9 +114,15 @@ def _with_flags(rule: Declared, known: Mapping[str, bool], flags: Sequence[str])
 
 
 def _joined(flag: str, on: Expression, off: Expression) -> Expression:
-    """Choose by a flag where two expressions differ, as far inside as they have one difference alone."""
+    """Choose by a flag where two expressions differ, as far inside as they have one difference alone.
+
+    What a flag adds to a part, such as a sign to the gradient, it adds wherever that stands.
+    """
     if on == off:
         return on
+    added = _added(flag, on, off)
+    if added is not None:
+        return added
     if isinstance(on, tuple) and isinstance(off, tuple) and on[0] == off[0] and len(on) == len(off):
         differ = [i for i, pair in enumerate(zip(on, off, strict=True)) if pair[0] != pair[1]]
         if len(differ) == 1:
@@ -92,15 +131,33 @@ def _joined(flag: str, on: Expression, off: Expression) -> Expression:
     return ("where", flag, on, off)
 
 
+def _added(flag: str, on: Expression, off: Expression) -> Expression | None:
+    """Choose by a flag around each part to which it adds something; None where it does anything else."""
+    if on == off:
+        return on
+    if off in parts_of(on) or on in parts_of(off):
+        return ("where", flag, on, off)
+    if not (isinstance(on, tuple) and isinstance(off, tuple) and on[0] == off[0] and len(on) == len(off)):
+        return None
+    operands = [_added(flag, *pair) for pair in zip(on[1:], off[1:], strict=True)]
+    return None if None in operands else (on[0], *operands)
+
+
 def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
     """Trace one update with these flags.
 
     All tensors of a wrapper are traced as one: what it sums, it sums over all that it depends on.
     """
     symbolic: Any = object.__new__(type(rule))
-    real = {parameter.name for parameter in rule.hyperparameters() if parameter.kind is float}
+    kinds = {parameter.name: parameter.kind for parameter in rule.hyperparameters()}
     for field in dataclasses.fields(rule):
-        value = Symbol(field.name) if field.name in real else flags.get(field.name, getattr(rule, field.name))
+        kind: Any = kinds.get(field.name)
+        value: Any = flags.get(field.name, getattr(rule, field.name))
+        if kind is float:
+            value = Symbol(field.name)
+        elif kind is int:
+            value = Turns(value)
+            value.name = field.name
         object.__setattr__(symbolic, field.name, value)
     try:
         if isinstance(rule, Wrapper):
@@ -109,16 +166,26 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         first = symbolic.initial_state(Symbol(PARAM))
         names = list(first)
         inputs = State(**{slot: Symbol(slot) for slot in names})
-        param, state = symbolic.update(Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))
+        update = _on_symbols(type(symbolic).update)
+        param, state = update(symbolic, Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))
         new = {PARAM: _expression(param), **{slot: _expression(state[slot]) for slot in names}}
-        return {**new, **{FIRST + slot: _expression(first[slot]) for slot in names}}
+        held = rule.initial_state(np.zeros(())) if int in kinds.values() else {}  # type: ignore[attr-defined]
+        several = [slot for slot, x in held.items() if x.ndim]
+        every = {EVERY + slot: name for slot in several for name, kind in kinds.items() if kind is int}
+        return {**new, **{FIRST + slot: _expression(first[slot]) for slot in names}, **every}
     except (AttributeError, TypeError, OptimetryError):
         return None
 
 
+def _on_symbols(update: Any) -> Callable[..., Any]:
+    """Return a function with NumPy's smaller and larger of two numbers in the place of Python's."""
+    names = {**update.__globals__, "min": np.minimum, "max": np.maximum}
+    return FunctionType(update.__code__, names, closure=update.__closure__)
+
+
 def slots_of(program: Program) -> list[str]:
     """Return the names of a program's slots."""
-    return [name for name in program if name != PARAM and not name.startswith(FIRST)]
+    return [name for name in program if name != PARAM and not name.startswith((FIRST, EVERY))]
 
 
 def parts_of(expression: Expression) -> dict[Expression, None]:
@@ -189,10 +256,21 @@ def updated(
     total: Sum = of_tensor,
 ) -> tuple[Any, State]:
     """Do one update of a program, as `Rule.update`, with these hyperparameters; ``total`` sums in norms."""
-    inputs = {**hyper, PARAM: param, GRAD: grad, RATE: lr, STEP: t, **state}
+    turns = {slot: (t - 1) % every for slot, every in _turns(program, hyper).items()}
+    used = {slot: x[turns[slot]] if slot in turns else x for slot, x in state.items()}
+    inputs = {**hyper, PARAM: param, GRAD: grad, RATE: lr, STEP: t, **used}
     known: dict[Expression, Any] = {}
     values = {name: value_of(program[name], inputs, known, total) for name in (PARAM, *state)}
+    for slot, turn in turns.items():
+        here = (np.arange(state[slot].shape[0]) == turn).reshape((-1,) + (1,) * param.ndim)
+        values[slot] = np.where(here, values[slot], state[slot])
     return values.pop(PARAM), State(**values)
+
+
+def _turns(program: Program, hyper: Mapping[str, Any]) -> dict[str, int]:
+    """Return the slots with several entries, each with the number of those that are used in turn."""
+    slots = [name.removeprefix(EVERY) for name in program if name.startswith(EVERY)]
+    return {slot: int(value_of(program[EVERY + slot], hyper, {}, of_tensor)) for slot in slots}
 
 
 def fed_through(
@@ -216,58 +294,10 @@ def first_state(program: Program, hyper: Mapping[str, Any], param: Any) -> State
     inputs, known = {**hyper, PARAM: param}, {}  # type: ignore[var-annotated]
     names = [name.removeprefix(FIRST) for name in program if name.startswith(FIRST)]
     values = {name: value_of(program[FIRST + name], inputs, known, of_tensor) for name in names}
-    return State(**{name: np.zeros_like(param) + value for name, value in values.items()})
-
-
-SIGNS = {
-    "bitwise_or": ("or", -2),
-    "bitwise_and": ("and", -1),
-    "greater": (">", 0),
-    "greater_equal": (">=", 0),
-    "less": ("<", 0),
-    "less_equal": ("<=", 0),
-    "not_equal": ("!=", 0),
-    "equal": ("==", 0),
-    "add": ("+", 1),
-    "subtract": ("-", 1),
-    "multiply": ("*", 2),
-    "divide": ("/", 2),
-    "power": ("**", 4),
-}
-"""How operations are written between their operands, and how strongly they bind."""
-
-
-def text_of(expression: Expression, names: Mapping[Expression, str] | None = None) -> str:
-    """Write an expression as a formula; ``names`` are parts that are written by a name."""
-    return _written(expression, names or {})[0]
-
-
-def _written(expression: Expression, names: Mapping[Expression, str]) -> tuple[str, int]:
-    if expression in names:
-        return names[expression], 9
-    if not isinstance(expression, tuple):
-        return (f"{expression:g}" if isinstance(expression, float) else str(expression)), 9
-    name, *operands = expression
-    texts = [_written(operand, names) for operand in operands]
-    if name == "sqrt" and _is_sum_of_squares(operands[0]):
-        return f"norm({text_of(operands[0][1][1], names)})", 9
-    if name == "negative":
-        return f"-{_within(texts[0], 3)}", 3
-    if name not in SIGNS:
-        called = {"absolute": "abs"}.get(name, name)
-        return f"{called}({', '.join(text for text, _ in texts)})", 9
-    sign, binding = SIGNS[name]
-    left, right = texts
-    after = binding + (name in ("subtract", "divide", "power"))
-    before = binding + (name == "power")
-    gap = " " if binding <= 1 else ""
-    return f"{_within(left, before)}{gap}{sign}{gap}{_within(right, after)}", binding
-
-
-def _is_sum_of_squares(part: Any) -> bool:
-    return isinstance(part, tuple) and part[0] == "sum" and isinstance(part[1], tuple) and part[1][0] == "square"
-
-
-def _within(written: tuple[str, int], binding: int) -> str:
-    text, own = written
-    return text if own >= binding else f"({text})"
+    sizes = {
+        name.removeprefix(EVERY): max(int(x) for x in hyper.values() if type(x) is int)
+        for name in program
+        if name.startswith(EVERY)
+    }
+    shapes = {name: (sizes[name], *param.shape) if name in sizes else param.shape for name in names}
+    return State(**{name: np.zeros_like(param, shape=shapes[name]) + value for name, value in values.items()})

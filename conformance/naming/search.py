@@ -57,20 +57,24 @@ def edited_formulas(
 JUDGED = 0.5
 """The least part of all elements that a formula must explain by a finite bound, or as NaN in both."""
 
+FINITE = 0.1
+"""The least part that a finite bound must explain: what is NaN everywhere is explained by any formula that is."""
+
 
 def explains_most(explanation: Explanation, runs: Runs) -> bool:
     """Whether a formula explains every run, and most elements by what can be computed of them."""
-    judged, elements = 0, 0
+    finite, judged, elements = 0, 0, 0
     for case, after in runs:
         try:
             oracle = explanation.expected(case)
-        except (TypeError, ValueError):  # an edit of conditions may ask what no number with a bound can answer
+        except (KeyError, TypeError, ValueError):  # it asks for what a wrapper is not given, or no bounds can answer
             return False
         if not explains(after, oracle, case.form):
             return False
+        finite += int(np.count_nonzero(np.isfinite(oracle.bound)))
         judged += int(np.count_nonzero(np.isfinite(oracle.bound) | np.isnan(oracle.value)))
         elements += oracle.value.size
-    return judged >= JUDGED * elements
+    return judged >= JUDGED * elements and finite >= FINITE * elements
 
 
 def nearest(start: PointClass, runs: Runs, count: int, budget: Budget) -> list[list[Edited]]:

@@ -6,6 +6,7 @@ every part of a formula at its own size, so that most edits change some number o
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 
 import numpy as np
@@ -35,7 +36,7 @@ def telling_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tup
     subject = subject_named(optimizer)
     shapes = ((ELEMENTS,),) if subject.elementwise else TENSORS
     found = []
-    for number, setting in enumerate(SETTINGS.get(optimizer) or _settings(subject)):
+    for number, setting in enumerate(_settings(subject)):
         rng = np.random.default_rng([number, *optimizer.encode()])
         params = [_drawn(rng, shape) for shape in shapes]
         grads = [[scale * _drawn(rng, shape) for shape in shapes] for scale in SCALES]
@@ -56,7 +57,11 @@ def telling_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tup
 
 
 def _settings(subject: Subject) -> list[Setting]:
-    """Return the first two corners of every hyperparameter, where no family declares telling numbers."""
+    """Return the telling numbers of the family, also with other counts; or else two corners of every number."""
+    known = list(SETTINGS.get(subject.name, ()))
+    if known:
+        counts = {x.name: x.corners[-1] for x in subject.hyperparameters() if x.kind is int}
+        return [*known, *[dataclasses.replace(known[0], hyper={**known[0].hyper, **counts})] * bool(counts)]
     corners = [
         {x.name: x.corners[number] for x in subject.hyperparameters() if len(x.corners) > number} for number in range(2)
     ]

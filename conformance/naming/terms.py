@@ -92,11 +92,12 @@ class Step:
 
     Attributes:
         inputs: arrays with one tensor a row, columns of numbers, and the number of the step.
+        before: the step before this one, None for the first.
         following: the steps behind this one, by the numbers of the slots that lead there.
     """
 
-    def __init__(self, terms: Terms, inputs: Mapping[str, Any]) -> None:
-        self.terms, self.inputs = terms, inputs
+    def __init__(self, terms: Terms, inputs: Mapping[str, Any], before: Step | None = None) -> None:
+        self.terms, self.inputs, self.before = terms, inputs, before
         self.following: dict[tuple[Number, ...], Step] = {}
         self._known: dict[Number, Any] = {}
 

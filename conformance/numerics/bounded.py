@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.formats import MARGIN, Format
 from optimetry.conformance.numerics.trilean import FUNCTIONS, Trilean
 
@@ -41,8 +40,7 @@ class Bounded(NDArrayOperatorsMixin):
         bound: how far a working-precision evaluation may be from them, of the same shape and dtype.
         form: the format the working-precision evaluation holds them in.
         nonnegative: whether that evaluation cannot be negative, whatever its rounding errors.
-        scalars_in: the format in which that evaluation may compute what follows from such scalars alone; by default
-            ``form``.
+        scalars_in: the format in which it may compute what follows from such scalars alone; by default ``form``.
     """
 
     __slots__ = ("bound", "form", "nonnegative", "scalars_in", "value")
@@ -89,19 +87,6 @@ class Bounded(NDArrayOperatorsMixin):
         """Round to a coarser format and back; what follows may be computed there."""
         return Bounded(self.value, self.held_in(form).bound, self.form, self.nonnegative, form)
 
-    def stored_in(self, dtype: np.dtype[Any]) -> Bounded:
-        """Round to a dtype and back, as storage in it does: exactly known where all within reach rounds to one number.
-
-        Rounding is monotone, so the ends bound what lies between them. For an evaluation that regroups, the slack times
-        the bound is within reach.
-        """
-        with np.errstate(all="ignore"):
-            value, low, high = (
-                x.astype(np.float64).astype(dtype).astype(np.float64).astype(self.value.dtype)
-                for x in (self.value, self.value - SLACK * self.bound, self.value + SLACK * self.bound)
-            )
-            return Bounded(value, np.maximum(high - value, value - low), self.form, self.nonnegative)
-
     def __getitem__(self, index: Any) -> Bounded:
         return Bounded(self.value[index], self.bound[index], self.form, self.nonnegative)
 
@@ -139,11 +124,8 @@ def _or_flushed(value: Wide, bound: Wide, form: Format) -> Wide:
 
 def _alike(operands: Any) -> list[Bounded]:
     """Return the operands as `Bounded` numbers of one format, the coarsest among them."""
-    form = None
-    for x in operands:  # a loop, for every operation comes through here
-        if isinstance(x, Bounded) and (form is None or x.form.roundoff > form.roundoff):
-            form = x.form
-    assert form is not None
+    first, *rest = [x.form for x in operands if isinstance(x, Bounded)]
+    form = rest[0] if rest and rest[0].roundoff > first.roundoff else first  # no operation has more than two operands
     return [
         _lifted(x, form) if not isinstance(x, Bounded) else x if x.form is form else x.held_in(form) for x in operands
     ]

@@ -58,13 +58,14 @@ def sampled(case: Case, after: Array, computed: Declared) -> Part:
     """
     subject = subject_of(case)
     if not subject.elementwise:
-        chosen = np.arange(case.size) if subject.counts_zeros else _not_zero(case, after)
-        return part_of(case, chosen) if len(chosen) < case.size / 2 else Part(case, np.arange(case.size))
+        every = np.arange(case.size)
+        needed = every if subject.counts_zeros else _not_zero(case, after)
+        return part_of(case, needed) if len(needed) < case.size / 2 else Part(case, every)
     if case.size <= AFFORDABLE:
         return Part(case, np.arange(case.size))
     starts = np.cumsum([0, *(param.size for param in case.parameters)])
-    chosen = [start + edges(param.size) for start, param in zip(starts, case.parameters, strict=False)]
-    return part_of(case, np.unique(np.concatenate([*chosen, *_furthest(case, after, computed)])))
+    kept = [start + edges(param.size) for start, param in zip(starts, case.parameters, strict=False)]
+    return part_of(case, np.unique(np.concatenate([*kept, *_furthest(case, after, computed)])))
 
 
 def _not_zero(case: Case, after: Array) -> Array:

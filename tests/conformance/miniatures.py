@@ -119,10 +119,10 @@ class ChangesInputs(Misbehaving):
 
 
 class Uphill(Misbehaving):
-    """Diverges: the gradient with the wrong sign, as no dialect has it."""
+    """Diverges: parameters grow by a tenth in every step, as in no formula near the documented one."""
 
     def misbehave(self, grads, parameters):
-        return [-param for param in parameters]
+        return [np.asarray(param * 1.1, param.dtype) for param in parameters]
 
 
 class OnlySgdCrashes(Correct):

@@ -238,3 +238,10 @@ def test_a_pole_within_reach_of_the_base_is_not_bounded(form: Format) -> None:
     for exponent in (0, 2):
         assert np.isfinite((about(0.5, 1, form) ** exponent).bound)
     assert not np.isfinite((about(0.5, 1, form) ** 0.5).bound)
+
+
+@formats
+def test_the_bound_of_a_root_is_what_the_lower_end_loses_whatever_the_sign_might_be(form: Format) -> None:
+    for nonnegative in (False, True):
+        root = np.sqrt(about(4, 0.5, form, (1,), nonnegative))
+        assert float(root.bound[0]) == pytest.approx(2 - 3.5**0.5, rel=0.1)

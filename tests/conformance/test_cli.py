@@ -215,6 +215,8 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
         (("check", "numpy", "--dtype", "float31"), "unknown dtype 'float31', must be one of: float16, bfloat16"),
         (("check", "numpy", "--effort", "huge"), "unknown effort 'huge', must be one of: quick, standard, thorough"),
         (("check", "numpy", "--seed", "-1"), "--seed = '-1', must be a whole number of at least 0 or `random`"),
+        (("check", "numpy", "--search", "none"), "--search = 'none', must be a number of seconds or `off`"),
+        (("check", "numpy", "--search", "-1"), "--search = '-1', must be a number of seconds above 0"),
         (("check", "numpy", "--seed", "1.5"), "--seed = '1.5'"),
         (("check", "numpy", "-n", "0"), "-n = '0', must be a whole number of at least 1"),
         (("check", "numpy", "-n", "two"), "-n = 'two'"),

@@ -178,15 +178,22 @@ def test_a_number_rounded_in_one_of_its_uses_is_found() -> None:
     assert found.verdict.reason == "the documented rule; rho in float32 in some uses"
 
 
-def test_what_nothing_explains_is_located_in_a_slot() -> None:
+def test_what_is_declared_nowhere_is_located_in_a_slot() -> None:
     fault = FAULTS["decayed_adagrad_square_missing"]
     found = diagnosed(fault.target(), "decayed_adagrad")
-    assert (found.verdict.verdict, found.explanation) == ("diverges", None)
+    assert (found.verdict.verdict, found.verdict.dialect, found.explanation) == ("dialect", "found", None)
+    assert found.verdict.computes == Computes(None, "square(grad) -> abs(grad)", True)
+    assert found.effect is not None
+    assert found.effect > 1e-3
     assert found.divergence is not None
     assert (found.divergence.slot, found.divergence.step) == ("moment", 1)
     assert found.divergence.compared == ("moment",)
     text = text_of(fault.target(), "decayed_adagrad", "float32")
-    assert "DIVERGES" in text
+    assert "ANOTHER RULE, which is declared nowhere: found by search" in text
+    assert "documented  moment <- decay*moment + (1 - decay)*square(grad)" in text
+    assert "found       moment <- decay*moment + (1 - decay)*abs(grad)" in text
+    assert "decayed_adagrad float32 dialect:found square(grad) -> abs(grad)" in text
+    assert "does not compute its document (fluid.optimizer.DecayedAdagradOptimizer (page 000))" in text
     assert "first divergence at step 1 in slot moment" in text
     assert "smallest counterexample found: 1 step, 1 tensor, 1 element" in text
     assert "learning rates" in text

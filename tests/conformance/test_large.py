@@ -24,6 +24,7 @@ from optimetry.conformance.cases.large import (
     to_json,
 )
 from optimetry.conformance.cases.sparse import SPARSE
+from optimetry.conformance.cases.strategies import PARAMETERS, PATTERNS
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.naming.explanation import Explanation
@@ -125,11 +126,22 @@ def test_zeros_change_no_norm(optimizer: str, dtype: str) -> None:
     assert few.bound.max() < (0.01 if dtype == "float16" else 1e-5)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_norm_that_is_cut_off_late_shows_in_sparse_tensors_alone(sparse: bool) -> None:
+    scales = [scale for scale in SCALES if not scale.long and scale.sparse == sparse]
+    reason = contradicted(FAULTS["norm_of_one_launch"].target(), "clip_by_norm", *scales)
+    assert (reason is not None) == sparse
+
+
 def test_a_zero_that_a_target_moves_is_compared() -> None:
     case = case_of("lamb", Scale(((4099,),), steps=2, sparse=True))
     after = np.zeros((2, 4099))
     after[1, 3000] = np.nan
     assert 3000 in sampled(case, after, documented_class("lamb").of(case.hyper)).columns
+
+
+def test_what_large_cases_add_replaces_nothing_that_is_drawn() -> None:
+    assert SPARSE not in {*PATTERNS, *PARAMETERS}
 
 
 def test_a_compression_counts_zeros() -> None:

@@ -57,7 +57,7 @@ def test_every_two_classes_are_ten_times_the_slack_apart(name: str, dtype: str) 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_whoever_computes_a_class_is_named_and_no_other_is_near(name: str, dtype: str) -> None:
     classes = classes_of(name)
-    for one in classes[:: max(len(classes) // 20, 1)]:
+    for one in classes[:: max(len(classes) // 8, 1)]:  # that all are apart is shown above
         probed = Probed.of(computing(one), name, dtype, Guard())
         (nearest, agreement), *others = probed.agreements()
         assert nearest is one

@@ -20,6 +20,7 @@ from optimetry.conformance.naming.mistakes import Mistake, Mistaken
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import mistakes_of_runs, surviving
+from optimetry.conformance.naming.runs.precision import stored
 from optimetry.conformance.naming.runs.skipped import SIZES, of_all_sizes, places_left_out
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.bounded import Bounded
@@ -112,14 +113,14 @@ def test_every_two_lists_of_elements_differ_in_the_sizes_that_tell_them_apart() 
 def test_a_number_in_storage_is_known_exactly_unless_its_bound_crosses_a_boundary() -> None:
     dtype = np.dtype(ml_dtypes.bfloat16)
     value, near = 1.00001, 1 + 2.0**-8  # half way between 1 and the next bfloat16
-    stored = Bounded(np.array([value, near]), np.array([1e-6, 1e-6]), FORMATS["float32"]).stored_in(dtype)
-    np.testing.assert_array_equal(stored.value[0], 1.0)
-    assert stored.bound[0] == 0
-    assert stored.bound[1] == 2.0**-7
+    held = stored(Bounded(np.array([value, near]), np.array([1e-6, 1e-6]), FORMATS["float32"]), "bfloat16")
+    np.testing.assert_array_equal(held.value[0], 1.0)
+    assert held.bound[0] == 0
+    assert held.bound[1] == 2.0**-7
     rng = np.random.default_rng(0)
     values = rng.normal(size=200)
     bounds = 10.0 ** rng.uniform(-6, 0, 200)
-    ends = Bounded(values, bounds, FORMATS["float32"]).stored_in(dtype)
+    ends = stored(Bounded(values, bounds, FORMATS["float32"]), "bfloat16")
     for share in (-SLACK, -0.3, 0.7, SLACK):
         rounded = (values + share * bounds).astype(dtype).astype(np.float64)
         assert (np.abs(rounded - ends.value) <= ends.bound).all()

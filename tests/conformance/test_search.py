@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.edits import Edit, edits_throughout, others_of, others_within
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.nearby import Budget
+from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import probes_of
-from optimetry.conformance.naming.programs import first_state, program_of, replaced, text_of, updated
+from optimetry.conformance.naming.programs import first_state, program_of, replaced, updated
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.numerics.agreement import explains
@@ -23,6 +26,8 @@ from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rule import RULES, State
 
+FEW = Effort("few", 12, 1)
+
 FOUND = {
     "sgd_gradient_squared": "grad -> square(grad)",
     "sgd_restarts_from_zero": "param - lr*grad -> -(lr*grad)",
@@ -30,7 +35,7 @@ FOUND = {
     "adagrad_old_moment": "new moment -> moment in the parameter alone",
     "adagrad_epsilon_squared": "epsilon -> square(epsilon)",
     "adagrad_maximum_for_the_sum": "new moment -> maximum(moment, square(grad))",
-    "adagrad_initial_value_is_a_root": "initial_accumulator_value -> sqrt(initial_accumulator_value)",
+    "adagrad_initial_value_is_a_root": "initial moment: initial_accumulator_value -> sqrt(initial_accumulator_value)",
     "decayed_adagrad_weights_swapped": "decay -> 1 - decay",
     "adadelta_gradient_average_for_both": "rho*avg_squared_update -> rho*avg_squared_grad",
     "adam_beta2_in_the_first_correction": "beta1**t -> beta2**t",
@@ -42,7 +47,11 @@ FOUND = {
     "ftrl_l2_for_the_threshold": "abs(new linear_accum) > l1 -> abs(new linear_accum) > l2",
     "lars_momentum_norms_swapped": "norm(param) and norm(grad) exchanged",
     "lars_momentum_decay_missing_in_the_velocity": "grad + lars_weight_decay*param -> grad",
+    "asgd_divided_by_all_batches": "minimum(t, batch_num) -> batch_num",
+    "asgd_batch_never_reached": "steps between history: batch_num -> maximum(batch_num - 1, 1)",
     "lamb_ratio_inverted": "lr*(...) -> lr/(...)",
+    "upper_end_only": "maximum(grad, min) -> grad",
+    "softly_clipped": "maximum(norm(grad), clip_norm) -> norm(grad) + clip_norm",
 }
 """Planted mutations of one token, each with the edit that must be named."""
 
@@ -69,11 +78,11 @@ def test_a_mutated_formula_is_found_and_written(name):
 
 
 def two_edits(rule, parameters, memory):
-    """Adagrad with the old moment, and epsilon below the root."""
+    """Adagrad without a square, and with that of epsilon."""
 
     def update(self, param, grad, state, lr, t):
-        moment = state.moment + np.square(grad)
-        return param - lr * grad / np.sqrt(state.moment + self.epsilon), State(moment=moment)
+        moment = state.moment + np.abs(grad)
+        return param - lr * grad / (np.sqrt(moment) + np.square(self.epsilon)), State(moment=moment)
 
     kind = type("Twice", (type(rule),), {"update": update})
     return RuleRun(kind.of(rule.hyper()), parameters)
@@ -84,7 +93,10 @@ def test_two_edits_are_found_where_one_is_not_enough():
     assert found_in(target, "adagrad") == []
     budget = Budget()
     (found, *_) = found_in(target, "adagrad", budget, 2)
-    assert found.lines[0][1] == "param <- param - lr*grad/sqrt(moment + epsilon)"
+    assert [after for _, after in found.lines] == [
+        "param <- param - lr*grad/(sqrt(new moment) + square(epsilon))",
+        "moment <- moment + abs(grad)",
+    ]
     assert not budget.ended
     assert budget.programs > 100_000
 
@@ -96,6 +108,23 @@ def test_a_search_that_is_ended_says_so_and_keeps_what_was_found():
     assert budget.ended
     fault = FAULTS["adagrad_old_moment"]
     assert found_in(fault.target(), "adagrad", Budget(1e-9), 2)[0].name == FOUND["adagrad_old_moment"]
+
+
+def test_check_searches_unless_it_is_told_not_to():
+    engines = [FAULTS["momentum_gradient_subtracted"].target()]
+    (found,) = judge(engines, "momentum", "float32", effort=FEW, seed=0)
+    assert (found.verdict, found.dialect, found.computes.found) == ("dialect", "found", True)
+    assert found.computes.formula == FOUND["momentum_gradient_subtracted"]
+    (without,) = judge(engines, "momentum", "float32", effort=FEW, seed=0, search=None)
+    assert (without.verdict, without.computes.found) == ("diverges", False)
+    assert without.law == found.law
+
+
+def test_a_verdict_says_that_the_search_was_ended():
+    target = Instead(lambda rule, parameters: two_edits(rule, parameters, {}), "adagrad")
+    (verdict,) = judge([target], "adagrad", "float32", effort=FEW, seed=0, search=1e-9)
+    assert verdict.verdict == "diverges"
+    assert "; the search was ended after " in verdict.reason
 
 
 def test_noise_and_another_algorithm_are_no_edit_of_the_formula():
@@ -114,14 +143,14 @@ def test_noise_and_another_algorithm_are_no_edit_of_the_formula():
     assert found_in(adam, "momentum", None, 2) == []
 
 
-@pytest.mark.parametrize("optimizer", [name for name in RULES if name != "asgd"])
+@pytest.mark.parametrize("optimizer", RULES)
 def test_a_traced_update_computes_what_the_rule_does(optimizer):
     case = next(
         iter(probes_of(optimizer, "float64") or drawn_cases(subject_named(optimizer), "float64", seed=0, count=1))
     )
     rule = subject_named(optimizer).of(case.hyper)
     param, grad = (np.linspace(low, 2.0, 6).reshape(2, 3) for low in (-1.0, 0.5))
-    slots = {slot: np.abs(param) + 0.25 for slot in rule.slots}
+    slots = {slot: np.abs(param) + 0.25 + x for slot, x in rule.initial_state(param).items()}
     given = param, grad, State(**slots), 0.3, 3
     program = program_of(rule)
     after, state = updated(program, vars(rule), *given)
@@ -132,8 +161,14 @@ def test_a_traced_update_computes_what_the_rule_does(optimizer):
     assert {slot: x.tolist() for slot, x in first.items()} == {slot: x.tolist() for slot, x in must_first.items()}
 
 
-def test_a_rule_that_counts_its_batches_is_not_traced():
-    assert program_of(subject_named("asgd").of({})) is None
+def test_of_a_slot_with_an_entry_for_each_batch_the_one_of_the_step_is_traced():
+    program = program_of(subject_named("asgd").of({"batch_num": 3}))
+    assert text_of(program["d"]) == "d + grad - history"
+    assert (program["history"], program["steps between history"]) == ("grad", "batch_num")
+
+
+def test_what_chooses_the_largest_elements_is_not_traced():
+    assert program_of(subject_named("dgc_compress").of({"momentum": 0.5})) is None
 
 
 def test_a_flag_chooses_between_the_branches_of_the_formula():

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import random
+import resource
 import shutil
 import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ LEAST = 0.95
 UNNOTICED = ("survived", "no tests")  # `no tests`: none calls the function
 UNFINISHED = ("not checked",)
 TRIED_AGAIN = (*UNNOTICED, *UNFINISHED, "timeout")  # on a busy machine tests that pass may run out of time
+MEMORY = 8 * 2**30  # bytes of addresses
 EQUIVALENT = ROOT / "tests" / "mutation" / "equivalent.toml"
 
 
@@ -120,8 +122,11 @@ def tested(folder: Folder, workspace: Path, sample: int | None, seed: int, fresh
         changes = {name: Change.of(in_tree(before[name][0]), diffs[name]) for name in names}
         wanted = [name for name in names if changes[name] not in known]
         pending = [name for name in wanted if before[name][1] in TRIED_AGAIN]
-        if pending:
-            run(pending, workspace, workers)
+        finish(
+            pending,
+            lambda names: run(names, workspace, workers),
+            lambda names: [name for name in names if kept.statuses()[name][1] in UNFINISHED],
+        )
         after = kept.statuses()
         outdated = tuple(stale(known, Path("mutants"), folder))
     if pending and all(after[name][1] == "uncollected" for name in pending):
@@ -130,18 +135,49 @@ def tested(folder: Folder, workspace: Path, sample: int | None, seed: int, fresh
     return Score(folder.name, mutants, len(names) - len(wanted), outdated)
 
 
-def run(names: Sequence[str], workspace: Path, workers: int) -> None:
-    """Let mutmut run mutants; what it writes is shown on a terminal, else when it fails."""
+def finish(
+    names: Sequence[str], run: Callable[[Sequence[str]], str | None], left: Callable[[Sequence[str]], Sequence[str]]
+) -> None:
+    """Run mutants; what a run leaves that ends early is run again, as long as each run tries some.
+
+    Args:
+        names: of the mutants.
+        run: runs mutants, and returns why it ended early if it did.
+        left: those of them that have not been tried.
+    """
+    while names:
+        failure, before = run(names), len(names)
+        names = left(names)
+        if len(names) == before:
+            sys.exit(failure or f"mutmut tries none of {len(names)} mutants")
+
+
+def run(names: Sequence[str], workspace: Path, workers: int) -> str | None:
+    """Let mutmut run mutants; what it writes is shown on a terminal, or else returned when it fails."""
     command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(workers), *names]
     shown = sys.stdout.isatty()
     log = workspace / "mutmut.log"
     with log.open("w", encoding="utf-8") as file:
         ended = subprocess.run(
-            command, env=environment(workspace), stdout=None if shown else file, stderr=subprocess.STDOUT, check=False
+            command,
+            env=environment(workspace),
+            stdout=None if shown else file,
+            stderr=subprocess.STDOUT,
+            check=False,
+            preexec_fn=_limited,
         )
-    if ended.returncode:
-        text = "" if shown else log.read_text(encoding="utf-8")[-4000:]
-        sys.exit(f"{text}\nmutmut ended with status {ended.returncode}: the tests must pass before anything is mutated")
+    if not ended.returncode:
+        return None
+    text = "" if shown else log.read_text(encoding="utf-8")[-4000:]
+    return f"{text}\nmutmut ended with status {ended.returncode}: the tests must pass before anything is mutated"
+
+
+def _limited() -> None:
+    """Bound the memory of this process and those it starts: a mutant may allocate without end.
+
+    Without a bound the system ends some process when memory is used up, which need not be the one that uses it.
+    """
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def drawn(names: Iterable[str], sample: int | None, seed: str) -> list[str]:

@@ -10,6 +10,7 @@ from optimetry.reference import SGD
 from optimetry.reference.errors import ArgumentError, HyperparameterError, OptimetryError, ProgramError, UsageError
 from optimetry.reference.programs import Variable, layers
 from optimetry.reference.programs.pipeline import PipelineOptimizer
+from optimetry.reference.programs.sections import split
 from tests.reference.random_programs import chain, feeds, piped, same_bits
 from tests.reference.small import fresh
 
@@ -86,6 +87,17 @@ def test_wrong_cuts_are_named_and_change_nothing(
     with pytest.raises(error, match=text):
         PipelineOptimizer(SGD(0.1), cuts(*variables)).minimize(variables[2])
     assert (program.operators, program.variables) == before
+
+
+def test_a_section_that_would_read_what_a_later_one_writes_is_refused() -> None:
+    """A forward operator behind the backward ones, which reads the gradient of the first layer."""
+    with fresh():
+        first = layers.fc(layers.data("x", [None, 3]), 3, name="a")
+        loss = layers.mean(layers.fc(first, 3))
+        (gradient,) = (gradient for parameter, gradient in SGD(0.1).backward(loss) if parameter.name == "a.w_0")
+        layers.mean(gradient)
+    with pytest.raises(ProgramError, match=f"{gradient.name} is written in a later section of the pipeline"):
+        split(loss.program, [[first], [loss]])
 
 
 def test_training_needs_minimize_values_and_feeds_that_fit() -> None:

@@ -69,6 +69,13 @@ def test_what_cannot_be_named_is_set_in_bold():
     assert cell(dataclasses.replace(GOOD, verdict="diverges")).startswith("**diverges**")
 
 
+def test_a_formula_that_was_found_is_shown():
+    computes = Computes(None, "grad -> -grad", True)
+    verdict = dataclasses.replace(GOOD, verdict="dialect", dialect="found", computes=computes)
+    assert cell(verdict) == "`grad -> -grad` (0.500; 3 ULP)"
+    assert str(computes) == "found: grad -> -grad"
+
+
 def test_rules_that_one_framework_lacks_have_an_empty_cell():
     other = Results(HEADER, [dataclasses.replace(GOOD, optimizer="adam")])
     rows = matrix([Results(HEADER, [GOOD]), other]).splitlines()[2:]

@@ -17,6 +17,7 @@ from optimetry.conformance.laws.universal import missing_gradient
 from optimetry.conformance.laws.variations import rescaled
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS
@@ -101,8 +102,19 @@ def _numbers(subject: Subject, name: str) -> Iterator[Mistake]:
 
 
 def stored(number: Any, name: str) -> Any:
-    """Round a number of any kind to a format and back."""
-    return number.stored_in(FORMATS[name].dtype) if isinstance(number, Bounded) else through(name)(np.asarray(number))
+    """Round a number of any kind to a format and back, as storage does.
+
+    A `Bounded` one is known exactly where all within reach rounds to one number. Rounding is monotone, so the ends
+    bound what lies between them. For an evaluation that regroups, the slack times the bound is within reach.
+    """
+    held = through(name)
+    if not isinstance(number, Bounded):
+        return held(np.asarray(number))
+    reach = SLACK * number.bound
+    with np.errstate(all="ignore"):
+        ends = (number.value, number.value - reach, number.value + reach)
+        value, low, high = (held(x.astype(np.float64)).astype(x.dtype) for x in ends)
+        return Bounded(value, np.maximum(high - value, value - low), number.form, number.nonnegative)
 
 
 @dataclass(frozen=True)

@@ -180,11 +180,6 @@ OUTCOMES = {
     "ftrl_linear_never_accumulated": _ANEW.format("linear_accum"),
     "asgd_history_never_stored": _ANEW.format("history"),
     "adam_maximum_for_the_average": "diverges",  # two edits, which `optimetry check` does not search for by itself
-    **{
-        f"asgd_{name}": "diverges"  # the search cannot trace a rule that chooses a batch by the number of the step
-        for name, *_ in MUTATIONS["asgd"]
-        if name != "history_never_stored"
-    },
 }
 """The outcomes of mutations that are no edit that the search finds."""
 

@@ -266,7 +266,7 @@ enter(
         "takes no gradient for a whole gradient with NaN or an infinity in it",
         "a parameter whose gradient is not finite is left out of the step",
         hooked(grads=_none_unless_finite),
-        rejected_by="nonfinite_gradients_act",
+        rejected_by="nonfinite_gradients_stay",
     ),
     beside(
         "clipped_at_ten",

@@ -6,7 +6,7 @@ from optimetry.conformance.selftest.faults.mutations import enter_mutations
 
 MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "torch.sgd": (
-        ("dampens_the_first_gradient", "* grad if t > 1 else grad", "* grad"),
+        ("dampens_the_first_gradient", "np.where(t > 1, later, grad)", "later"),
         ("decay_subtracted", "param, self.weight_decay)", "-param, self.weight_decay)"),
         ("dampening_ignored", "(1 - self.dampening) * grad", "grad"),
         ("dampening_of_the_buffer", "(1 - self.dampening) * grad", "grad - self.dampening * state.momentum_buffer"),
@@ -126,12 +126,40 @@ COMPUTES = {
     "torch.adagrad_initial_value_ignored": "initial_accumulator_value = 0 whatever is given",
     "torch.rmsprop_centered_ignored": "centered = false whatever is given",
     "torch.rmsprop_momentum_ignored": "momentum = 0 whatever is given",
+    "torch.radam_never_rectified": "beta2 = 0.5 whatever is given",
     "torch.rprop_no_smallest": "step_size_min = 0 whatever is given",
     "torch.asgd_power_dropped": "alpha = 1 whatever is given",
 }
 """The mutations that are the documented rule with other hyperparameters: which."""
 
-OUTCOMES: dict[str, str] = {}
+NOT_FOUND = (
+    "torch.sgd_dampens_the_first_gradient",
+    "torch.sgd_dampening_of_the_buffer",
+    "torch.sgd_dampens_without_momentum",
+    "torch.sgd_nesterov_of_the_old_buffer",
+    "torch.adam_correction_of_the_step_before",
+    "torch.adamw_decay_coupled",
+    "torch.adamw_decay_after_the_step",
+    "torch.nadam_schedule_missing",
+    "torch.nadam_schedule_one_step_behind",
+    "torch.nadam_product_with_the_next",
+    "torch.nadam_not_ahead",
+    "torch.asgd_decay_missing",
+    "torch.asgd_decay_without_the_rate",
+    "torch.asgd_returns_the_average",
+    "torch.radam_threshold_of_the_paper",
+    "torch.radam_no_first_steps",
+    "torch.radam_rectification_missing",
+    "torch.radam_correction_under_no_root",
+    "torch.radam_epsilon_corrected",
+    "torch.rprop_clamps_the_first_size",
+)
+"""No single edit of the traced formula: two places, another constant, or what a first step begins with."""
+
+OUTCOMES = {
+    **dict.fromkeys(NOT_FOUND, "diverges"),
+    "torch.asgd_rate_kept": "diverges: documented, but starts eta and mu and ax and the step count anew in every step",
+}
 """The outcomes of mutations that are no edit that the search finds."""
 
 enter_mutations(MUTATIONS, {}, COMPUTES, OUTCOMES)

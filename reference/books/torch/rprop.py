@@ -43,7 +43,7 @@ class Rprop(Rule):
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         grad = directed(grad, self.maximize)
-        old_size = state.step_size if t > 1 else state.step_size + lr
+        old_size = np.where(t > 1, state.step_size, state.step_size + lr)
         product = state.prev * grad
         larger = np.minimum(old_size * self.etaplus, self.step_size_max)
         smaller = np.maximum(old_size * self.etaminus, self.step_size_min)

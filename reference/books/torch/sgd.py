@@ -50,7 +50,8 @@ class SGD(Rule):
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         grad = with_decay(directed(grad, self.maximize), param, self.weight_decay)
-        buffer = self.momentum * state.momentum_buffer + (1 - self.dampening) * grad if t > 1 else grad
+        later = self.momentum * state.momentum_buffer + (1 - self.dampening) * grad
+        buffer = np.where(t > 1, later, grad)
         direction = grad + self.momentum * buffer if self.nesterov else buffer
         direction = np.where(self.momentum != 0, direction, grad)
         return param - lr * direction, State(momentum_buffer=buffer)

@@ -1,0 +1,61 @@
+"""Writes expressions as formulas, in the notation of the rules' docstrings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from optimetry.conformance.naming.programs import Expression
+
+SIGNS = {
+    "bitwise_or": ("or", -2),
+    "bitwise_and": ("and", -1),
+    "greater": (">", 0),
+    "greater_equal": (">=", 0),
+    "less": ("<", 0),
+    "less_equal": ("<=", 0),
+    "not_equal": ("!=", 0),
+    "equal": ("==", 0),
+    "add": ("+", 1),
+    "subtract": ("-", 1),
+    "multiply": ("*", 2),
+    "divide": ("/", 2),
+    "power": ("**", 4),
+}
+"""How operations are written between their operands, and how strongly they bind."""
+
+
+def text_of(expression: Expression, names: Mapping[Expression, str] | None = None) -> str:
+    """Write an expression as a formula; ``names`` are parts that are written by a name."""
+    return _written(expression, names or {})[0]
+
+
+def _written(expression: Expression, names: Mapping[Expression, str]) -> tuple[str, int]:
+    if expression in names:
+        return names[expression], 9
+    if not isinstance(expression, tuple):
+        return (f"{expression:g}" if isinstance(expression, float) else str(expression)), 9
+    name, *operands = expression
+    texts = [_written(operand, names) for operand in operands]
+    if name == "sqrt" and _is_sum_of_squares(operands[0]):
+        return f"norm({text_of(operands[0][1][1], names)})", 9
+    if name == "negative":
+        return f"-{_within(texts[0], 3)}", 3
+    if name not in SIGNS:
+        called = {"absolute": "abs"}.get(name, name)
+        return f"{called}({', '.join(text for text, _ in texts)})", 9
+    sign, binding = SIGNS[name]
+    left, right = texts
+    after = binding + (name in ("subtract", "divide", "power"))
+    before = binding + (name == "power")
+    gap = " " if binding <= 1 else ""
+    return f"{_within(left, before)}{gap}{sign}{gap}{_within(right, after)}", binding
+
+
+def _is_sum_of_squares(part: Any) -> bool:
+    return isinstance(part, tuple) and part[0] == "sum" and isinstance(part[1], tuple) and part[1][0] == "square"
+
+
+def _within(written: tuple[str, int], binding: int) -> str:
+    text, own = written
+    return text if own >= binding else f"({text})"
