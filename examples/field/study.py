@@ -239,11 +239,11 @@ def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
     open_ones = [one for one in found if one.agreement != "yes"]
     if open_ones:
         lines += ["", "## Where verdict and source differ, or no name was found", ""]
-        lines += [
-            f"- {one.pair.library} {one.pair.rule} {verdict.dtype}, {one.agreement.strip('*')}: {verdict.reason}"
-            for one in open_ones
-            for verdict in one.verdicts
-        ]
+    for one in open_ones:
+        what = f"{one.pair.library} {one.pair.rule}"
+        for verdict in one.verdicts:
+            reason = verdict.reason or verdict_text(verdict)
+            lines.append(f"- {what} {verdict.dtype}, {one.agreement.strip('*')}: {reason}")
     return "\n".join(lines) + "\n"
 
 
