@@ -196,6 +196,10 @@ def figures(found: Sequence[Finding]) -> list[tuple[str, str]]:
         ("of these falsely accepted", str(sum(one.falsely_accepted for one in found))),
         ("of these nameable", str(len(nameable))),
         ("named as in the source", f"{named} ({named / max(1, len(nameable)):.0%})"),
+        (
+            "of these by a formula that was found, which a person read",
+            str(sum(bool(one.pair.found) for one in nameable if one.named)),
+        ),
         ("read in the source again because of the verdict", str(sum(bool(one.pair.corrected) for one in found))),
         ("given another name", str(sum(one.misnamed for one in found))),
     ]
