@@ -25,7 +25,8 @@ CHOICES: Mapping[np.ufunc, np.ufunc] = {np.maximum: np.fmax, np.minimum: np.fmin
 """Functions that return NaN where either operand is NaN, with those that return the other operand."""
 
 AS_NUMPY, KEPT, DROPPED = "as NumPy", "kept", "dropped"
-"""A comparison with NaN is false, or the choice that it makes gives NaN, or a maximum is the other operand."""
+"""A comparison with NaN is false, or the choice that it makes gives NaN, or a maximum is the other operand; a sign made
+of comparisons is then 0."""
 
 
 class Reading(Working):
@@ -46,6 +47,8 @@ class Reading(Working):
         if self.nan == DROPPED:
             ufunc = CHOICES.get(ufunc, ufunc)
         result = self._read(super().__array_ufunc__(ufunc, method, *inputs, **kwargs))
+        if ufunc is np.sign and self.nan == DROPPED:
+            result[np.isnan(result)] = 0  # formed as `(x > 0) - (x < 0)`
         if ufunc in COMPARISONS:
             result.unordered = sum(np.isnan(np.asarray(operand)) for operand in inputs) > 0
         return result

@@ -303,8 +303,8 @@ def test_whoever_breaks_a_law_of_every_rule_has_no_name() -> None:
 def test_engines_of_one_finding_share_a_section() -> None:
     class Three(NumpyTarget):
         def engines(self) -> list[Any]:
-            others = class_named("adagrad", "epsilon_inside"), documented_class("adagrad")
-            return [NumpyTarget(), *(computing(one, one.name) for one in others)]
+            rules = class_named("adagrad", "epsilon_inside"), documented_class("adagrad")
+            return [NumpyTarget(), *(computing(one, one.name) for one in rules)]
 
     text = text_of(Three(), "adagrad", "float32", "float64")
     assert text.count("CONFORMS") == text.count("ANOTHER RULE") == 1

@@ -155,7 +155,9 @@ def test_an_honest_target_does_nothing_beside_its_rule(optimizer: str, refuted: 
     assert found_of(NumpyTarget(), optimizer, refuted=refuted) is None
 
 
-@pytest.mark.parametrize("style", [style for style in STYLES.values() if "momentum" in rules_of(style)][::4], ids=str)
+@pytest.mark.parametrize(
+    "style", [style for style in STYLES.values() if "momentum" in rules_of(style)][::4], ids=lambda style: style.name
+)
 def test_an_honest_equivalent_does_nothing_beside_its_rule(style: Any) -> None:
     assert found_of(StyledTarget(style), "momentum", refuted=True) is None
 
