@@ -22,13 +22,15 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
     """Return the laws that a rejected target breaks beyond the rounding of what it computes.
 
     With an explanation, the universal ones are tried again with the bound of the formula that it gives; the others are
-    no laws of that formula. Without one, all are, with the widest bound of all named formulas: what is unknown may
-    round like any. A law that no bound entered the second time is broken by a target that differs each time, and stays.
+    no laws of that formula, unless it is the documented one. Without one, all are, with the widest bound of all named
+    formulas: what is unknown may round like any. A law that no bound entered the second time is broken by a target that
+    differs each time, and stays.
 
     Raises:
         TargetFault: the target breaks the protocol.
     """
     formula = widest if explanation is None else explanation.expected
+    of_all = explanation is None or explanation.rule.documented
     bounded: list[Case] = []
 
     def noted(case: Case) -> Expected:
@@ -37,7 +39,7 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
 
     kept = {}
     for name, each in laws.broken.items():
-        if explanation is None or each.law.universal:
+        if of_all or each.law.universal:
             bounded.clear()
             found = each.law.broken(target, each.case, guard, noted)
             if found is not None:

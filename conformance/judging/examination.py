@@ -194,11 +194,11 @@ class Examination:
         return {**named, "computes": computes, "reason": explanation.reason + alike, "counterexample": shown}
 
     def _lawful(self, explanation: Explanation | None) -> tuple[Explanation | None, Law | None]:
-        """Return an explanation if no universal law is broken beyond its rounding, else the law that is."""
+        """Return an explanation if none of its laws is broken beyond its rounding, else the law that is."""
         if explanation is None or not self.laws.broken:
             return explanation, None
         broken = confirmed(self.target, self.laws, explanation, self.guard)
-        return (None, broken.ordered[0].law) if broken.universal else (explanation, None)
+        return (None, broken.ordered[0].law) if broken.broken else (explanation, None)
 
     def _unexplained(self, identity: Identity, law: Law | None, case: Case, after: Array) -> dict[str, Any]:
         """Build the verdict on an engine that nothing explains as a whole."""

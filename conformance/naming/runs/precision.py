@@ -22,7 +22,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.rules import RuleSubject
-from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
+from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.rule import Rule, State
 
@@ -79,7 +79,7 @@ def _with_gradients(change: Callable[[Array], Array]) -> Callable[[Case], Case]:
 
 def _numbers(subject: Subject, name: str) -> Iterator[Mistake]:
     """Yield the numbers of a subject, rounded: its hyperparameters, the learning rate, or both."""
-    real = [number for number in subject.numbers if number != LEARNING_RATE]
+    real = [parameter.name for parameter in subject.hyperparameters() if parameter.kind is float]
     dtype = FORMATS[name].dtype
 
     def rounded(number: float) -> float:
