@@ -22,15 +22,15 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
     """Return the laws that a rejected target breaks beyond the rounding of what it computes.
 
     With an explanation, the universal ones are tried again with the bound of the formula that it gives; the others are
-    no laws of that formula, unless it is the documented one. Without one, all are, with the widest bound of all named
-    formulas: what is unknown may round like any. A law that no bound entered the second time is broken by a target that
-    differs each time, and stays.
+    no laws of that formula, or of the documented one only if it is computed precisely. Without one, all are, with the
+    widest bound of all named formulas: what is unknown may round like any. A law that no bound entered the second time
+    is broken by a target that differs each time, and stays.
 
     Raises:
         TargetFault: the target breaks the protocol.
     """
     formula = widest if explanation is None else explanation.expected
-    of_all = explanation is None or explanation.rule.documented
+    documented = explanation is not None and explanation.rule.documented
     bounded: list[Case] = []
 
     def noted(case: Case) -> Expected:
@@ -39,7 +39,7 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
 
     kept = {}
     for name, each in laws.broken.items():
-        if of_all or each.law.universal:
+        if explanation is None or each.law.universal or (documented and each.law.any_arithmetic):
             bounded.clear()
             found = each.law.broken(target, each.case, guard, noted)
             if found is not None:

@@ -109,6 +109,7 @@ def rest(trial: Trial) -> str | None:
     universal=False,
     applies=is_elementwise_rule,
     symptom=True,
+    any_arithmetic=True,
 )
 def nonfinite_gradients_act(trial: Trial) -> str | None:
     for clean, poisoned, step, element in poisonings(trial):

@@ -153,6 +153,7 @@ class Law:
         check: returns None where the law holds on a trial, else what contradicts it.
         slow: whether it takes so long that it is tried on the first case alone, and no case is shrunk for it.
         symptom: whether almost every defect breaks it, so that it tells little of the cause.
+        any_arithmetic: whether it holds for the documented formula however that is computed, with less precision too.
     """
 
     name: str
@@ -162,6 +163,7 @@ class Law:
     check: Check
     slow: bool = False
     symptom: bool = False
+    any_arithmetic: bool = False
 
     def broken(self, target: Target, case: Case, guard: Guard, formula: Formula = expected) -> str | None:
         """Return what contradicts the law on a case, None where nothing does or the law cannot be tried.
@@ -211,6 +213,7 @@ def law(
     applies: Applies = every_subject,
     slow: bool = False,
     symptom: bool = False,
+    any_arithmetic: bool = False,
 ) -> Callable[[Check], Check]:
     """Enter a check into `LAWS` under its function's name.
 
@@ -221,7 +224,7 @@ def law(
     def enter(check: Check) -> Check:
         if check.__name__ in LAWS:
             raise ValueError(f"law {check.__name__} is entered twice")
-        LAWS[check.__name__] = Law(check.__name__, statement, universal, applies, check, slow, symptom)
+        LAWS[check.__name__] = Law(check.__name__, statement, universal, applies, check, slow, symptom, any_arithmetic)
         return check
 
     return enter

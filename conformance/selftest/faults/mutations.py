@@ -45,6 +45,11 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("norm_squared", "norm(param), norm(grad)", "norm(param), norm(grad) ** 2"),
     ),
     "adagrad": (
+        (
+            "guarded_by_the_moment",  # as torchopt has it; beside flushed subnormals NaN alone tells
+            "lr * grad / (np.sqrt(moment) + self.epsilon)",
+            "np.where(moment > 0, lr * grad / (np.sqrt(moment) + self.epsilon), 0.0)",
+        ),
         ("square_missing", "np.square(grad)", "np.abs(grad)"),
         ("maximum_for_the_sum", "state.moment + np.square(grad)", "np.maximum(state.moment, np.square(grad))"),
         ("old_moment", "np.sqrt(moment)", "np.sqrt(state.moment)"),
@@ -149,6 +154,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
 """For each rule: a name, what stands in the rule's source, and what stands there instead."""
 
 REJECTED_BY = {
+    "adagrad_guarded_by_the_moment": "nonfinite_gradients_act",
     "sgd_gradient_squared": "sign_symmetry",
     "adagrad_root_missing": "power_of_two_scaling",
     "adam_ascends": "special_case",
@@ -174,6 +180,7 @@ COMPUTES = {
 _ANEW = "diverges: documented, but starts {} anew in every step"
 
 OUTCOMES = {
+    "adagrad_guarded_by_the_moment": "diverges",
     "momentum_momentum_ignored": _ANEW.format("velocity"),
     "momentum_velocity_never_stored": _ANEW.format("velocity"),
     "ftrl_squares_never_stored": _ANEW.format("squared_accum"),
