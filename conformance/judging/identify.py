@@ -64,11 +64,15 @@ def _narrowed(held: Holding, identity: Identity) -> Identity:
         found = held.holding(explanation.with_numbers(shown.float32))
         if found is not None:
             return found
-    for name in names:
+    alone = [held.holding(explanation.with_numbers((), (name,))) for name in names]
+    sharpest = max((one for one in alone if one), key=lambda one: one.from_explanation.share, default=None)
+    for name in names if sharpest is None else ():
         fewer = tuple(other for other in names if other != name)
         found = held.holding(explanation.with_numbers((), fewer)) if fewer else None
         if found is not None:
             identity, names = found, fewer
+    if sharpest is not None and sharpest.explanation is not None:
+        identity, names = sharpest, sharpest.explanation.arithmetic.float32_in_some_uses
     throughout: tuple[str, ...] = ()
     for name in names:
         others = tuple(other for other in names if other not in (*throughout, name))

@@ -21,10 +21,15 @@ NAMED = [dialect for dialects in DIALECTS.values() for dialect in dialects]
 
 
 def verdict_of(
-    target: Any, optimizer: str, dtype: str = "float32", effort: Effort = QUICK, guard: Guard | None = None
+    target: Any,
+    optimizer: str,
+    dtype: str = "float32",
+    effort: Effort = QUICK,
+    guard: Guard | None = None,
+    search: float | None = 0.0,
 ) -> Verdict:
     """The verdict on a target of one engine."""
-    (verdict,) = judge(engines_of(target), optimizer, dtype, effort=effort, seed=0, guard=guard)
+    (verdict,) = judge(engines_of(target), optimizer, dtype, effort=effort, seed=0, guard=guard, search=search)
     return verdict
 
 

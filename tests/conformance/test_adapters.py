@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging import identify as identifying
+from optimetry.conformance.judging import parts
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.adapters import mistakes
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes
@@ -113,7 +113,7 @@ class Overflowing(Mistaken):
 
 def test_a_mistake_that_excludes_nothing_explains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     one = Overflowing(Explanation(documented_class("momentum")), mistake({"held": {"momentum": 0.0}}))
-    monkeypatch.setattr(identifying, "tiers_of_mistakes", lambda optimizer, dtype, first: iter([[one]]))
+    monkeypatch.setattr(parts, "tiers_of_mistakes", lambda optimizer, dtype, first: iter([[one]]))
     assert verdict_of(Instead(two_mistakes, "momentum"), "momentum").computes == Computes()
 
 

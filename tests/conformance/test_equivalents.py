@@ -19,10 +19,9 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import WRAPPERS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard, trajectory
-from optimetry.reference.books import BOOKS
+from optimetry.reference.rules import RULES
 from tests.conformance.judged import label, verdict_of
 
-RULES = [name for rules in BOOKS.values() for name in rules]
 EFFORT = Effort("equivalents", cases=8, law_cases=0)
 
 

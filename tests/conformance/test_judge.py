@@ -47,13 +47,16 @@ def one_element_wrong(documented: Any, parameters: list[Array]) -> Any:
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("optimizer", SUBJECTS)
 def test_the_reference_conforms_in_working_precision(optimizer: str, dtype: str) -> None:
-    verdict = verdict_of(NumpyTarget(), optimizer, dtype, HALF_QUICK)
+    wide = dtype in ("float32", "float64")
+    effort = HALF_QUICK if wide else QUICK
+    verdict = verdict_of(NumpyTarget(), optimizer, dtype, effort)
     assert (verdict.verdict, verdict.reason) == ("conforms", "")
     assert verdict.computes == Computes("documented")
     assert verdict.share is not None
     assert verdict.share <= 1, "the formula's own order of operations needs no slack"
-    assert verdict.cases == HALF_QUICK.cases
-    assert verdict.vacuous < (0.1 if dtype in ("float32", "float64") else 0.5)
+    assert verdict.cases == effort.cases
+    negative = optimizer == "torch.rmsprop"  # whose variance may be, by its rounding
+    assert verdict.vacuous < (0.1 if wide and not negative else 0.5)
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,8 @@ def test_rules_that_are_the_same_as_far_as_offered_are_named_together() -> None:
     target.pinned = {"rmsprop": {"momentum": 0.0}}
     verdict = verdict_of(target, "rmsprop", effort=FEW)
     assert (verdict.verdict, verdict.dialect) == ("dialect", "epsilon_outside")
-    assert verdict.reason.endswith("as far as it is offered, the same as epsilon_and_learning_rate_outside")
+    alike = "epsilon_and_learning_rate_outside, velocity_of_gradients"
+    assert verdict.reason.endswith(f"as far as it is offered, the same as {alike}")
 
 
 def test_a_formula_that_is_declared_nowhere_is_found_behind_limits() -> None:

@@ -113,7 +113,8 @@ def test_what_is_not_finite_is_said_first_with_where_and_what_should_be(number: 
 
 
 def test_a_symptom_does_not_hide_the_cause() -> None:
-    verdict = judged(FAULTS["asgd_divided_by_all_steps"], "float32")
+    fault = FAULTS["asgd_divided_by_all_steps"]
+    verdict = verdict_of(fault.target(), fault.optimizer, effort=HALF_QUICK, search=None)
     assert verdict.reason.startswith("no known rule explains it: up to ")
     assert "breaks a law: " in verdict.reason
 

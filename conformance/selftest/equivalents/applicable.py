@@ -21,8 +21,8 @@ from optimetry.conformance.selftest.equivalents.expression import (
     rewritten,
     traced,
 )
-from optimetry.reference.books import BOOKS
 from optimetry.reference.rule import Rule
+from optimetry.reference.rules import RULES
 
 LATER = 3
 """The number of an update whose expression has all its terms."""
@@ -31,7 +31,7 @@ LATER = 3
 @cache
 def rules_of(style: Style) -> tuple[str, ...]:
     """Return the names of the rules that a style computes in its own way."""
-    return tuple(name for rules in BOOKS.values() for name, rule in rules.items() if _applies(style, rule))
+    return tuple(name for name, rule in RULES.items() if _applies(style, rule))
 
 
 def _applies(style: Style, rule: type[Rule]) -> bool:
