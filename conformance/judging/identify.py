@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
 from optimetry.conformance.naming.candidates import tiers
+from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.targets.protocol import Target
@@ -52,6 +53,31 @@ def _choices(identity: Identity) -> int:
     return len(identity.explanation.rule.point) if identity.explanation else 0
 
 
+def _sharpest_alone(held: Holding, explanation: Explanation, names: Sequence[str]) -> Identity | None:
+    """Return the same with one number held in float32: of those that explain it, the one with the tightest bound.
+
+    One that needs the slack for regrouping comes behind those that do not.
+    """
+
+    def sharpness(identity: Identity) -> tuple[bool, float]:
+        share = identity.from_explanation.share
+        return share <= 1, share
+
+    found = [held.holding(explanation.with_numbers((), (name,))) for name in names]
+    return max((one for one in found if one), key=sharpness, default=None)
+
+
+def _with_fewer(held: Holding, identity: Identity, names: Sequence[str]) -> Identity:
+    """Return the same without the numbers that can be left out one after the other."""
+    explanation = identity.explanation
+    assert explanation is not None
+    for name in names:
+        names, before = tuple(other for other in names if other != name), names
+        found = held.holding(explanation.with_numbers((), names)) if names else None
+        identity, names = (found, names) if found else (identity, before)
+    return identity
+
+
 def _narrowed(held: Holding, identity: Identity) -> Identity:
     """Return the same with as few numbers held in float32 as the probes, or else the cases, show."""
     explanation = identity.explanation
@@ -64,15 +90,9 @@ def _narrowed(held: Holding, identity: Identity) -> Identity:
         found = held.holding(explanation.with_numbers(shown.float32))
         if found is not None:
             return found
-    alone = [held.holding(explanation.with_numbers((), (name,))) for name in names]
-    sharpest = max((one for one in alone if one), key=lambda one: one.from_explanation.share, default=None)
-    for name in names if sharpest is None else ():
-        fewer = tuple(other for other in names if other != name)
-        found = held.holding(explanation.with_numbers((), fewer)) if fewer else None
-        if found is not None:
-            identity, names = found, fewer
-    if sharpest is not None and sharpest.explanation is not None:
-        identity, names = sharpest, sharpest.explanation.arithmetic.float32_in_some_uses
+    identity = _sharpest_alone(held, explanation, names) or _with_fewer(held, identity, names)
+    assert identity.explanation is not None
+    names = identity.explanation.arithmetic.float32_in_some_uses
     throughout: tuple[str, ...] = ()
     for name in names:
         others = tuple(other for other in names if other not in (*throughout, name))

@@ -22,6 +22,7 @@ from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import mistakes_of_runs, surviving
 from optimetry.conformance.naming.runs.precision import stored
 from optimetry.conformance.naming.runs.skipped import SIZES, of_all_sizes, places_left_out
+from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS
@@ -152,7 +153,8 @@ def found_of(target: Any, optimizer: str, dtype: str = "float32", *, refuted: bo
 @pytest.mark.parametrize("refuted", [True, False])
 @pytest.mark.parametrize("optimizer", ["sgd", "exponential_moving_average"])
 def test_an_honest_target_does_nothing_beside_its_rule(optimizer: str, refuted: bool) -> None:
-    assert found_of(NumpyTarget(), optimizer, refuted=refuted) is None
+    found = found_of(NumpyTarget(), optimizer, refuted=refuted)
+    assert found is None or isinstance(found[0], Split)  # of two rules that are the documented one on these cases
 
 
 @pytest.mark.parametrize(
