@@ -9,7 +9,6 @@ import pytest
 
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.points import named_classes
-from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.search_table import (
     INSIDE,
     KINDS,
@@ -22,12 +21,13 @@ from optimetry.conformance.selftest.search_table import (
     UNTRACED,
     WRONG,
     Trial,
+    edited_faults,
     page,
     tried,
 )
 
 TEXT = (Path(__file__).parents[2] / PAGE).read_text(encoding="utf-8")
-EDITED = [fault for fault in FAULTS.values() if fault.edited]
+EDITED = edited_faults()
 
 
 def counts(kind: str) -> dict[str, int]:
