@@ -19,7 +19,6 @@ from typing import IO, Any, Literal, Self, get_args
 from optimetry.reports.parts import Part
 
 SCHEMA_VERSION = 2
-
 READABLE = (1, SCHEMA_VERSION)
 """The versions that `read` takes; a verdict of schema 1 keeps the name that it was written with."""
 

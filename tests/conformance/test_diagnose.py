@@ -279,7 +279,6 @@ def test_float32_arithmetic_beside_float64_is_recognized() -> None:
 
     found = diagnosed(Single(), "decayed_adagrad", "float64")
     assert (found.verdict.verdict, found.in_float32) == ("diverges", True)
-    assert found.verdict.reason.startswith("no better than the documented rule")
     assert "no better than the documented rule in float32 arithmetic" in report("x", [found], 0)
 
 
@@ -296,8 +295,7 @@ def test_whoever_breaks_a_law_of_every_rule_has_no_name() -> None:
 
     found = diagnosed(Unsteady(), "momentum")
     assert (found.verdict.verdict, found.explanation) == ("diverges", None)
-    assert found.verdict.law is not None
-    assert LAWS[found.verdict.law].universal
+    assert LAWS[str(found.verdict.law)].universal
 
 
 def test_engines_of_one_finding_share_a_section() -> None:
