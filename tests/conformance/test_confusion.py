@@ -41,7 +41,7 @@ def counts(kind: str) -> dict[str, int]:
 
 def diagnoses() -> dict[tuple[str, str, str], str]:
     """What the tables say of each rule, target and dtype."""
-    rows = re.findall(r"^\| (\w+) \| (.+?) \| (float\d+|bfloat16) \| (.+) \|$", TEXT, re.MULTILINE)
+    rows = re.findall(r"^\| ([\w.]+) \| (.+?) \| (float\d+|bfloat16) \| (.+) \|$", TEXT, re.MULTILINE)
     return {(rule, name, dtype): found for rule, name, dtype, found in rows}
 
 
