@@ -106,6 +106,7 @@ class Declared:
 
     Class attributes:
         name: its name, as on the command line.
+        book: the collection of documents that holds it; a name from another book than fluid begins with it.
         elementwise: whether an element of the result depends on the same element of the inputs alone.
         counts_zeros: whether elements that are zero in all inputs change what others become, as no norm does.
 
@@ -114,6 +115,7 @@ class Declared:
     """
 
     name: ClassVar[str]
+    book: ClassVar[str] = "fluid"
     elementwise: ClassVar[bool] = True
     counts_zeros: ClassVar[bool] = False
 

@@ -80,7 +80,6 @@ class Rule(Declared):
     """The base of every update rule.
 
     Class attributes, beside those of `Declared`:
-        book: the collection of documents that holds it; the name of a rule of another book than fluid begins with it.
         slots: the names of the state arrays, in the order of the document.
         learning_rate: the documented default, or None where the document requires a value.
         scaling: how the rule scales, if it does.
@@ -89,7 +88,6 @@ class Rule(Declared):
             where there are none.
     """
 
-    book: ClassVar[str] = "fluid"
     slots: ClassVar[tuple[str, ...]] = ()
     learning_rate: ClassVar[float | None] = None
     scaling: ClassVar[Scaling | None] = None

@@ -13,6 +13,7 @@ from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
+from optimetry.conformance.naming.nearby import SEARCH_SECONDS
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
@@ -27,7 +28,6 @@ examples:
 exit status: 0 it conforms, as far as it is offered; 1 it does not; 2 wrong usage, or the target cannot be loaded."""
 
 DEFAULT_EFFORT = "quick"
-DEFAULT_SEARCH = 60.0
 
 
 def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
@@ -55,7 +55,7 @@ def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
     )
     parser.add_argument("--seed", default="0", metavar="N", help="seed of the cases, or `random` (0)")
     parser.add_argument("--time-limit", default="60", metavar="S", help="seconds one run of the target may take (60)")
-    add_search(parser, DEFAULT_SEARCH)
+    add_search(parser, SEARCH_SECONDS)
     parser.set_defaults(command=diagnose_command, dtypes=tuple(dtypes))
 
 

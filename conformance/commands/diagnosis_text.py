@@ -9,7 +9,8 @@ from typing import Any
 from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.found_text import counted, found_text, wrapped
+from optimetry.conformance.commands.found_text import found_text
+from optimetry.conformance.commands.words import counted, wrapped
 from optimetry.conformance.commands.worked_text import worked_text
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence

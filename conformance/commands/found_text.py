@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.commands.words import counted, wrapped
 from optimetry.conformance.judging.diagnose import Diagnosis, FoundFormula
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.subjects.registry import subject_named
@@ -70,13 +70,3 @@ def _report(diagnosis: Diagnosis, found: FoundFormula) -> Iterator[str]:
             f"At the defaults, on N(0, 1) gradients, parameters end {diagnosis.effect:.1e} of their way apart after "
             "100 steps."
         )
-
-
-def counted(count: int, what: str) -> str:
-    """Write a number of things."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """Break a text into lines, indented."""
-    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")

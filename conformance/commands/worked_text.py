@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.commands.words import wrapped
 from optimetry.conformance.judging.divergence import PARAMETER
 from optimetry.conformance.judging.worked import Row, Worked
 
@@ -19,7 +20,7 @@ def worked_text(worked: Worked, width: int) -> Iterator[str]:
     size = f"step {found.step}, tensor {found.tensor}, element {found.element}"
     hyper = ", ".join(f"{name} = {value:g}" for name, value in found.case.hyper.items())
     said = f"leaves the document at {size}, in {where}; worked through{f' with {hyper}' if hyper else ''}:"
-    yield from textwrap.wrap(said, width, initial_indent="  ", subsequent_indent="    ")
+    yield from wrapped(said, width)
     rows = (*worked.given, *worked.between, *worked.after)
     cells = [_cells(row, found.case, bool(worked.other)) for row in rows]
     returned = f"{'param' if found.slot == PARAMETER else found.slot}, returned"

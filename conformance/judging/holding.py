@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
@@ -73,9 +73,9 @@ class Holding:
         bounds = limits_of(self.target, self.probed.optimizer).bounds
         return bounds or any(reason_unsupported(self.target, case) is not None for case in self.cases())
 
-    def offered(self) -> Iterator[Case]:
-        """Yield the cases that the target offers."""
-        return (case for case in self.cases() if reason_unsupported(self.target, case) is None)
+    def offered(self, cases: Iterable[Case]) -> Iterator[Case]:
+        """Yield those of the cases that the target offers."""
+        return (case for case in cases if reason_unsupported(self.target, case) is None)
 
     def surviving(self, candidates: Sequence[Explanation]) -> tuple[list[Identity], Identity]:
         """The candidates that hold in every probe and on every case, and how far the document is in those tried."""

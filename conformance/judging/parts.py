@@ -23,7 +23,7 @@ from optimetry.conformance.naming.splits import Split, properties
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard, trajectory
 
 MOST = 0.5
@@ -74,7 +74,7 @@ class _Parts(Holding):
         Where several rules explain them with the same mistake, it makes them one rule, and the first names it.
         """
         optimizer, dtype = self.probed.optimizer, self.probed.dtype
-        first = next(self.offered(), None)
+        first = next(self.offered(self.cases()), None)
         return self._first_of(tiers_of_mistakes(optimizer, dtype, first), broken) if first else None
 
     def of_the_run(
@@ -97,13 +97,12 @@ class _Parts(Holding):
         documented = Explanation(documented_class(self.probed.optimizer))
         alive = [Mistaken(documented, each) for each in surviving.mistakes() if broken and each.may_break(broken)]
         refuted = False
-        for case in surviving.of_fresh_sizes(self.cases()) if alive else ():
-            if reason_unsupported(self.target, case) is None:
-                first, second = (trajectory(self.target, case, self.guard) for _ in range(2))
-                if not explains(first, documented.expected(case), case.form):
-                    return None
-                alive = [one for one in alive if explains(second, one.expected(case), case.form)]
-                refuted = refuted or not explains(second, documented.expected(case), case.form)
+        for case in self.offered(surviving.of_fresh_sizes(self.cases())) if alive else ():
+            first, second = (trajectory(self.target, case, self.guard) for _ in range(2))
+            if not explains(first, documented.expected(case), case.form):
+                return None
+            alive = [one for one in alive if explains(second, one.expected(case), case.form)]
+            refuted = refuted or not explains(second, documented.expected(case), case.form)
         return (alive[0], Identity(None)) if alive and refuted else None
 
     def _first_of(self, tiers: Iterable[list[Mistaken]], broken: Law | None) -> tuple[Mistaken, Identity] | None:
@@ -130,13 +129,13 @@ class _Parts(Holding):
         """Whether two mistakes are recorded alike, or come to the same on every case."""
         if one.mistake.is_same(other.mistake):
             return True
-        cases = chain.from_iterable(chain(more(case), [case]) for case in self.offered())
+        cases = chain.from_iterable(chain(more(case), [case]) for case in self.offered(self.cases()))
         pairs = ((one.expected(case).value, other.expected(case).value) for case in cases)
         return all(bool(((a == b) | (np.isnan(a) & np.isnan(b))).all()) for a, b in pairs)
 
     def _beginning(self) -> tuple[Case, Array]:
         """Return a small part of a probe, or else of the first case, with the trajectory of the target."""
-        case = self.probed.cases[0][0] if self.probed.runs else next(self.offered())
+        case = self.probed.cases[0][0] if self.probed.runs else next(self.offered(self.cases()))
         few = case.only(range(min(len(case.parameters), FIRST)))
         short = at_steps(few, list(range(min(len(case.grads), FIRST))))
         return short, trajectory(self.target, short, self.guard)
@@ -145,11 +144,10 @@ class _Parts(Holding):
         """Whether a rule fails on some case, or on ``more``, where a number it makes of NaN refutes it, too."""
         if not self.holding_on_all([explanation], more)[0]:
             return True
-        for case in chain.from_iterable(map(more, self.cases())):
-            if reason_unsupported(self.target, case) is None:
-                after = trajectory(self.target, case, self.guard)
-                if np.isfinite(after)[~np.isfinite(explanation.expected(case).value)].any():
-                    return True
+        for case in self.offered(chain.from_iterable(map(more, self.cases()))):
+            after = trajectory(self.target, case, self.guard)
+            if np.isfinite(after)[~np.isfinite(explanation.expected(case).value)].any():
+                return True
         return False
 
     def split(self, broken: Law | None) -> tuple[Split, Identity] | None:

@@ -14,7 +14,7 @@ from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.telling import telling_cases
-from optimetry.conformance.targets.protocol import Target, reason_unsupported
+from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard, trajectory
 
 NEAR = 4
@@ -52,12 +52,8 @@ def searched(
         TargetFault: the target breaks the protocol.
     """
     held, identities = Holding(target, cases, guard, probed), {}
-    offered = [
-        case
-        for case in telling_cases(probed.optimizer, probed.dtype, probed.limits)
-        if reason_unsupported(target, case) is None
-    ]
-    runs = [(case, trajectory(target, case, guard)) for case in offered]
+    telling = held.offered(telling_cases(probed.optimizer, probed.dtype, probed.limits))
+    runs = [(case, trajectory(target, case, guard)) for case in telling]
 
     def holds(explanation: Explanation) -> bool:
         identities[explanation] = held.holding(explanation)

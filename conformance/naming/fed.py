@@ -121,14 +121,10 @@ def _together(rows: Sequence[_Row]) -> Fed:
     for step, last in enumerate(taken):
         fed = list(zip(rows, last, strict=True))
         rates = np.array([[row.rates[at]] for row, at in fed])
-        param, grad = (np.array([x[at] for x, at in pairs]) for pairs in _matrices(fed))
+        param, grad = np.array([row.params[at] for row, at in fed]), np.array([row.grads[at] for row, at in fed])
         inputs.append({**hyper, PARAM: param, GRAD: grad, RATE: rates, STEP: step + 1})
         after.append(np.array([row.after[at] for row, at in fed]))
         room = [size[at] * digits for size, digits, at in zip(largest, coarse, last, strict=True)]
         there = np.array([[step < len(row.rates)] for row in rows])
         near.append(np.where(there, np.array(room) + np.finfo(np.float64).tiny, np.inf))
     return Fed(inputs, after, near)
-
-
-def _matrices(fed: Sequence[tuple[_Row, int]]) -> tuple[list[tuple[Array, int]], list[tuple[Array, int]]]:
-    return [(row.params, at) for row, at in fed], [(row.grads, at) for row, at in fed]

@@ -258,7 +258,7 @@ class Nearby:
     def _values(self, numbered: Numbered) -> list[Any]:
         """The parameter and the slots in every step."""
         return [
-            np.broadcast_to(np.asarray(step.value(x), np.float64), fed.shape)
+            _full(step.value(x), fed)
             for fed in self.fed
             for step in self._states(fed, numbered)
             for x in numbered[: 1 + len(self.slots)]

@@ -199,7 +199,7 @@ class Probed:
     def nearest(self) -> list[PointClass]:
         """Return the class with the smallest error ratio, and the one that most elements agree with, a named one first.
 
-        None where nothing was run.
+        Empty where nothing was run.
         """
         agreements = self.agreements()
         if not agreements:

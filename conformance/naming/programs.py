@@ -123,12 +123,17 @@ def _joined(flag: str, on: Expression, off: Expression) -> Expression:
     added = _added(flag, on, off)
     if added is not None:
         return added
-    if isinstance(on, tuple) and isinstance(off, tuple) and on[0] == off[0] and len(on) == len(off):
-        differ = [i for i, pair in enumerate(zip(on, off, strict=True)) if pair[0] != pair[1]]
-        if len(differ) == 1:
-            (i,) = differ
-            return (*on[:i], _joined(flag, on[i], off[i]), *on[i + 1 :])
+    name, pairs = _operands(on, off)
+    if sum(a != b for a, b in pairs) == 1:
+        return (name, *(a if a == b else _joined(flag, a, b) for a, b in pairs))
     return ("where", flag, on, off)
+
+
+def _operands(a: Expression, b: Expression) -> tuple[str, list[tuple[Expression, Expression]]]:
+    """Return the operation that two expressions are, and their operands side by side; none where they are two."""
+    if isinstance(a, tuple) and isinstance(b, tuple) and (a[0], len(a)) == (b[0], len(b)):
+        return a[0], list(zip(a[1:], b[1:], strict=True))
+    return "", []
 
 
 def _added(flag: str, on: Expression, off: Expression) -> Expression | None:
@@ -137,10 +142,9 @@ def _added(flag: str, on: Expression, off: Expression) -> Expression | None:
         return on
     if off in parts_of(on) or on in parts_of(off):
         return ("where", flag, on, off)
-    if not (isinstance(on, tuple) and isinstance(off, tuple) and on[0] == off[0] and len(on) == len(off)):
-        return None
-    operands = [_added(flag, *pair) for pair in zip(on[1:], off[1:], strict=True)]
-    return None if None in operands else (on[0], *operands)
+    name, pairs = _operands(on, off)
+    operands = [_added(flag, *pair) for pair in pairs]
+    return (name, *operands) if pairs and None not in operands else None
 
 
 def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:

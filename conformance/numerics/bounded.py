@@ -101,9 +101,10 @@ class Bounded(NDArrayOperatorsMixin):
         if method != "__call__" or kwargs or ufunc not in UFUNCS:
             return NotImplemented
         result = UFUNCS[ufunc](*_alike(inputs))
-        narrow = [x.scalars_in for x in inputs if isinstance(x, Bounded) and x.scalars_in is not x.form]
-        alone = len(narrow) == sum(not isinstance(x, float | int) for x in inputs)
-        return result.rounded_through(narrow[0]) if narrow and alone and isinstance(result, Bounded) else result
+        alone = (x.scalars_in is not x.form if isinstance(x, Bounded) else isinstance(x, (float, int)) for x in inputs)
+        if not all(alone) or not isinstance(result, Bounded):  # mostly the first operand decides
+            return result
+        return result.rounded_through(next(x.scalars_in for x in inputs if isinstance(x, Bounded)))
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         return FUNCTIONS[func](*args, **kwargs) if func in FUNCTIONS else NotImplemented
@@ -126,9 +127,7 @@ def _alike(operands: Any) -> list[Bounded]:
     """Return the operands as `Bounded` numbers of one format, the coarsest among them."""
     first, *rest = [x.form for x in operands if isinstance(x, Bounded)]
     form = rest[0] if rest and rest[0].roundoff > first.roundoff else first  # no operation has more than two operands
-    return [
-        _lifted(x, form) if not isinstance(x, Bounded) else x if x.form is form else x.held_in(form) for x in operands
-    ]
+    return [x.held_in(form) if isinstance(x, Bounded) else _lifted(x, form) for x in operands]
 
 
 def _lifted(operand: Any, form: Format) -> Bounded:

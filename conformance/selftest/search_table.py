@@ -37,9 +37,6 @@ from optimetry.conformance.targets.session import Guard, trajectory
 
 PAGE = Path("docs") / "search.md"
 
-SECONDS = 60.0
-"""The budget of each search, in seconds of the processor's time."""
-
 DRAWN, FRESH = 60, 40
 """How many drawn cases a formula must explain to be found, and how many others to be right."""
 
@@ -105,7 +102,7 @@ def tried(kind: str, name: str, target: Target, optimizer: str) -> Trial:
     required = {x.name: x.corners[0] for x in subject_named(optimizer).hyperparameters() if x.default is None}
     if program_of(subject_named(optimizer).of(required)) is None:
         return Trial(kind, name, optimizer, UNTRACED)
-    budget, began = Budget(SECONDS), time.process_time()
+    budget, began = Budget(), time.process_time()
     found = found_by(target, optimizer, budget)
     seconds = time.process_time() - began
     if not found:

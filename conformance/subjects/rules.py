@@ -22,11 +22,6 @@ class RuleSubject(Subject):
     has_learning_rate: ClassVar[bool] = True
 
     @property
-    def book(self) -> str:
-        """The book of the rule."""
-        return self.declaration.book
-
-    @property
     def joint(self) -> bool:
         """No parameter's update depends on the others."""
         return False

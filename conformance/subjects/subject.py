@@ -54,7 +54,7 @@ class Subject(ABC):
     @property
     def book(self) -> str:
         """The collection of documents that it belongs to."""
-        return "fluid"
+        return self.declaration.book
 
     @property
     def document(self) -> str:

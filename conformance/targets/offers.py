@@ -7,18 +7,33 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.protocol import Hyper
 
+Source = str | tuple[str, ...]
+"""What an argument is given: one documented hyperparameter, or several of them as a tuple."""
 
+
+def passed(arguments: Mapping[str, Source], hyper: Hyper) -> dict[str, Any]:
+    """Return what each argument is given."""
+    return {
+        argument: hyper[source] if isinstance(source, str) else tuple(hyper[name] for name in source)
+        for argument, source in arguments.items()
+    }
+
+
+@dataclass(frozen=True)
 class Offer(ABC):
-    """One row of a framework's table: how it computes one rule or wrapper."""
+    """One row of a framework's table: how it computes one rule or wrapper.
 
-    pinned: Mapping[str, Any] = MappingProxyType({})
-    """Hyperparameters that have no argument, with the value that they can have."""
+    Attributes:
+        pinned: hyperparameters that have no argument, with the value that they can have.
+    """
+
+    pinned: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why these hyperparameters, this dtype or this engine are not offered; None where they are."""

@@ -80,11 +80,10 @@ def _with_gradients(change: Callable[[Array], Array]) -> Callable[[Case], Case]:
 def _numbers(subject: Subject, name: str) -> Iterator[Mistake]:
     """Yield the numbers of a subject, rounded: its hyperparameters, the learning rate, or both."""
     real = [parameter.name for parameter in subject.hyperparameters() if parameter.kind is float]
-    dtype = FORMATS[name].dtype
+    held = through(name)
 
     def rounded(number: float) -> float:
-        with np.errstate(all="ignore"):
-            return float(np.asarray(number).astype(dtype))
+        return float(held(np.asarray(number, np.float64)))
 
     def hyper(given: Any) -> dict[str, float]:
         return {number: rounded(given[number]) for number in real}

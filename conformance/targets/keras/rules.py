@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.keras.backend import Near
-from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.offers import Offer, passed
 from optimetry.conformance.targets.protocol import Hyper
 
 
@@ -24,12 +23,10 @@ class KerasClass(Offer):
     """Keywords outside the documented rule that are set."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Slot -> Keras' name of the variable."""
-    pinned: Mapping[str, Any] = field(default_factory=dict)
-    """Hyperparameters that have no keyword, with the value that they can have."""
 
     def keywords(self, hyper: Hyper) -> dict[str, object]:
         """The keyword arguments of the class for ``hyper``."""
-        return {**self.constants, **{keyword: hyper[name] for keyword, name in self.arguments.items()}}
+        return {**self.constants, **passed(self.arguments, hyper)}
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> KerasRun:
         """Begin a run."""

@@ -19,7 +19,7 @@ import optax
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.jax_caches import caches
-from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.offers import Offer, passed
 from optimetry.conformance.targets.protocol import Hyper
 
 
@@ -35,12 +35,10 @@ class OptaxRule(Offer):
     """Keywords outside the documented rule that are set."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Slot -> Optax' name of that part of its state."""
-    pinned: Mapping[str, Any] = field(default_factory=dict)
-    """Hyperparameters that have no keyword, with the value that they can have."""
 
     def keywords(self, hyper: Hyper) -> dict[str, object]:
         """The keyword arguments of ``make`` for ``hyper``."""
-        return {**self.constants, **{keyword: hyper[name] for keyword, name in self.arguments.items()}}
+        return {**self.constants, **passed(self.arguments, hyper)}
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> OptaxRun:
         """Begin a run."""

@@ -12,7 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.offers import Offer, Source, passed
 from optimetry.conformance.targets.paddle.library import paddle
 from optimetry.conformance.targets.protocol import Hyper
 
@@ -31,7 +31,7 @@ class PaddleClass(Offer):
     cls: Any
     arguments: tuple[str, ...] = ()
     """Arguments of the class: documented hyperparameters, under their own names unless `names` has others."""
-    names: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    names: Mapping[str, Source] = field(default_factory=dict)
     """Argument -> documented hyperparameter, or several of them as a tuple, where that has another name."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Slot -> the accumulator's name in ``state_dict()``."""
@@ -41,8 +41,6 @@ class PaddleClass(Offer):
     """Arguments for which Paddle takes None where the documents say 0."""
     parameters: str = "parameters"
     """The keyword of the parameter list."""
-    pinned: Mapping[str, Any] = field(default_factory=dict)
-    """Hyperparameters that have no argument, with the value that they can have."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why not in this dtype; an empty tensor, which needs no kernel, would be taken without this check."""
@@ -50,11 +48,7 @@ class PaddleClass(Offer):
 
     def optimizer(self, hyper: Hyper, tensors: Sequence[Any], lr: float) -> Any:
         """The optimizer over these tensors."""
-        source = {name: self.names.get(name, name) for name in self.arguments}
-        keywords: dict[str, Any] = {
-            name: hyper[given] if isinstance(given, str) else tuple(hyper[x] for x in given)
-            for name, given in source.items()
-        }
+        keywords = passed({name: self.names.get(name, name) for name in self.arguments}, hyper)
         keywords |= {name: None for name in self.none_if_zero if hyper[name] == 0}
         return self.cls(learning_rate=lr, **{self.parameters: tensors}, **keywords)
 

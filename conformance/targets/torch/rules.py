@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.offers import Offer
+from optimetry.conformance.targets.offers import Offer, Source, passed
 from optimetry.conformance.targets.protocol import Hyper
 
 ENGINES: Mapping[str, Mapping[str, bool]] = {
@@ -28,7 +28,7 @@ class TorchClass(Offer):
 
     cls: Any
     """The class in ``torch.optim``."""
-    arguments: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    arguments: Mapping[str, Source] = field(default_factory=dict)
     """Keyword of the class -> documented hyperparameter, or several of them as a tuple."""
     constants: Mapping[str, object] = field(default_factory=dict)
     """Keywords outside the documented rule that are set."""
@@ -47,11 +47,7 @@ class TorchClass(Offer):
 
     def keywords(self, hyper: Hyper, engine: str) -> dict[str, object]:
         """The keyword arguments of the class for ``hyper``."""
-        named = {
-            keyword: tuple(float(hyper[name]) for name in source) if isinstance(source, tuple) else hyper[source]
-            for keyword, source in self.arguments.items()
-        }
-        return {**self.constants, **named, **ENGINES[engine]}
+        return {**self.constants, **passed(self.arguments, hyper), **ENGINES[engine]}
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TorchRun:
         """Begin a run."""
