@@ -1,8 +1,11 @@
-"""One file per optimizer, each with ``kernel(rule)``: the kernel for a rule and its hyperparameters."""
+"""One file per optimizer, each with ``kernel(rule)``: the kernel for a rule and its hyperparameters.
+
+Those of another book than fluid have its folder: the kernel of ``torch.adamw`` is in ``torch/adamw.py``.
+"""
 
 from __future__ import annotations
 
-from importlib import import_module
+from importlib import import_module, util
 from typing import Any
 
 from optimetry.accelerated.kernels.kernel import Kernel
@@ -14,3 +17,10 @@ def kernel_of(rule: Rule) -> Kernel:
     module: Any = import_module(f"{__name__}.{rule.name}")
     made: Kernel = module.kernel(rule)
     return made
+
+
+def has_kernel(name: str) -> bool:
+    """Return whether there is a kernel for the rule of that name."""
+    file = f"{__name__}.{name}"
+    folder = file.rpartition(".")[0]
+    return util.find_spec(folder) is not None and util.find_spec(file) is not None

@@ -22,11 +22,11 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.accelerated.target import AcceleratedTarget
 from optimetry.reference.errors import ArrayError
-from optimetry.reference.rules import RULES
 from tests.accelerated import fake_cupy, wrapped
 from tests.accelerated.cases import (
     EACH_KIND,
     IDS,
+    KERNELS,
     VARIANTS,
     arrays,
     bits,
@@ -189,9 +189,9 @@ def test_rows(name: str, hyper: dict[str, Any], device: CudaDevice) -> None:
 @needs_device
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", [*RULES, *WRAPPERS])
+@pytest.mark.parametrize("name", [*KERNELS, *WRAPPERS])
 def test_the_suite_judges_everything(name: str, dtype: str) -> None:
-    masters = ("", "-master") if name in RULES else ("",)
+    masters = ("", "-master") if name in KERNELS else ("",)
 
     engines = [AcceleratedTarget(f"cuda{fmad}{master}") for master in masters for fmad in ("", "-fmad")]
     for verdict in judge(engines, name, dtype, effort=EFFORTS["quick"], seed=0):

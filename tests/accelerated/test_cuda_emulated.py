@@ -17,10 +17,10 @@ from optimetry.conformance.cases.large import MIXED, Scale
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.selftest.sensitivity import HALF_QUICK
 from optimetry.conformance.targets.accelerated.target import FMAD, MASTER, AcceleratedTarget
-from optimetry.reference.rules import RULES
 from tests.accelerated.cases import (
     EACH_KIND,
     IDS,
+    KERNELS,
     VARIANTS,
     arrays,
     has_norms,
@@ -40,7 +40,7 @@ def cuda(*ends: str) -> list[AcceleratedTarget]:
 
 @pytest.mark.filterwarnings("ignore")  # as in the workers of `optimetry check`: cases overflow on purpose
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", KERNELS)
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
     masters = ("", MASTER) if DTYPES[dtype].narrow else ("",)
     # Laws are about what surrounds a body, which is the same with fmad: there one case is enough for them.
@@ -100,7 +100,7 @@ def stepped_on_special_values(name: str, hyper: dict[str, Any], engine: str) -> 
     for given in (grad, grad[::-1], grad):
         optimizer.step([given], 0.1)
     state = optimizer.state_dict()
-    return [parameters, *(state[slot][0] for slot in optimizer.rule.slots)]
+    return [parameters, *(state[slot][0] for slot in optimizer.slots)]
 
 
 @pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
