@@ -5,10 +5,13 @@ Those of another book than fluid have its folder: the kernel of ``torch.adamw`` 
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module, util
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 from optimetry.accelerated.kernels.kernel import Kernel
+from optimetry.reference.books import BOOKS
 from optimetry.reference.rule import Rule
 
 
@@ -19,8 +22,13 @@ def kernel_of(rule: Rule) -> Kernel:
     return made
 
 
-def has_kernel(name: str) -> bool:
-    """Return whether there is a kernel for the rule of that name."""
+@cache
+def offered() -> dict[str, type[Rule]]:
+    """Return the rules of all books that have a kernel, by name."""
+    return {name: rule for rules in BOOKS.values() for name, rule in rules.items() if _file_of(name)}
+
+
+def _file_of(name: str) -> ModuleSpec | None:
     file = f"{__name__}.{name}"
     folder = file.rpartition(".")[0]
-    return util.find_spec(folder) is not None and util.find_spec(file) is not None
+    return util.find_spec(file) if util.find_spec(folder) else None

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from optimetry.accelerated.dtypes import DTYPES, Array
-from optimetry.accelerated.kernels import has_kernel, kernel_of
+from optimetry.accelerated.kernels import kernel_of, offered
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.reference.books import BOOKS
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, rule_named
 from optimetry.reference.training import Training
@@ -22,9 +21,6 @@ ENGINES = ("numba", "numpy", pytest.param("cuda", marks=needs_compiler))
 """What tests of engines are given; with the fixture ``emulated_cuda`` the last runs on the processor."""
 
 Variant = tuple[str, dict[str, Any]]
-
-KERNELS = {name: rule for rules in BOOKS.values() for name, rule in rules.items() if has_kernel(name)}
-"""The rules of all books that have a kernel."""
 
 
 def variants(rule: type[Rule]) -> list[Variant]:
@@ -43,7 +39,7 @@ def variants(rule: type[Rule]) -> list[Variant]:
     return [(rule.name, given) for given in by_kernel.values()]
 
 
-VARIANTS = [variant for rule in KERNELS.values() for variant in variants(rule)]
+VARIANTS = [variant for rule in offered().values() for variant in variants(rule)]
 """Rules with hyperparameters: each kernel function at least once."""
 
 IDS = [f"{name}-{'-'.join(map(str, hyper.values()))}" for name, hyper in VARIANTS]
@@ -81,7 +77,7 @@ def kind(kernel: Kernel) -> tuple[bool, bool, str | None]:
 
 
 EACH_KIND = list(
-    {kind(kernel(*one)): one for one in sorted(VARIANTS, key=lambda one: len(KERNELS[one[0]].slots))}.values()
+    {kind(kernel(*one)): one for one in sorted(VARIANTS, key=lambda one: len(offered()[one[0]].slots))}.values()
 )
 """The variant of most slots for each kind of kernel: with norms or without, by rows or not, with a ring or without."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from optimetry.accelerated.dtypes import DTYPES
-from optimetry.accelerated.kernels import has_kernel
+from optimetry.accelerated.kernels import offered
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.agreement import compare
@@ -17,7 +17,6 @@ from optimetry.reference.rule import rule_named
 from tests.accelerated.cases import (
     ENGINES,
     IDS,
-    KERNELS,
     VARIANTS,
     arrays,
     bits,
@@ -42,22 +41,21 @@ OTHERS = variants_where(lambda kernel: kernel.regrouped or has_norms(kernel))
 
 @pytest.mark.parametrize("rule", {**BOOKS["fluid"], **BOOKS["torch"]})
 def test_every_rule_has_a_kernel(rule: str) -> None:
-    for name, hyper in variants(KERNELS[rule]):
+    for name, hyper in variants(offered()[rule]):
         passes = kernel(name, hyper).passes
-        assert {slot for one in passes for slot in one.writes} <= {"param", *KERNELS[name].slots}
+        assert {slot for one in passes for slot in one.writes} <= {"param", *offered()[name].slots}
         assert all(one.cuda for one in passes)
 
 
 def test_a_name_without_a_kernel() -> None:
-    assert not has_kernel("torch.decayed")
-    assert not has_kernel("nobody.adam")
+    assert {"torch.decay", "kernel", "nobody.adam"}.isdisjoint(offered())
 
 
 def test_a_variant_for_each_kernel_function() -> None:
     """Counted by hand: use_nesterov, amsgrad, centered, momentum and lr_power choose another function."""
     counts = {"sgd": 1, "adam": 1, "momentum": 2, "rmsprop": 2, "ftrl": 2}
     counts |= {"torch.sgd": 3, "torch.adam": 2, "torch.adamw": 2, "torch.rmsprop": 4, "torch.nadam": 1}
-    assert {name: len(variants(KERNELS[name])) for name in counts} == counts
+    assert {name: len(variants(offered()[name])) for name in counts} == counts
 
 
 @pytest.mark.parametrize("engine", ENGINES)

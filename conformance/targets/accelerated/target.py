@@ -10,12 +10,11 @@ import numpy as np
 
 from optimetry.accelerated.devices.device import device_of
 from optimetry.accelerated.engines.engine import ENGINES
-from optimetry.accelerated.kernels import has_kernel
+from optimetry.accelerated.kernels import offered
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.accelerated.wrappers import OFFERS
 from optimetry.conformance.targets.protocol import Hyper
-from optimetry.reference.books import BOOKS
 from optimetry.reference.errors import EngineUnavailableError
 
 MASTER, FMAD = "-master", "-fmad"
@@ -65,7 +64,7 @@ class AcceleratedTarget:
         """Return why this engine lacks a rule or wrapper, None if it has it; every dtype is supported."""
         if optimizer in OFFERS:
             return f"{optimizer} works without master copies" if self._master else None
-        if any(optimizer in rules for rules in BOOKS.values()) and has_kernel(optimizer):
+        if optimizer in offered():
             return None
         return f"{self.name} has no kernel for {optimizer}"
 
