@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from tabulate import tabulate
 
-from optimetry.reports.results import Results, Verdict, described
+from optimetry.reports.arithmetic import described
+from optimetry.reports.results import Results, Verdict
 from optimetry.reports.tables import about, number
 
 WORDS = {

@@ -14,9 +14,11 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of
 from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
 from optimetry.reports import tables
@@ -64,6 +66,8 @@ def run(check: Check) -> int:
                 _judge(check, workers, results.verdicts)
             else:
                 with Writer(kept.results, results.header) as writer:
+                    for optimizer in check.optimizers:
+                        writer.write_document(document_of(subject_named(optimizer)))
                     _judge(check, workers, results.verdicts, writer, kept)
                 write_tables(kept.folder, [results])
         except OSError as error:
