@@ -1,4 +1,4 @@
-"""Writes and reads results files: a header line, one line for each document and verdict, and a footer, as in ``schema.json``.
+"""Writes and reads results files: a header, a line for each document and verdict, and a footer, as in ``schema.json``.
 
 A file without footer is an unfinished run, and `read` says so. The same seed gives the same bytes.
 """

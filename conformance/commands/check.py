@@ -185,7 +185,7 @@ def write(file: Path, text: str) -> None:
         raise UsageError(f"--out {file.parent}: {error.strerror or error}") from error
 
 
-def checked_folder(folder: Path) -> Path:
+def checked_folder(folder: Path, option: str = "--out") -> Path:
     """Check that a folder can be written or made, as far as possible without writing.
 
     Raises:
@@ -194,11 +194,11 @@ def checked_folder(folder: Path) -> Path:
     try:
         existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     except OSError as error:
-        raise UsageError(f"--out {folder}: {error.strerror or error}") from error
+        raise UsageError(f"{option} {folder}: {error.strerror or error}") from error
     if not existing.is_dir():
-        raise UsageError(f"--out {folder}: {existing} is a file, must be a folder")
+        raise UsageError(f"{option} {folder}: {existing} is a file, must be a folder")
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise UsageError(f"--out {folder}: no permission to write in {existing}")
+        raise UsageError(f"{option} {folder}: no permission to write in {existing}")
     return folder
 
 
