@@ -16,10 +16,11 @@ from tabulate import tabulate
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of, whole
-from optimetry.conformance.commands.check import Check, checked_folder, run, terminal_width, write, write_tables
+from optimetry.conformance.commands.check import Check, checked_folder, run, write, write_tables
 from optimetry.conformance.commands.diagnose import add_diagnose
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.rules import add_rules
+from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
@@ -30,6 +31,7 @@ from optimetry.reference.errors import OptimetryError, UsageError
 from optimetry.reference.rules import RULES
 from optimetry.reports import matrix, results, tables
 from optimetry.reports.results import ResultsError
+from optimetry.reports.sentence import sentence
 from optimetry.reports.site.build import build
 
 DEFAULT_DTYPES = ("float32", "float64")
@@ -212,8 +214,8 @@ def report_command(options: argparse.Namespace) -> int:
         write(options.out / "matrix.md", matrix.page(found, folders))
     for each in found:
         print(f"{each.header.target} {each.header.target_version}. {tables.about(each.header)}\n")
-        print(tables.terminal(each.verdicts, terminal_width()))
-        print(f"\n{tables.summary(each.verdicts)}\n")
+        print(shown(tables.terminal(each.verdicts, terminal_width())))
+        print(f"\n{tables.summary(each.verdicts)}\n\n{sentence(each.header.target, each.verdicts)}\n")
     if options.out is not None:
         print(f"written: {options.out / 'table.md'}, table.csv, matrix.md")
     if options.site is not None:

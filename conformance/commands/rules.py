@@ -11,8 +11,8 @@ from typing import Any
 
 from tabulate import tabulate
 
-from optimetry.conformance.commands.check import terminal_width
 from optimetry.conformance.commands.documents import formula_text, starts_otherwise
+from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.subjects.books import DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
