@@ -27,8 +27,8 @@ def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
         (
             [*of("adam", "conforms", "imprecise"), *of("sgd", "dialect"), *of("ftrl", "dialect", "diverges")],
             (
-                "torch computes none of 3 rules as documented; ftrl (in part) computes no known rule; sgd computes another "
-                "rule; adam (in part) is less precise than its dtype."
+                "torch computes none of 3 rules as documented; ftrl (in part) computes no known rule; "
+                "sgd computes another rule; adam (in part) is less precise than its dtype."
             ),
             "ftrl",
         ),
