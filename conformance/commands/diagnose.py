@@ -8,9 +8,9 @@ from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of
-from optimetry.conformance.commands.check import terminal_width
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.naming.nearby import SEARCH_SECONDS

@@ -16,7 +16,8 @@ from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
 from optimetry.conformance.naming.points import PointClass, family_axes
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
-from optimetry.reports.results import Verdict, described
+from optimetry.reports.arithmetic import described
+from optimetry.reports.results import Verdict
 from optimetry.reports.tables import number
 
 SHOWN = 4

@@ -50,7 +50,7 @@ def test_a_conforming_target_is_status_0(optimetry):
     assert (status, err) == (0, "")
     assert out.startswith("miniature 1.0. Judged by optimetry ")
     assert "effort quick, seed 0" in out
-    assert out.endswith("\n1 verdict: 1 conforms\n")
+    assert out.endswith("\n1 verdict: 1 conforms\n\nminiature computes 1 rule as documented.\n")
 
 
 def test_a_diverging_target_is_status_1_and_keeps_its_counterexample(optimetry, tmp_path):
