@@ -10,4 +10,4 @@ from optimetry.reference.books.torch.adamw import AdamW
 
 def kernel(rule: AdamW) -> Kernel:
     """Return the kernel of AdamW."""
-    return adam.kernel(Adam(**rule.hyper(), decoupled_weight_decay=True))
+    return adam.kernel(Adam.of({**rule.hyper(), "decoupled_weight_decay": True}))
