@@ -16,6 +16,7 @@ from tabulate import tabulate
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of, whole
+from optimetry.conformance.commands.bench import add_bench
 from optimetry.conformance.commands.check import Check, checked_folder, run, write, write_tables
 from optimetry.conformance.commands.diagnose import add_diagnose
 from optimetry.conformance.commands.jobs import Task
@@ -47,6 +48,7 @@ examples:
   optimetry check mypackage.adapter:Target --out results   your own, with counterexamples to keep
   optimetry targets                                        the built-in targets
   optimetry rules adam                                     what is documented of one optimizer; without a name, all
+  optimetry bench adapter:MyTarget --optimizer adam        how fast, beside our backend and the speed of memory
   optimetry report results --out page                      tables from kept results
   optimetry report results others --site site              pages to look at: open site/index.html
 
@@ -157,6 +159,7 @@ def parser() -> Parser:
     targets = commands.add_parser("targets", help="list the built-in targets", allow_abbrev=False)
     targets.set_defaults(command=targets_command)
     add_rules(commands)
+    add_bench(commands)
 
     report = commands.add_parser(
         "report",

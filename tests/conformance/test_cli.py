@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.commands.cli import main
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_names
 from optimetry.reports.results import read
@@ -15,34 +14,6 @@ from optimetry.reports.results import read
 pytestmark = pytest.mark.usefixtures("miniatures")
 
 QUICK = ("--effort", "quick", "--optimizer", "sgd", "--dtype", "float32")
-
-
-@pytest.fixture
-def optimetry(capsys):
-    """Run the command; its exit status, standard output and standard error."""
-
-    def ran(*arguments):
-        try:
-            status = main([str(argument) for argument in arguments])
-        except SystemExit as ended:
-            status = ended.code
-        return status, *capsys.readouterr()
-
-    return ran
-
-
-@pytest.fixture
-def refused(optimetry):
-    """Run the command wrongly: status 2, nothing on standard output, and the one line on standard error."""
-
-    def error(*arguments):
-        status, out, err = optimetry(*arguments)
-        assert (status, out) == (2, "")
-        assert err.startswith("optimetry: error: ")
-        assert err.count("\n") == 1
-        return err
-
-    return error
 
 
 def test_a_conforming_target_is_status_0(optimetry):
