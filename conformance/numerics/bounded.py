@@ -41,9 +41,13 @@ class Bounded(NDArrayOperatorsMixin):
         form: the format the working-precision evaluation holds them in.
         nonnegative: whether that evaluation cannot be negative, whatever its rounding errors.
         scalars_in: the format in which it may compute what follows from such scalars alone; by default ``form``.
+
+    Attributes:
+        computed: what was computed of a hyperparameter and others before, by the operation and its operands; None for
+            what also follows from arrays. The same formula is evaluated on many arrays, and many formulas on the same.
     """
 
-    __slots__ = ("bound", "form", "nonnegative", "scalars_in", "value")
+    __slots__ = ("bound", "computed", "form", "nonnegative", "scalars_in", "value")
 
     def __init__(
         self, value: Wide, bound: Wide, form: Format, nonnegative: bool = False, scalars_in: Format | None = None
@@ -53,6 +57,7 @@ class Bounded(NDArrayOperatorsMixin):
         self.form = form
         self.scalars_in = scalars_in or form
         self.nonnegative = nonnegative or (self.value.ndim == 0 and bool(self.value >= self.bound))
+        self.computed: dict[Any, Any] | None = None
 
     @classmethod
     def exact(cls, array: Any, form: Format) -> Bounded:
@@ -64,7 +69,12 @@ class Bounded(NDArrayOperatorsMixin):
     def scalar(cls, number: float | Wide, form: Format) -> Bounded:
         """Make a hyperparameter, which an implementation may hold as given or rounded to ``form``."""
         value = np.asarray(number).astype(form.wide)
-        return cls(value, _or_flushed(value, np.abs(form.nearest(value) - value) * MARGIN, form), form)
+        return cls(value, _or_flushed(value, np.abs(form.nearest(value) - value) * MARGIN, form), form).remembering()
+
+    def remembering(self) -> Bounded:
+        """Return the same number, a hyperparameter, which remembers what is computed of it."""
+        self.computed = {}
+        return self
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -100,9 +110,23 @@ class Bounded(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc not in UFUNCS:
             return NotImplemented
-        result = UFUNCS[ufunc](*_alike(inputs))
+        operands = _alike(inputs)
+        if self.computed is None or any(x.computed is None for x in operands):
+            return self._result(ufunc, inputs, operands)
+        known, key = operands[0].computed, (ufunc, *map(id, operands))
+        if key not in known:
+            result = self._result(ufunc, inputs, operands)
+            if isinstance(result, Bounded):
+                result.computed = {}
+            known[key] = result, operands  # which must live as long as their ids are used
+        return known[key][0]
+
+    def _result(self, ufunc: np.ufunc, inputs: Any, operands: list[Bounded]) -> Any:
+        result = UFUNCS[ufunc](*operands)
+        if self.scalars_in is self.form or not isinstance(result, Bounded):  # mostly the first operand decides
+            return result
         alone = (x.scalars_in is not x.form if isinstance(x, Bounded) else isinstance(x, (float, int)) for x in inputs)
-        if not all(alone) or not isinstance(result, Bounded):  # mostly the first operand decides
+        if not all(alone):
             return result
         return result.rounded_through(next(x.scalars_in for x in inputs if isinstance(x, Bounded)))
 
@@ -126,8 +150,10 @@ def _or_flushed(value: Wide, bound: Wide, form: Format) -> Wide:
 def _alike(operands: Any) -> list[Bounded]:
     """Return the operands as `Bounded` numbers of one format, the coarsest among them."""
     first, *rest = [x.form for x in operands if isinstance(x, Bounded)]
-    form = rest[0] if rest and rest[0].roundoff > first.roundoff else first  # no operation has more than two operands
-    return [x.held_in(form) if isinstance(x, Bounded) else _lifted(x, form) for x in operands]
+    form = rest[0] if rest and rest[0] is not first and rest[0].roundoff > first.roundoff else first  # of two at most
+    return [
+        _lifted(x, form) if not isinstance(x, Bounded) else x if x.form is form else x.held_in(form) for x in operands
+    ]
 
 
 def _lifted(operand: Any, form: Format) -> Bounded:
