@@ -8,7 +8,6 @@ a target is held only to what every reading gives.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from itertools import product
 from typing import Any, ClassVar
 
@@ -77,8 +76,7 @@ READINGS = tuple(
 )
 
 
-@lru_cache(maxsize=256)
-def kinds_of(case: Case, step: int, element: int) -> frozenset[str]:
+def kinds_of(case: Case, step: int, element: int) -> set[str]:
     """Return the kinds of number that the readings of an elementwise rule give for one element after one step.
 
     Args:
@@ -97,7 +95,7 @@ def kinds_of(case: Case, step: int, element: int) -> frozenset[str]:
         found.add(kind_of(after[0]))
     if found & {"inf", "-inf"}:
         found.add("nan")  # of the same formula in another order: g + b*(m - g) is m of an average, and inf - inf of inf
-    return frozenset(found)
+    return found
 
 
 def _one(array: Array | None, element: int) -> Array:
