@@ -32,6 +32,18 @@ POWER_ROUNDINGS = 2
 """Rounding errors allowed to a power with a fractional exponent: a faithfully rounded ``pow`` errs by 2u."""
 
 
+def _operator(ufunc: np.ufunc) -> Any:
+    """Make a method that computes on two numbers of one format at once, where NumPy would ask both what to do."""
+
+    def method(self: Bounded, other: Any) -> Any:
+        plain = type(other) is Bounded and other.form is self.form and self.scalars_in is self.form
+        if plain and (self.computed is None or other.computed is None):
+            return UFUNCS[ufunc](self, other)
+        return ufunc(self, other)
+
+    return method
+
+
 class Bounded(NDArrayOperatorsMixin):
     """An array of wide values with a running bound.
 
@@ -48,6 +60,11 @@ class Bounded(NDArrayOperatorsMixin):
     """
 
     __slots__ = ("bound", "computed", "form", "nonnegative", "scalars_in", "value")
+
+    __add__ = _operator(np.add)
+    __sub__ = _operator(np.subtract)
+    __mul__ = _operator(np.multiply)
+    __truediv__ = _operator(np.divide)
 
     def __init__(
         self, value: Wide, bound: Wide, form: Format, nonnegative: bool = False, scalars_in: Format | None = None
@@ -121,7 +138,7 @@ class Bounded(NDArrayOperatorsMixin):
             known[key] = result, operands  # which must live as long as their ids are used
         return known[key][0]
 
-    def _result(self, ufunc: np.ufunc, inputs: Any, operands: list[Bounded]) -> Any:
+    def _result(self, ufunc: np.ufunc, inputs: Any, operands: Any) -> Any:
         result = UFUNCS[ufunc](*operands)
         if self.scalars_in is self.form or not isinstance(result, Bounded):  # mostly the first operand decides
             return result
@@ -147,13 +164,19 @@ def _or_flushed(value: Wide, bound: Wide, form: Format) -> Wide:
     return np.where(size < form.smallest_normal, np.maximum(bound, size), bound)
 
 
-def _alike(operands: Any) -> list[Bounded]:
-    """Return the operands as `Bounded` numbers of one format, the coarsest among them."""
-    first, *rest = [x.form for x in operands if isinstance(x, Bounded)]
-    form = rest[0] if rest and rest[0] is not first and rest[0].roundoff > first.roundoff else first  # of two at most
-    return [
-        _lifted(x, form) if not isinstance(x, Bounded) else x if x.form is form else x.held_in(form) for x in operands
-    ]
+def _alike(operands: Any) -> Any:
+    """Return one operand or two as `Bounded` numbers of one format, the coarsest among them."""
+    if len(operands) == 1:
+        return operands
+    a, b = operands
+    if not isinstance(b, Bounded):
+        return a, _lifted(b, a.form)
+    if not isinstance(a, Bounded):
+        return _lifted(a, b.form), b
+    if a.form is b.form:
+        return operands
+    form = b.form if b.form.roundoff > a.form.roundoff else a.form
+    return a.held_in(form), b.held_in(form)
 
 
 def _lifted(operand: Any, form: Format) -> Bounded:

@@ -53,9 +53,7 @@ def expected(
 def _evaluated(case: Case, computed: Declared | None, form: Format | None, narrow: tuple[str, ...]) -> Expected:
     subject, form = subject_of(case), form or with_underflow_room(case.form)
     numbers = BoundedNumbers(subject, form, narrow)
-    groups = list(_groups(case, subject.elementwise and (computed is None or computed.elementwise)))
-    columns = [_columns(case, group) for group in groups]
-    joined = _joined(case, groups)
+    joined, columns = _together(case, subject.elementwise and (computed is None or computed.elementwise))
     value = np.empty((len(case.grads), case.size), form.wide)
     bound = np.empty_like(value)
     with default_environment():
@@ -129,6 +127,13 @@ def _groups(case: Case, elementwise: bool) -> Iterator[list[int]]:
     for i in range(len(case.parameters)):
         groups.setdefault(tuple(grads[i] is None for grads in case.grads), []).append(i)
     yield from groups.values()
+
+
+@lru_cache(maxsize=256)
+def _together(case: Case, elementwise: bool) -> tuple[Case, list[Any]]:
+    """Return the case with each group of parameters joined into one, and the columns of each."""
+    groups = list(_groups(case, elementwise))
+    return _joined(case, groups), [_columns(case, group) for group in groups]
 
 
 def _joined(case: Case, groups: list[list[int]]) -> Case:
