@@ -17,6 +17,7 @@ from optimetry.accelerated.dtypes import DTYPES, Array
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.conformance.targets.peers import Step, Steps, peers
+from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
 
@@ -71,12 +72,21 @@ def inputs(dtype: str, tensors: int, elements: int) -> tuple[list[Array], list[A
 
 
 def hyper_of(rule: str) -> dict[str, Any]:
-    """Return the hyperparameters that a rule is timed with: where no default is documented, the first of `corners`."""
+    """Return the hyperparameters that a rule is timed with, where it is not with the documented defaults.
+
+    They take the first of `corners` where no default is documented, and the first other one where that is to keep
+    nothing of an average, as the momentum of rmsprop: a peer that leaves such state out would do another, smaller job.
+    """
     return {
-        parameter.name: parameter.corners[0]
+        parameter.name: next(corner for corner in parameter.corners if corner != parameter.default)
         for parameter in rule_named(rule).hyperparameters()
-        if parameter.default is None
+        if parameter.default is None or keeps_nothing(parameter)
     }
+
+
+def keeps_nothing(parameter: Hyperparameter) -> bool:
+    """Whether the default of a share that is kept is 0."""
+    return parameter.default == 0 and parameter.domain is not None and parameter.domain.ends == (0.0, 1.0)
 
 
 def optimizer_of(rule: str, engine: str, parameters: Sequence[Array], **options: Any) -> Accelerated:
