@@ -8,13 +8,19 @@ import pytest
 
 from optimetry.reference.books import BOOKS
 
-PAIRS = {"betas": ("beta1", "beta2"), "etas": ("etaminus", "etaplus"), "step_sizes": ("step_size_min", "step_size_max")}
+PAIRS = {
+    "betas": ("beta1", "beta2"),
+    "etas": ("etaminus", "etaplus"),
+    "step_sizes": ("step_size_min", "step_size_max"),
+    "eps": ("eps1", "eps2"),
+}
 
 IMPLEMENTATIONS = {"self", "params", "foreach", "fused", "capturable", "differentiable"}
 """Arguments that choose how a class computes, and no formula."""
 
 SIGNATURES = {
     "ASGD": "lr=0.01, lambd=0.0001, alpha=0.75, t0=1000000.0, weight_decay=0, maximize=False",
+    "Adafactor": "lr=0.01, beta2_decay=-0.8, eps=(None, 0.001), d=1.0, weight_decay=0.0, maximize=False",
     "Adadelta": "lr=1.0, rho=0.9, eps=1e-06, weight_decay=0, maximize=False",
     "Adagrad": "lr=0.01, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, maximize=False",
     "Adam": "lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, amsgrad=False, maximize=False, "
@@ -43,7 +49,7 @@ def test_names_order_and_defaults_are_torchs(name: str) -> None:
     given = eval(f"dict({SIGNATURES[name]})")
     expected = {"lr": given.pop("lr")}
     for argument, default in given.items():
-        expected |= dict(zip(PAIRS[argument], default, strict=True)) if argument in PAIRS else {argument: default}
+        expected |= dict(zip(PAIRS[argument], default, strict=True)) if isinstance(default, tuple) else {argument: default}
     rule = RULES[name]
     declared = {"lr": rule.learning_rate} | {x.name: x.default for x in rule.hyperparameters()}
     assert list(declared.items()) == list(expected.items())

@@ -15,6 +15,7 @@ PAIRS: Mapping[str, tuple[str, ...]] = {
     "betas": ("beta1", "beta2"),
     "etas": ("etaminus", "etaplus"),
     "step_sizes": ("step_size_min", "step_size_max"),
+    "eps": ("eps1", "eps2"),
 }
 """Arguments that are several numbers, with the hyperparameter that is each."""
 
@@ -29,6 +30,7 @@ def class_of(rule: type[Rule]) -> TorchClass:
         {keyword: names for keyword, names in PAIRS.items() if names[0] in declared}
         | {name: name for name in declared if name not in paired},
         slots={slot: slot for slot in (*rule.slots, "step")},
+        unset="eps1" if "eps1" in declared else "",
         fused="fused" in inspect.signature(cls).parameters,
     )
 

@@ -34,6 +34,8 @@ class TorchClass(Offer):
     """Keywords outside the documented rule that are set."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Slot -> torch's state key; state without a documented counterpart keeps torch's key."""
+    unset: str = ""
+    """Hyperparameter that is given as None where it is the resolution of the dtype, which torch takes for None."""
     fused: bool = False
     """Whether the class takes ``fused=True`` on the CPU."""
 
@@ -51,6 +53,8 @@ class TorchClass(Offer):
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TorchRun:
         """Begin a run."""
+        if self.unset and parameters and hyper[self.unset] == float(ml_dtypes.finfo(parameters[0].dtype).eps):
+            hyper = {**hyper, self.unset: None}  # type: ignore[dict-item]
         return TorchRun(self, self.keywords(hyper, engine), parameters)
 
 
