@@ -161,7 +161,8 @@ class Elements(Alteration):
         after, new = rule.update(param, grad, state, lr, t)
         out = self._out(param)
         if not self.moves:
-            new = State(**{n: np.where(out, state[n], x) if x.shape == param.shape else x for n, x in new.items()})
+            kept = {n: np.where(out, state[n], x) for n, x in new.items() if getattr(x, "shape", None) == param.shape}
+            new = State(**{**new, **kept})
         return np.where(out, param, after), new
 
     def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
