@@ -21,6 +21,7 @@ from optimetry.conformance.cases.sparse import SPARSE, places
 from optimetry.conformance.cases.strategies import STEPS, Plan, Tensor, seeded_plan
 from optimetry.conformance.numerics.formats import FORMATS
 
+
 @dataclass(frozen=True)
 class Scale:
     """What is large in a case.
@@ -109,9 +110,7 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
             drawn,
             hyper=drawn.hyper if scale.drawn else _defaults(subject),
             tensors=tuple(
-                dataclasses.replace(
-                    tensor, shape=shapes[i % len(shapes)], missing=1 if i % 8 == 5 else None
-                )
+                dataclasses.replace(tensor, shape=shapes[i % len(shapes)], missing=1 if i % 8 == 5 else None)
                 for i in range(scale.tensors)
             ),
             steps=scale.steps,

@@ -19,8 +19,11 @@ from optimetry.reports.results import Verdict
 
 EFFORT = Effort("books", cases=20, law_cases=1)
 
-DEPARTS = {"torch.rprop"}
-"""What departs from its own docstring in torch 2.13: every step size is limited, not only one that is changed."""
+DEPARTS = {"torch.adafactor", "torch.rprop"}
+"""What departs from its own docstring in torch 2.13.
+
+Rprop limits every step size, not only one that is changed; of Adafactor's eps1 the square is used, which underflows.
+"""
 
 
 def of_torch(optimizer: str, dtype: str = "float32") -> Verdict:

@@ -49,7 +49,9 @@ def test_names_order_and_defaults_are_torchs(name: str) -> None:
     given = eval(f"dict({SIGNATURES[name]})")
     expected = {"lr": given.pop("lr")}
     for argument, default in given.items():
-        expected |= dict(zip(PAIRS[argument], default, strict=True)) if isinstance(default, tuple) else {argument: default}
+        expected |= (
+            dict(zip(PAIRS[argument], default, strict=True)) if isinstance(default, tuple) else {argument: default}
+        )
     rule = RULES[name]
     declared = {"lr": rule.learning_rate} | {x.name: x.default for x in rule.hyperparameters()}
     assert list(declared.items()) == list(expected.items())

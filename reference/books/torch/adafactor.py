@@ -38,9 +38,14 @@ class Adafactor(Rule):
     of eps1 means is not said: a number is required.
     """
 
-    beta2_decay: float = hyper(-0.8, "(-inf, 0]", "power of the step that is the weight of the new", corners=(-0.8, -0.3))
+    beta2_decay: float = hyper(
+        -0.8, "(-inf, 0]", "power of the step that is the weight of the new", corners=(-0.8, -0.3)
+    )
     eps1: float = hyper(
-        None, "[0, inf)", "smallest divisor of the gradient, and of the factors", corners=(2.0**-23, 1e-30, 2.0**-7, 0.1)
+        None,
+        "[0, inf)",
+        "smallest divisor of the gradient, and of the factors",
+        corners=(2.0**-23, 1e-30, 2.0**-7, 0.1),
     )
     eps2: float = hyper(1e-3, "[0, inf)", "smallest scale of a step", corners=(1e-3, 0.5, 0.0))
     d: float = hyper(1.0, "[1, inf)", "root mean square beyond which an update is clipped", corners=(1.0, 1.25))
