@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from optimetry.conformance.numerics.bounded import UFUNCS, Bounded, Wide, not_zero
-from optimetry.conformance.numerics.formats import MARGIN, QUAD, Format
+from optimetry.conformance.numerics.formats import FORMATS, MARGIN, QUAD, Format, flushing
 from optimetry.conformance.numerics.trilean import FUNCTIONS
+from optimetry.reference.precision import in_bfloat16
 
 Axis = int | tuple[int, ...] | None
 
@@ -70,6 +72,19 @@ def _matmul(a: Bounded, b: Bounded) -> Bounded:
 
 def _matrix_transpose(a: Bounded) -> Bounded:
     return Bounded(np.matrix_transpose(a.value), np.matrix_transpose(a.bound), a.form, a.nonnegative)
+
+
+@in_bfloat16.register
+def _(x: Bounded, function: Callable[[Bounded], Bounded]) -> Any:
+    """The function's value with the bound of an evaluation in bfloat16; where no digit of it is right, none is known.
+
+    An element whose bound exceeds the largest of all results is known to no digit.
+    """
+    form = FORMATS["bfloat16"]
+    result = function(x.held_in(flushing(form) if x.form.flushes else form))
+    largest = np.max(np.abs(result.value), initial=0.0)
+    bound = np.where(result.bound > largest, np.inf, result.bound)
+    return Bounded(result.value, bound, x.form, result.nonnegative) * 1.0  # rounded once, to the format it came from
 
 
 UFUNCS[np.matmul] = _matmul

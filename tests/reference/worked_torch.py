@@ -13,6 +13,9 @@ VECTOR = {"row_var": 0.0, "col_var": 0.0, "variance": [16.0, 16.0]}
 SQUARE = [[4.0, 4.0], [4.0, 4.0]]
 GRADS = [[2.0, 4.0], [4.0, 8.0]]
 FACTORS = {"row_var": [[10.0], [40.0]], "col_var": [[10.0, 40.0]], "variance": 0.0}
+MUON = {"weight_decay": 0.25, "momentum": 0.5, "a": 2.0, "b": -4.0, "c": 8.0, "eps": 4.0, "ns_steps": 1}
+ONES = [[1.0, 1.0], [1.0, 1.0]]
+BUFFER = {"momentum_buffer": [[2.0, 2.0], [2.0, 2.0]]}
 
 STEPS = [
     # g = 1 + 1/4 · 4 = 2, b = 1/2 · 2 + 1/2 · 2 = 2, w = 4 - 1/2 · 2
@@ -270,5 +273,43 @@ STEPS = [
         {**VECTOR, "variance": [0.0]},
         [2.0],
         {**VECTOR, "variance": [4.0]},
+    ),
+    # B = ½ · 2 + 1 = 2, B̃ = 1 + ½ · 2 = 2, X = B̃/(4 + 4) = ¼, A = X Xᵀ = ⅛, -4 A + 8 A² = -¼, X = 2 · ¼ - 2 · ¼ · ¼ = ⅜
+    Worked("torch.muon", MUON, 1.0, 1, SQUARE, ONES, BUFFER, [[2.625, 2.625], [2.625, 2.625]], BUFFER),
+    # without Nesterov B̃ = B = 2 - 1; X = 1/(2 + 2) = ¼, and so on
+    Worked(
+        "torch.muon",
+        {**MUON, "nesterov": False, "eps": 2.0},
+        1.0,
+        1,
+        SQUARE,
+        [[0.0, 0.0], [0.0, 0.0]],
+        BUFFER,
+        [[2.625, 2.625], [2.625, 2.625]],
+        {"momentum_buffer": ONES},
+    ),
+    # four rows of one: A = ¼, -4 A + 8 A² = -½, X = 2 · ¼ - ½ · ¼ = ⅜, times √(4/1)
+    Worked(
+        "torch.muon",
+        MUON,
+        1.0,
+        1,
+        [[4.0]] * 4,
+        [[1.0]] * 4,
+        {"momentum_buffer": [[2.0]] * 4},
+        [[2.25]] * 4,
+        {"momentum_buffer": [[2.0]] * 4},
+    ),
+    # no iteration: X = 1/(5 + 3), times 0.2 √25 = 1
+    Worked(
+        "torch.muon",
+        {**MUON, "momentum": 0.0, "eps": 3.0, "ns_steps": 0, "match_rms_adamw": True},
+        1.0,
+        1,
+        [[4.0] * 25],
+        [[1.0] * 25],
+        {"momentum_buffer": [[2.0] * 25]},
+        [[2.875] * 25],
+        {"momentum_buffer": [[1.0] * 25]},
     ),
 ]

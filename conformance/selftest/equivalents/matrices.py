@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from optimetry.reference.books.torch.adafactor import Adafactor
+from optimetry.reference.books.torch.muon import Muon
+from optimetry.reference.norms import norm
+from optimetry.reference.precision import working
 from optimetry.reference.rule import Array, Rule, State
 
 
@@ -72,7 +76,7 @@ class Transposed(Adafactor):
         return turn(param), State(row_var=turn(new.col_var), col_var=turn(new.row_var), variance=0.0)
 
 
-class Wide(Adafactor):
+class InFloat64(Adafactor):
     """Everything but what is kept in float64."""
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
@@ -83,5 +87,34 @@ class Wide(Adafactor):
         return new.astype(param.dtype), State(**kept)
 
 
-HONEST_RULES: tuple[type[Rule], ...] = (ByNorms, BySums, Transposed, Wide)
+class InBfloat16(Muon):
+    """The iteration in bfloat16, as every implementation has it."""
+
+    def orthogonalized(self, x: Array) -> Array:
+        """Round the momentum, and what comes of it at every operation."""
+        rounded = working(np.asarray(x).astype(ml_dtypes.bfloat16))
+        return super().orthogonalized(rounded).astype(x.dtype)
+
+
+class FromTheRight(Muon):
+    """Products from the right, and no tall matrix transposed: its columns are about orthogonal, too."""
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        """One update, which takes the decay off with the step."""
+        rows, columns = param.shape
+        buffer = state.momentum_buffer * self.momentum + grad
+        step = self.orthogonalized(buffer * self.momentum + grad if self.nesterov else buffer)
+        scale = 0.2 * max(rows, columns) ** 0.5 if self.match_rms_adamw else max(1, rows / columns) ** 0.5
+        return param * (1 - lr * self.weight_decay) - lr * scale * step, State(momentum_buffer=buffer)
+
+    def orthogonalized(self, x: Array) -> Array:
+        """Multiply by the reciprocal of the norm, then by the transpose from the right."""
+        x = x * (1 / (norm(x) + self.eps))
+        for _ in range(self.ns_steps):
+            cubed = x @ (np.matrix_transpose(x) @ x)
+            x = self.a * x + (self.b * cubed + self.c * (cubed @ (np.matrix_transpose(x) @ x)))
+        return x
+
+
+HONEST_RULES: tuple[type[Rule], ...] = (ByNorms, BySums, Transposed, InFloat64, InBfloat16, FromTheRight)
 """Other evaluations of the rules that they are subclasses of."""

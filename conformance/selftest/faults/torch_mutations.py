@@ -126,6 +126,18 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("clipped_by_the_norm", "rms(update) /", "np.sqrt(np.sum(np.square(update))) /"),
         ("never_clipped", " / np.maximum(1.0, rms(update) / self.d)", ""),
     ),
+    "torch.muon": (
+        ("buffer_averaged", "state.momentum_buffer + grad", "state.momentum_buffer + (1 - self.momentum) * grad"),
+        ("nesterov_of_the_old_buffer", "self.momentum * buffer", "self.momentum * state.momentum_buffer"),
+        ("epsilon_clamps", "(norm(x) + self.eps)", "np.maximum(norm(x), self.eps)"),
+        ("not_normalised", "x / (norm(x) + self.eps)", "x"),
+        ("decay_scaled", "lr * self.weight_decay", "lr * scale * self.weight_decay"),
+        ("decay_without_the_rate", "lr * self.weight_decay", "self.weight_decay"),
+        ("scale_of_the_other_side", "rows / columns", "columns / rows"),
+        ("scale_without_its_root", "math.sqrt(max(1, rows / columns))", "max(1, rows / columns)"),
+        ("first_coefficient_ignored", "self.a * x", "x"),
+        ("one_iteration_fewer", "range(self.ns_steps)", "range(self.ns_steps - 1)"),
+    ),
     "torch.asgd": (
         ("rate_of_this_step", "eta = state.eta if t > 1 else lr", "eta = lr / (1 + self.lambd * lr * t) ** self.alpha"),
         ("rate_kept", "state.eta if t > 1 else lr", "lr"),
@@ -183,7 +195,9 @@ NOT_FOUND = (
 
 OUTCOMES = {
     **dict.fromkeys(NOT_FOUND, "diverges"),
-    **{f"torch.adafactor_{change}": "diverges" for change, *_ in MUTATIONS["torch.adafactor"]},  # which is not searched
+    **{  # which are not searched
+        f"{rule}_{change}": "diverges" for rule in ("torch.adafactor", "torch.muon") for change, *_ in MUTATIONS[rule]
+    },
     "torch.asgd_rate_kept": "diverges: documented, but starts eta and mu and ax and the step count anew in every step",
 }
 """The outcomes of mutations that are no edit that the search finds."""
