@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Protocol
 
@@ -65,3 +66,11 @@ class Drawn(Hashable, Protocol):
 def shapes_of(subject: Drawn) -> Sequence[Shape]:
     """Return the shapes that a subject takes, in which its tensors are drawn."""
     return tuple(shape for shape in (*SHAPES, *(MATRICES if subject.shaped else ())) if subject.takes(shape))
+
+
+def taken(subject: Drawn, shape: Shape) -> Shape:
+    """Return a shape if a subject takes it, else a matrix of about as many elements, as square as can be."""
+    if subject.takes(shape):
+        return shape
+    rows = max(math.isqrt(math.prod(shape)), 1)
+    return rows, max(math.prod(shape) // rows, 1)

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.drawn import SHAPES, Drawn, Shape
+from optimetry.conformance.cases.drawn import SHAPES, Drawn, Shape, taken
 from optimetry.conformance.cases.sparse import SPARSE, places
 from optimetry.conformance.cases.strategies import STEPS, Plan, Tensor, seeded_plan
 from optimetry.conformance.numerics.formats import FORMATS
@@ -105,7 +105,7 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
             missing=None,
         )
         rate = (0.01 if scale.long else 0.1) * (1.0 if subject.elementwise else 0.1)
-        shapes = [shape if subject.takes(shape) else square(shape) for shape in scale.shapes]
+        shapes = [taken(subject, shape) for shape in scale.shapes]
         plan = dataclasses.replace(
             drawn,
             hyper=drawn.hyper if scale.drawn else _defaults(subject),
@@ -121,12 +121,6 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
             not scale.long or len(built(plan, subject).grads) == scale.steps
         ):
             yield plan
-
-
-def square(shape: Shape) -> Shape:
-    """Return a matrix with about as many elements, as square as can be, for subjects that take matrices alone."""
-    rows = max(math.isqrt(math.prod(shape)), 1)
-    return rows, max(math.prod(shape) // rows, 1)
 
 
 def _summable(plan: Plan, subject: Drawn) -> bool:

@@ -26,11 +26,12 @@ class Adafactor(Rule):
         \beta = 1 - t^\tau \qquad \alpha = \max(\epsilon_2, \operatorname{RMS}(w)) \min(\gamma, 1 / \sqrt t) \qquad
         w \leftarrow w - \gamma \lambda w
 
-        R \leftarrow \beta R + \frac{1 - \beta}{m} g^2 1_m \qquad C \leftarrow \beta C + \frac{1 - \beta}{n} 1_n^\top g^2
-        \qquad V = \frac{R C}{\max(1_n^\top R / n, \epsilon_1)} \text{ of matrices, }
-        V \leftarrow \beta V + (1 - \beta) g^2 \text{ of vectors}
+        R \leftarrow \beta R + (1 - \beta) \frac{g^2 1_m}{m} \qquad
+        C \leftarrow \beta C + (1 - \beta) \frac{1_n^\top g^2}{n} \qquad
+        V = \frac{R C}{\max(1_n^\top R / n, \epsilon_1)} \text{ of matrices, } V \leftarrow \beta V + (1 - \beta) g^2 \text{ of vectors}
 
-        U = \frac{g}{\max(\sqrt V, \epsilon_1)} \qquad w \leftarrow w - \frac{\alpha U}{\max(1, \operatorname{RMS}(U) / d)}
+        U = \frac{g}{\max(\sqrt V, \epsilon_1)} \qquad
+        w \leftarrow w - \frac{\alpha U}{\max(1, \operatorname{RMS}(U) / d)}
 
     Documented: torch.optim.Adafactor (docstring).
     Decision: its note has means where its algorithm prints sums, and so it is here. A tensor of more dimensions is
