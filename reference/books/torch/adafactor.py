@@ -28,7 +28,8 @@ class Adafactor(Rule):
 
         R \leftarrow \beta R + (1 - \beta) \frac{g^2 1_m}{m} \qquad
         C \leftarrow \beta C + (1 - \beta) \frac{1_n^\top g^2}{n} \qquad
-        V = \frac{R C}{\max(1_n^\top R / n, \epsilon_1)} \text{ of matrices, } V \leftarrow \beta V + (1 - \beta) g^2 \text{ of vectors}
+        V = \frac{R C}{\max(1_n^\top R / n, \epsilon_1)} \text{ of matrices, }
+        V \leftarrow \beta V + (1 - \beta) g^2 \text{ of vectors}
 
         U = \frac{g}{\max(\sqrt V, \epsilon_1)} \qquad
         w \leftarrow w - \frac{\alpha U}{\max(1, \operatorname{RMS}(U) / d)}
