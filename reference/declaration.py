@@ -109,6 +109,7 @@ class Declared:
         book: the collection of documents that holds it; a name from another book than fluid begins with it.
         elementwise: whether an element of the result depends on the same element of the inputs alone.
         counts_zeros: whether elements that are zero in all inputs change what others become, as no norm does.
+        shaped: whether the shape of a parameter changes what its elements become: rows and columns are told apart.
 
     Raises:
         HyperparameterError: a value is missing, unknown, of the wrong type, NaN or outside its domain.
@@ -118,6 +119,7 @@ class Declared:
     book: ClassVar[str] = "fluid"
     elementwise: ClassVar[bool] = True
     counts_zeros: ClassVar[bool] = False
+    shaped: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for declared in self.hyperparameters():
@@ -135,6 +137,11 @@ class Declared:
             for field in dataclasses.fields(cls)
             if "hyperparameter" in field.metadata
         )
+
+    @classmethod
+    def takes(cls, shape: tuple[int, ...]) -> bool:
+        """Return whether the document says what becomes of a parameter of this shape."""
+        return True
 
     @classmethod
     def of(cls, hyper: Mapping[str, Any]) -> Self:

@@ -7,6 +7,7 @@ scalar to the dtype of the array it meets, so one rule serves float16, bfloat16,
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ class Working(np.ndarray[Any, Any]):
     """
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if ufunc is np.matmul:
+            return _wrapped(_product(*_lowered(inputs, self.dtype)))
         return _wrapped(getattr(ufunc, method)(*_lowered(inputs, self.dtype), **kwargs))
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
@@ -32,6 +35,23 @@ class Working(np.ndarray[Any, Any]):
 def working(array: np.ndarray[Any, Any]) -> Working:
     """A copy of ``array`` that stays in its dtype."""
     return np.array(array).view(Working)
+
+
+@singledispatch
+def in_bfloat16(x: Any, function: Callable[[Any], Any]) -> Any:
+    """``function(x)``, which an implementation may compute in bfloat16, and return in the precision of ``x``.
+
+    That is no part of a formula: plain arrays stay in the precision that they are in.
+    """
+    return function(x)
+
+
+def _product(a: Any, b: Any) -> Any:
+    """The product of matrices in their own dtype.
+
+    NumPy gives float32 for bfloat16, and numpy-quaddtype 1.0 wrong results for transposed views.
+    """
+    return (np.ascontiguousarray(a) @ np.ascontiguousarray(b)).astype(a.dtype)
 
 
 def _lowered(operands: tuple[Any, ...], dtype: np.dtype[Any]) -> list[Any]:

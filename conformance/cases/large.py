@@ -16,11 +16,10 @@ from functools import lru_cache
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.drawn import SHAPES, Drawn, Shape, taken
 from optimetry.conformance.cases.sparse import SPARSE, places
-from optimetry.conformance.cases.strategies import SHAPES, STEPS, Drawn, Plan, Tensor, seeded_plan
+from optimetry.conformance.cases.strategies import STEPS, Plan, Tensor, seeded_plan
 from optimetry.conformance.numerics.formats import FORMATS
-
-Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -106,13 +105,12 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
             missing=None,
         )
         rate = (0.01 if scale.long else 0.1) * (1.0 if subject.elementwise else 0.1)
+        shapes = [taken(subject, shape) for shape in scale.shapes]
         plan = dataclasses.replace(
             drawn,
             hyper=drawn.hyper if scale.drawn else _defaults(subject),
             tensors=tuple(
-                dataclasses.replace(
-                    tensor, shape=scale.shapes[i % len(scale.shapes)], missing=1 if i % 8 == 5 else None
-                )
+                dataclasses.replace(tensor, shape=shapes[i % len(shapes)], missing=1 if i % 8 == 5 else None)
                 for i in range(scale.tensors)
             ),
             steps=scale.steps,

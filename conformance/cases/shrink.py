@@ -15,7 +15,12 @@ BUDGET = 400
 
 
 def shrunk(
-    case: Case, fails: Callable[[Case], bool], declared: Sequence[Hyperparameter] = (), budget: int = BUDGET
+    case: Case,
+    fails: Callable[[Case], bool],
+    declared: Sequence[Hyperparameter] = (),
+    budget: int = BUDGET,
+    *,
+    shaped: bool = False,
 ) -> Case:
     """Return the smallest case found that still fails, the same each time.
 
@@ -27,12 +32,13 @@ def shrunk(
         fails: whether a case fails; called for smaller cases only.
         declared: the hyperparameters that may become plainer.
         budget: the largest number of calls.
+        shaped: whether rows and columns are told apart, so that nothing but such may be left out.
     """
     for zeros_allowed in (False, True):
         progress = True
         while progress and budget > 0:
             progress = False
-            for smaller in _smaller(case, declared):
+            for smaller in _smaller(case, declared, shaped):
                 if not zeros_allowed and _all_zero(smaller):
                     continue
                 budget -= 1
@@ -50,11 +56,11 @@ def _all_zero(case: Case) -> bool:
     return not any(array.any() for array in arrays)
 
 
-def _smaller(case: Case, declared: Sequence[Hyperparameter]) -> Iterator[Case]:
+def _smaller(case: Case, declared: Sequence[Hyperparameter], shaped: bool) -> Iterator[Case]:
     """Yield simpler cases, the largest cuts first."""
     yield from _fewer_steps(case)
     yield from _fewer_tensors(case)
-    yield from _fewer_elements(case)
+    yield from _fewer_rows(case) if shaped else _fewer_elements(case)
     yield from _plainer_hyperparameters(case, declared)
     yield from _plainer_numbers(case)
 
@@ -89,9 +95,25 @@ def _fewer_elements(case: Case) -> Iterator[Case]:
             yield from (_elements(case, i, np.r_[0:k, k + quarter : size]) for k in range(0, size, quarter))
 
 
+def _fewer_rows(case: Case) -> Iterator[Case]:
+    """Leave out a half along each dimension in turn, or one row or column."""
+    for i, param in enumerate(case.parameters):
+        for axis, length in enumerate(param.shape):
+            halves = [np.arange(length // 2), np.arange(length // 2, length)]
+            others = [np.delete(np.arange(length), k) for k in range(length)] if length > 2 else []
+            for kept in [*halves, *others] if length > 1 else ():
+                yield _changed(case, i, lambda array, axis=axis, kept=kept: np.take(array, kept, axis))  # type: ignore[misc]
+
+
 def _elements(case: Case, tensor: int, kept: slice | Array) -> Case:
+    return _changed(case, tensor, lambda array: array.reshape(-1)[kept])
+
+
+def _changed(case: Case, tensor: int, change: Callable[[Array], Array]) -> Case:
+    """Change one parameter and its gradients alike."""
+
     def cut(i: int, array: Array | None) -> Array | None:
-        return array if array is None or i != tensor else array.reshape(-1)[kept]
+        return array if array is None or i != tensor else change(array)
 
     return case.replace(
         parameters=tuple(x for i, param in enumerate(case.parameters) if (x := cut(i, param)) is not None),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -21,15 +21,16 @@ import numpy as np
 from hypothesis import strategies as st
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.drawn import Drawn, shapes_of
 from optimetry.conformance.cases.sparse import SPARSE, sparse
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS, Format
 from optimetry.reference.declaration import Hyperparameter
 
-SHAPES = ((17,), (3,), (), (1,), (0,), (2, 3), (67,), (1, 5, 1), (131,), (4, 1, 9))
-"""Tensor shapes: 0-d, empty, and lengths that leave a tail behind every vector width."""
-
 STEPS = (3, 1, 2, 5, 8, 13, 20, 33, 100)
+
+EPSILONS = ("epsilon", "eps", "eps1")
+"""The names of what keeps divisors from zero, near which gradients are drawn."""
 
 RATES = (0.01, 0.001, 0.1, 0.5, 1.0)
 
@@ -119,7 +120,7 @@ class Plan:
 
     def case(self) -> Case:
         """Build the case of this plan, the same each time."""
-        epsilon = self.hyper.get("epsilon", self.hyper.get("eps", 1e-3))
+        epsilon = next((self.hyper[name] for name in EPSILONS if name in self.hyper), 1e-3)
         draw = _Draw(np.random.default_rng(self.seed), FORMATS[self.dtype], epsilon)
         grads = [tuple(self._grad(draw, tensor, step) for tensor in self.tensors) for step in range(self.steps)]
         return Case(
@@ -163,56 +164,22 @@ class Chooser(Protocol):
         ...
 
 
-class Drawn(Hashable, Protocol):
-    """The part of a subject that drawing uses; subjects are declared in a room above this one."""
-
-    def __hash__(self) -> int:
-        """Cases are kept by it."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def elementwise(self) -> bool:
-        """Whether an element of the result depends on the same element of the inputs alone."""
-        ...
-
-    @property
-    def joint(self) -> bool:
-        """Whether what one parameter gets depends on the others."""
-        ...
-
-    @property
-    def counts_zeros(self) -> bool:
-        """Whether elements that are zero in all inputs change what others become."""
-        ...
-
-    def hyperparameters(self) -> Sequence[Hyperparameter]:
-        """Its hyperparameters, with their domains and corners."""
-        ...
-
-    def adapted(self, case: Case) -> Case:
-        """Turn a case as it was drawn into one that makes sense for the subject."""
-        ...
-
-
 def plan(choose: Chooser, subject: Drawn, dtype: str) -> Plan:
     """Choose a plan for one subject in one dtype.
 
     Rules that scale a step by norms get smaller rates, since a step as long as the parameter amplifies every rounding
-    error in the next, and no subnormal gradients, whose norm underflows: both would leave nothing to be judged.
+    error in the next, unless shapes matter: their steps are of one size. They get no subnormal gradients, whose norm
+    underflows: both would leave nothing to be judged.
     """
     hyper = {declared.name: _value(choose, declared) for declared in subject.hyperparameters()}
     patterns = [name for name in PATTERNS if subject.elementwise or name != "subnormal"]
-    scale = 1.0 if subject.elementwise else 0.1
+    scale = 1.0 if subject.elementwise or subject.shaped else 0.1
+    shapes = shapes_of(subject)
     return Plan(
         optimizer=subject.name,
         dtype=dtype,
         hyper=hyper,
-        tensors=tuple(_tensor(choose, patterns) for _ in range(choose.between(choose.fewest, 5))),
+        tensors=tuple(_tensor(choose, shapes, patterns) for _ in range(choose.between(choose.fewest, 5))),
         steps=choose.among(STEPS),
         rate=_rate(choose) * scale,
         later_rate=_rate(choose) * scale,
@@ -220,9 +187,9 @@ def plan(choose: Chooser, subject: Drawn, dtype: str) -> Plan:
     )
 
 
-def _tensor(choose: Chooser, patterns: Sequence[str]) -> Tensor:
+def _tensor(choose: Chooser, shapes: Sequence[tuple[int, ...]], patterns: Sequence[str]) -> Tensor:
     return Tensor(
-        shape=choose.among(SHAPES),
+        shape=choose.among(shapes),
         start=choose.among(tuple(PARAMETERS)),
         pattern=choose.among(patterns),
         untouched=choose.among((False, True)),

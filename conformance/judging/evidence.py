@@ -151,4 +151,5 @@ def _smallest(case: Case, shown: T, shows: Callable[[Case], T | None], **limits:
         shown = shown if found is None else found
         return found is not None
 
-    return shrunk(case, fails, subject_of(case).hyperparameters(), **limits), shown
+    subject = subject_of(case)
+    return shrunk(case, fails, subject.hyperparameters(), **limits, shaped=subject.shaped), shown

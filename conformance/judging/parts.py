@@ -20,7 +20,7 @@ from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import surviving
 from optimetry.conformance.naming.splits import Split, properties
-from optimetry.conformance.numerics.agreement import explains
+from optimetry.conformance.numerics.agreement import Agreement, explained, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target
@@ -110,7 +110,7 @@ class _Parts(Holding):
         case, after = self._beginning()
         for tier in tiers:
             possible = [one for one in tier if one.mistake.may_break(broken)]
-            near = [one for one in possible if explains(after, one.expected(case), case.form)]
+            near = [one for one in possible if _tells(explained(after, one.expected(case), case.form))]
             near = [one for one in near if self.probed.explained_by(one.expected)]
             for arithmetic in arithmetics(self.probed.optimizer, self.probed.dtype) if near else ():
                 more = near[0].mistake.shown_by or no_more
@@ -162,3 +162,8 @@ class _Parts(Holding):
                 if alive:
                     return split, unexplained
         return None
+
+
+def _tells(agreement: Agreement | None) -> bool:
+    """Whether something explains a case, most of which it would contradict if that were otherwise."""
+    return agreement is not None and agreement.vacuous <= (1 - MOST) * agreement.elements

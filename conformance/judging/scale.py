@@ -109,8 +109,11 @@ class _Trial:
     guard: Guard
 
     def failing(self, plan: Plan) -> _Failing | None:
-        """Run the case of a plan; None where it is explained, or not offered."""
-        case = limits_of(self.target, plan.optimizer).offered(built(plan, subject_named(plan.optimizer)))
+        """Run the case of a plan; None where it is explained, not offered, or of shapes that no document describes."""
+        subject = subject_named(plan.optimizer)
+        if not all(subject.takes(tensor.shape) for tensor in plan.tensors):
+            return None
+        case = limits_of(self.target, plan.optimizer).offered(built(plan, subject))
         if reason_unsupported(self.target, case) is not None:
             return None
         after = trajectory(self.target, case, self.guard)

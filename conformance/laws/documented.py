@@ -33,8 +33,8 @@ def missing_gradient_rests(trial: Trial) -> str | None:
 
 
 def is_layerwise_rule(subject: Subject) -> bool:
-    """Whether a subject is an update rule that takes norms over tensors."""
-    return is_rule(subject) and not subject.elementwise
+    """Whether a subject is an update rule that takes norms over tensors, whatever their shape."""
+    return is_rule(subject) and not subject.elementwise and not subject.shaped
 
 
 @law("norms are taken over all elements, whatever the shape", universal=False, applies=is_layerwise_rule)

@@ -99,8 +99,10 @@ def _expression(operand: Any) -> Expression:
 def program_of(rule: Declared) -> Program | None:
     """Trace one update, or one step of a wrapper, with every real hyperparameter and every flag by its name.
 
-    None where the rule does what cannot be traced, such as choosing the largest elements.
+    None where the rule does what cannot be traced, such as choosing the largest elements, or adding up rows.
     """
+    if rule.shaped:
+        return None
     return _with_flags(rule, {}, [parameter.name for parameter in rule.hyperparameters() if parameter.kind is bool])
 
 

@@ -31,9 +31,14 @@ TENSORS = ((3,),) * 5
 
 @cache
 def telling_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tuple[Case, ...]:
-    """Return one case for each setting of a rule's family, as far as offered; one where the rule has no family."""
+    """Return one case for each setting of a rule's family, as far as offered; one where the rule has no family.
+
+    None where rows and columns are told apart: such a formula is not traced, and so not searched.
+    """
     form = FORMATS[dtype]
     subject = subject_named(optimizer)
+    if subject.shaped:
+        return ()
     shapes = ((ELEMENTS,),) if subject.elementwise else TENSORS
     found = []
     for number, setting in enumerate(_settings(subject)):

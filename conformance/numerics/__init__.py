@@ -1,1 +1,8 @@
-"""Numbers with rounding bounds: formats, bounds, error ratios, units in the last place, the environment they need."""
+"""Numbers with rounding bounds: formats, bounds, error ratios, units in the last place, the environment they need.
+
+Importing this package fills the tables of what NumPy's functions become on numbers with bounds.
+"""
+
+from importlib import import_module
+
+import_module(f"{__name__}.reductions")

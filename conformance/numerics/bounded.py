@@ -209,18 +209,18 @@ def _rounded_often(value: Wide, propagated: Wide, error: Wide, form: Format, non
     return Bounded(value, np.where(np.abs(value) + bound > form.largest, np.inf, bound), form, nonnegative)
 
 
-def _not_zero(x: Bounded) -> Any:
+def not_zero(x: Bounded) -> Any:
     """Return where ``x`` is anything but an exact zero."""
     return np.logical_or(x.value, x.bound)
 
 
 def _add(a: Bounded, b: Bounded) -> Bounded:
-    inexact = np.logical_and(_not_zero(a), _not_zero(b))
+    inexact = np.logical_and(not_zero(a), not_zero(b))
     return _rounded(a.value + b.value, a.bound + b.bound, a.form, a.nonnegative and b.nonnegative, inexact=inexact)
 
 
 def _subtract(a: Bounded, b: Bounded) -> Bounded:
-    inexact = np.logical_and(_not_zero(a), _not_zero(b))
+    inexact = np.logical_and(not_zero(a), not_zero(b))
     return _rounded(a.value - b.value, a.bound + b.bound, a.form, False, inexact=inexact)
 
 
@@ -271,7 +271,7 @@ def _power(a: Bounded, b: Bounded) -> Bounded:
     whole = float(b.value) if fixed and bool(b.value == np.floor(b.value)) else math.nan
     roundings = max(whole - 1, POWER_ROUNDINGS) if whole >= 1 else POWER_ROUNDINGS  # it may be multiplied out
     relative = (np.abs(value) + propagated) * (math.expm1(roundings * math.log1p(a.scalars_in.roundoff)) * MARGIN)
-    error = np.maximum(relative, np.where(_not_zero(a), roundings * a.scalars_in.half_tiny, 0.0))
+    error = np.maximum(relative, np.where(not_zero(a), roundings * a.scalars_in.half_tiny, 0.0))
     return _rounded_often(value, propagated, error, a.form, a.nonnegative or whole % 2 == 0)
 
 
@@ -327,17 +327,6 @@ def _where(condition: Any, a: Any, b: Any) -> Bounded:
     return Bounded(value, np.where(condition.undecided, np.maximum(chosen, other), chosen), a.form, nonnegative)
 
 
-def _sum(a: Bounded, initial: float = 0.0) -> Bounded:
-    """The sum of all elements, with a bound that holds for every order of summation; ``initial`` is always 0."""
-    value, propagated, largest = (np.sum(x, initial=0.0) for x in (a.value, a.bound, np.abs(a.value) + a.bound))
-    additions = max(int(np.count_nonzero(_not_zero(a))) - 1, 0)
-    error = largest * (math.expm1(additions * math.log1p(a.form.roundoff)) * MARGIN)
-    if a.form.flushes:
-        error = error + additions * a.form.half_tiny
-    bound = np.where(largest + error > a.form.largest, np.inf, propagated + error)
-    return Bounded(value, bound, a.form, a.nonnegative)
-
-
 def _zeros_like(a: Bounded, shape: tuple[int, ...] | None = None) -> Bounded:
     zeros = np.zeros_like(a.value, shape=shape)
     return Bounded(zeros, zeros, a.form, True)
@@ -363,4 +352,4 @@ UFUNCS: dict[np.ufunc, Callable[..., Any]] = {
 }
 """What each NumPy ufunc becomes on `Bounded` operands of one format."""
 
-FUNCTIONS.update({np.where: _where, np.sum: _sum, np.zeros_like: _zeros_like})
+FUNCTIONS.update({np.where: _where, np.zeros_like: _zeros_like})

@@ -40,7 +40,7 @@ class Part:
     """Some elements of a case, as a case.
 
     Attributes:
-        case: the elements, in the order of the whole case; what one parameter has of them is one-dimensional.
+        case: the elements, in the order of the whole case; a part of a parameter is one-dimensional.
         columns: their numbers among all elements of the whole case.
     """
 
@@ -92,7 +92,10 @@ def edges(size: int) -> Array:
 
 
 def part_of(case: Case, columns: Array) -> Part:
-    """Return these elements of a case as a case; parameters that have none of them are left out."""
+    """Return these elements of a case as a case; parameters that have none of them are left out.
+
+    A parameter that has all of its elements keeps its shape.
+    """
     ends = np.cumsum([param.size for param in case.parameters])
     cuts = np.split(columns, np.searchsorted(columns, ends)[:-1])
     kept = {
@@ -102,9 +105,13 @@ def part_of(case: Case, columns: Array) -> Part:
     }
 
     def cut(arrays: Any) -> tuple[Any, ...]:
-        return tuple(None if arrays[i] is None else arrays[i].reshape(-1)[own] for i, own in kept.items())
+        return tuple(arrays[i] if arrays[i] is None else _of(arrays[i], own) for i, own in kept.items())
 
     return Part(case.replace(parameters=cut(case.parameters), grads=tuple(map(cut, case.grads))), columns)
+
+
+def _of(array: Array, own: Array) -> Array:
+    return array if own.size == array.size else array.reshape(-1)[own]
 
 
 @dataclass(frozen=True)

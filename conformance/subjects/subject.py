@@ -72,6 +72,15 @@ class Subject(ABC):
         return self.declaration.counts_zeros
 
     @property
+    def shaped(self) -> bool:
+        """Whether the shape of a parameter changes what its elements become."""
+        return self.declaration.shaped
+
+    def takes(self, shape: tuple[int, ...]) -> bool:
+        """Return whether the document says what becomes of a parameter of this shape."""
+        return self.declaration.takes(shape)
+
+    @property
     @abstractmethod
     def joint(self) -> bool:
         """Whether what one parameter gets depends on the others."""

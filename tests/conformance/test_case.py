@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.drawn import SHAPES
 from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.cases.strategies import PATTERNS, SHAPES, cases, drawn_cases
+from optimetry.conformance.cases.strategies import PATTERNS, cases, drawn_cases
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named, subject_of
 from optimetry.conformance.targets.numpy.target import NumpyTarget

@@ -8,19 +8,30 @@ import pytest
 
 from optimetry.reference.books import BOOKS
 
-PAIRS = {"betas": ("beta1", "beta2"), "etas": ("etaminus", "etaplus"), "step_sizes": ("step_size_min", "step_size_max")}
+PAIRS = {
+    "betas": ("beta1", "beta2"),
+    "etas": ("etaminus", "etaplus"),
+    "step_sizes": ("step_size_min", "step_size_max"),
+    "eps": ("eps1", "eps2"),
+    "ns_coefficients": ("a", "b", "c"),
+}
+WORDS = {"adjust_lr_fn": "match_rms_adamw"}
+"""Arguments that are None or a word: the flag that stands for the word."""
 
 IMPLEMENTATIONS = {"self", "params", "foreach", "fused", "capturable", "differentiable"}
 """Arguments that choose how a class computes, and no formula."""
 
 SIGNATURES = {
     "ASGD": "lr=0.01, lambd=0.0001, alpha=0.75, t0=1000000.0, weight_decay=0, maximize=False",
+    "Adafactor": "lr=0.01, beta2_decay=-0.8, eps=(None, 0.001), d=1.0, weight_decay=0.0, maximize=False",
     "Adadelta": "lr=1.0, rho=0.9, eps=1e-06, weight_decay=0, maximize=False",
     "Adagrad": "lr=0.01, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, maximize=False",
     "Adam": "lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, amsgrad=False, maximize=False, "
     "decoupled_weight_decay=False",
     "AdamW": "lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0.01, amsgrad=False, maximize=False",
     "Adamax": "lr=0.002, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, maximize=False",
+    "Muon": "lr=0.001, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=(3.4445, -4.775, 2.0315), "
+    "eps=1e-07, ns_steps=5, adjust_lr_fn=None",
     "NAdam": "lr=0.002, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, momentum_decay=0.004, "
     "decoupled_weight_decay=False, maximize=False",
     "RAdam": "lr=0.001, betas=(0.9, 0.999), eps=1e-08, weight_decay=0, decoupled_weight_decay=False, maximize=False",
@@ -43,7 +54,9 @@ def test_names_order_and_defaults_are_torchs(name: str) -> None:
     given = eval(f"dict({SIGNATURES[name]})")
     expected = {"lr": given.pop("lr")}
     for argument, default in given.items():
-        expected |= dict(zip(PAIRS[argument], default, strict=True)) if argument in PAIRS else {argument: default}
+        several = zip(PAIRS[argument], default, strict=True) if isinstance(default, tuple) else ()
+        word = WORDS.get(argument)
+        expected |= dict(several) or ({word: default is not None} if word else {argument: default})
     rule = RULES[name]
     declared = {"lr": rule.learning_rate} | {x.name: x.default for x in rule.hyperparameters()}
     assert list(declared.items()) == list(expected.items())

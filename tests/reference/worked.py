@@ -22,10 +22,10 @@ class Worked(NamedTuple):
     hyper: dict[str, Any]
     lr: float
     t: int
-    param: list[float]
-    grad: list[float]
+    param: list[Any]
+    grad: list[Any]
     state: dict[str, Any]
-    new: list[float]
+    new: list[Any]
     after: dict[str, Any]
 
 

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.drawn import taken
 from optimetry.conformance.laws.documented import nonfinite_gradients_act
 from optimetry.conformance.laws.universal import nonfinite_gradients_stay
 from optimetry.conformance.laws.variations import at_steps, poisoned, rescaled
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.subject import Subject
 
 LIMITS = (0.1, 0.5, 1.0, 5.0, 10.0, 100.0, 1000.0, 1e4)
@@ -50,10 +52,10 @@ def of_all_magnitudes(case: Case) -> Iterator[Case]:
     numbers = np.concatenate([sizes, -sizes])
     steps = min(len(case.grads), len(GROWTH))
     if case.size and steps:
-        dtype = case.form.dtype
+        dtype, shape = case.form.dtype, taken(subject_of(case), numbers.shape)
         yield case.replace(
-            parameters=(np.resize(flat(case.parameters), numbers.size),),
-            grads=tuple((np.asarray(numbers * growth).astype(dtype),) for growth in GROWTH[:steps]),
+            parameters=(np.resize(flat(case.parameters), shape),),
+            grads=tuple((np.resize(numbers * growth, shape).astype(dtype),) for growth in GROWTH[:steps]),
             learning_rates=case.learning_rates[:steps],
         )
 

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.drawn import taken
 from optimetry.conformance.laws.universal import parameters_are_independent, permutation, resuming, splitting
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.numerics.arrays import flat
+from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.rule import Rule, State
@@ -53,11 +55,12 @@ def of_all_sizes(case: Case) -> Iterator[Case]:
     """Yield a short case with the same numbers in tensors of `SIZES`."""
     rows = [[grad for grad in row if grad is not None and grad.size] for row in case.grads]
     steps = [step for step, row in enumerate(rows) if row][:SHORT]
+    shapes = [taken(subject_of(case), (size,)) for size in SIZES]
     if steps:
         short = at_steps(case, steps)
         yield short.replace(
-            parameters=tuple(np.resize(flat(case.parameters), size) for size in SIZES),
-            grads=tuple(tuple(np.resize(flat(rows[step]), size) for size in SIZES) for step in steps),
+            parameters=tuple(np.resize(flat(case.parameters), shape) for shape in shapes),
+            grads=tuple(tuple(np.resize(flat(rows[step]), shape) for shape in shapes) for step in steps),
         )
 
 
@@ -161,7 +164,8 @@ class Elements(Alteration):
         after, new = rule.update(param, grad, state, lr, t)
         out = self._out(param)
         if not self.moves:
-            new = State(**{n: np.where(out, state[n], x) if x.shape == param.shape else x for n, x in new.items()})
+            kept = {n: np.where(out, state[n], x) for n, x in new.items() if getattr(x, "shape", None) == param.shape}
+            new = State(**{**new, **kept})
         return np.where(out, param, after), new
 
     def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:

@@ -19,6 +19,7 @@ from optimetry.conformance.naming.alterations import Alteration, AlteredTraining
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arrays import flat
+from optimetry.conformance.subjects.registry import subject_of
 
 STEPS = 4
 """The steps of a run that is repeated."""
@@ -45,11 +46,11 @@ def of_fresh_sizes(cases: Iterable[Case]) -> Iterator[Case]:
         rows = [(row, rate) for row, rate in case.steps if any(grad is not None and grad.size for grad in row)]
         taken = [*islice(rows * STEPS, STEPS)]
         if taken:
-            size = FRESH + number
+            shape = taken(subject_of(case), (FRESH + number,))
             given = [flat([grad for grad in row if grad is not None]) for row, _ in taken]
             yield case.replace(
-                parameters=(np.resize(flat(case.parameters), size),),
-                grads=tuple((np.resize(grad, size),) for grad in given),
+                parameters=(np.resize(flat(case.parameters), shape),),
+                grads=tuple((np.resize(grad, shape),) for grad in given),
                 learning_rates=tuple(rate for _, rate in taken),
             )
 

@@ -198,7 +198,7 @@ def mutant(optimizer: str, old: str, new: str) -> type[Rule]:
         ValueError: the text does not stand there exactly once.
     """
     documented = rule_named(optimizer)
-    own = [method for name, method in vars(documented).items() if name in ("initial_state", "update")]
+    own = [x for name, x in vars(documented).items() if inspect.isfunction(x) and not name.startswith("_")]
     texts = [textwrap.dedent(inspect.getsource(method)) for method in own]
     found = sum(text.count(old) for text in texts)
     if found != 1:

@@ -102,6 +102,42 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("gradient_for_its_sign", "np.sign(grad)", "grad"),
         ("clamps_the_first_size", "state.step_size + lr", "state.step_size + np.minimum(lr, self.step_size_max)"),
     ),
+    "torch.adafactor": (
+        ("weights_swapped", "1 - t**self.beta2_decay", "t**self.beta2_decay"),
+        ("relative_step_missing", "np.minimum(lr, 1 / t**0.5)", "lr"),
+        ("scale_of_the_norm", "rms(param)", "np.sqrt(np.sum(np.square(param)))"),
+        ("smallest_scale_ignored", "np.maximum(self.eps2, rms(param))", "rms(param)"),
+        ("decay_times_the_scale", "lr * self.weight_decay", "scale * self.weight_decay"),
+        ("rows_summed", "np.mean(squared, axis=-1", "np.sum(squared, axis=-1"),  # which cancels but in the clamp
+        (
+            "factors_not_normalised",
+            "row_var * col_var / np.maximum(np.mean(row_var, axis=-2, keepdims=True), self.eps1)",
+            "row_var * col_var",
+        ),
+        ("normalised_over_all_matrices", "np.mean(row_var, axis=-2, keepdims=True)", "np.mean(row_var)"),
+        ("columns_ignored", "row_var * col_var", "row_var * row_var"),
+        ("columns_over_the_first_axis", "np.mean(squared, axis=-2", "np.mean(squared, axis=0"),
+        ("epsilon_of_the_paper", "np.square(grad)\n", "np.square(grad) + self.eps1\n"),
+        (
+            "epsilon_under_the_root",
+            "np.maximum(np.sqrt(estimate), self.eps1)",
+            "np.sqrt(np.maximum(estimate, self.eps1))",
+        ),
+        ("clipped_by_the_norm", "rms(update) /", "np.sqrt(np.sum(np.square(update))) /"),
+        ("never_clipped", " / np.maximum(1.0, rms(update) / self.d)", ""),
+    ),
+    "torch.muon": (
+        ("buffer_averaged", "state.momentum_buffer + grad", "state.momentum_buffer + (1 - self.momentum) * grad"),
+        ("nesterov_of_the_old_buffer", "self.momentum * buffer", "self.momentum * state.momentum_buffer"),
+        ("epsilon_clamps", "(norm(x) + self.eps)", "np.maximum(norm(x), self.eps)"),
+        ("not_normalised", "x / (norm(x) + self.eps)", "x"),
+        ("decay_scaled", "lr * self.weight_decay", "lr * scale * self.weight_decay"),
+        ("decay_without_the_rate", "lr * self.weight_decay", "self.weight_decay"),
+        ("scale_of_the_other_side", "rows / columns", "columns / rows"),
+        ("scale_without_its_root", "math.sqrt(max(1, rows / columns))", "max(1, rows / columns)"),
+        ("first_coefficient_ignored", "self.a * x", "x"),
+        ("one_iteration_fewer", "range(self.ns_steps)", "range(self.ns_steps - 1)"),
+    ),
     "torch.asgd": (
         ("rate_of_this_step", "eta = state.eta if t > 1 else lr", "eta = lr / (1 + self.lambd * lr * t) ** self.alpha"),
         ("rate_kept", "state.eta if t > 1 else lr", "lr"),
@@ -128,6 +164,7 @@ COMPUTES = {
     "torch.rmsprop_momentum_ignored": "momentum = 0 whatever is given",
     "torch.radam_never_rectified": "beta2 = 0.5 whatever is given",
     "torch.rprop_no_smallest": "step_size_min = 0 whatever is given",
+    "torch.adafactor_smallest_scale_ignored": "eps2 = 0 whatever is given",
     "torch.asgd_power_dropped": "alpha = 1 whatever is given",
 }
 """The mutations that are the documented rule with other hyperparameters: which."""
@@ -158,6 +195,9 @@ NOT_FOUND = (
 
 OUTCOMES = {
     **dict.fromkeys(NOT_FOUND, "diverges"),
+    **{  # which are not searched
+        f"{rule}_{change}": "diverges" for rule in ("torch.adafactor", "torch.muon") for change, *_ in MUTATIONS[rule]
+    },
     "torch.asgd_rate_kept": "diverges: documented, but starts eta and mu and ax and the step count anew in every step",
 }
 """The outcomes of mutations that are no edit that the search finds."""

@@ -1,6 +1,6 @@
 """Maps rules of the book ``torch`` to what Keras offers for them; what it has no argument for is pinned.
 
-Keras' ``weight_decay`` is decoupled, so it is passed for AdamW alone.
+Keras' ``weight_decay`` is decoupled, so it is passed where torch's is, too.
 """
 
 from __future__ import annotations
@@ -38,6 +38,33 @@ BOOK: Mapping[str, KerasClass] = {
         {"epsilon": "eps", "initial_accumulator_value": "initial_accumulator_value"},
         slots={"sum": "accumulator"},
         pinned={**PLAIN, "lr_decay": 0.0},
+    ),
+    "torch.adafactor": KerasClass(
+        "Adafactor",
+        {
+            "beta_2_decay": "beta2_decay",
+            "epsilon_1": "eps1",
+            "epsilon_2": "eps2",
+            "clip_threshold": "d",
+            "weight_decay": "weight_decay",
+        },
+        pinned={"maximize": False},
+    ),
+    # Its epsilon is that of its Adam; the norm gets 1e-7. Without `rms_rate` it scales no step by the shape.
+    "torch.muon": KerasClass(
+        "Muon",
+        {
+            "weight_decay": "weight_decay",
+            "momentum": "momentum",
+            "nesterov": "nesterov",
+            "muon_a": "a",
+            "muon_b": "b",
+            "muon_c": "c",
+            "ns_steps": "ns_steps",
+        },
+        constants={"rms_rate": 0.2},
+        slots={"momentum_buffer": "momentum"},
+        pinned={"eps": 1e-7, "match_rms_adamw": True},
     ),
     "torch.rmsprop": KerasClass(
         "RMSprop",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import optax
 
@@ -12,6 +13,12 @@ PLAIN = {"weight_decay": 0.0, "maximize": False}
 COUPLED = {**PLAIN, "decoupled_weight_decay": False}
 BETAS = {"b1": "beta1", "b2": "beta2", "eps": "eps"}
 MOMENTS = {"exp_avg": "mu", "exp_avg_sq": "nu", "step": "count"}
+
+
+def adafactor(learning_rate: Any, beta2_decay: Any, eps: Any, clipping_threshold: Any) -> Any:
+    """``optax.adafactor`` with the power of the step as torch gives it, and factors of matrices of every size."""
+    return optax.adafactor(learning_rate, 0, decay_rate=-beta2_decay, eps=eps, clipping_threshold=clipping_threshold)
+
 
 BOOK: Mapping[str, OptaxRule] = {
     "torch.sgd": OptaxRule(
@@ -50,6 +57,12 @@ BOOK: Mapping[str, OptaxRule] = {
         constants={"eps_in_sqrt": False, "initial_scale": 0.0, "bias_correction": False, "nesterov": False},
         slots={"square_avg": "nu", "grad_avg": "mu", "momentum_buffer": "trace"},
         pinned=PLAIN,
+    ),
+    # Its decay is not multiplied by the learning rate, and its smallest scale is no argument.
+    "torch.adafactor": OptaxRule(
+        adafactor,
+        {"beta2_decay": "beta2_decay", "eps": "eps1", "clipping_threshold": "d"},
+        pinned={**PLAIN, "eps2": 1e-3},
     ),
     "torch.rprop": OptaxRule(
         optax.rprop,

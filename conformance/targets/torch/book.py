@@ -15,20 +15,27 @@ PAIRS: Mapping[str, tuple[str, ...]] = {
     "betas": ("beta1", "beta2"),
     "etas": ("etaminus", "etaplus"),
     "step_sizes": ("step_size_min", "step_size_max"),
+    "eps": ("eps1", "eps2"),
+    "ns_coefficients": ("a", "b", "c"),
 }
 """Arguments that are several numbers, with the hyperparameter that is each."""
+
+WORDS: Mapping[str, tuple[str, str]] = {"adjust_lr_fn": ("match_rms_adamw", "match_rms_adamw")}
+"""Arguments that are words, with the flag that stands for one of two."""
 
 
 def class_of(rule: type[Rule]) -> TorchClass:
     """Map a rule to the class of its name: every hyperparameter is an argument, every slot a key of the state."""
     cls = getattr(torch.optim, rule.__name__)
-    paired = {name for names in PAIRS.values() for name in names}
+    otherwise = {name for names in PAIRS.values() for name in names} | {name for name, _ in WORDS.values()}
     declared = [parameter.name for parameter in rule.hyperparameters()]
     return TorchClass(
         cls,
         {keyword: names for keyword, names in PAIRS.items() if names[0] in declared}
-        | {name: name for name in declared if name not in paired},
+        | {name: name for name in declared if name not in otherwise},
         slots={slot: slot for slot in (*rule.slots, "step")},
+        words={keyword: given for keyword, given in WORDS.items() if given[0] in declared},
+        unset="eps1" if "eps1" in declared else "",
         fused="fused" in inspect.signature(cls).parameters,
     )
 

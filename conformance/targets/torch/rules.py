@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,23 +35,37 @@ class TorchClass(Offer):
     """Keywords outside the documented rule that are set."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Slot -> torch's state key; state without a documented counterpart keeps torch's key."""
+    words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Keyword of the class that is a word -> the flag that stands for it, and the word; None where it is off."""
+    unset: str = ""
+    """Hyperparameter that is given as None where it is the resolution of the dtype, which torch takes for None."""
     fused: bool = False
     """Whether the class takes ``fused=True`` on the CPU."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why torch refuses, None where it does not; every dtype is offered."""
-        if engine == "fused" and not self.fused:
-            return f"torch.optim.{self.cls.__name__} has no fused implementation"
-        if hyper.get("use_nesterov", hyper.get("nesterov")) and (hyper["momentum"] == 0 or hyper.get("dampening")):
+        if (engine == "fused" and not self.fused) or (engine == "foreach" and engine not in self.taken):
+            return f"torch.optim.{self.cls.__name__} has no {engine} implementation"
+        nesterov = self.cls is torch.optim.SGD and hyper.get("use_nesterov", hyper.get("nesterov"))
+        if nesterov and (hyper["momentum"] == 0 or hyper.get("dampening")):
             return "torch.optim.SGD refuses nesterov without momentum, or with dampening"
         return None
 
+    @property
+    def taken(self) -> Collection[str]:
+        """The names of the arguments that the class takes."""
+        return inspect.signature(self.cls).parameters
+
     def keywords(self, hyper: Hyper, engine: str) -> dict[str, object]:
         """The keyword arguments of the class for ``hyper``."""
-        return {**self.constants, **passed(self.arguments, hyper), **ENGINES[engine]}
+        implementation = {name: value for name, value in ENGINES[engine].items() if name in self.taken}
+        words = {argument: word if hyper[name] else None for argument, (name, word) in self.words.items()}
+        return {**self.constants, **passed(self.arguments, hyper), **words, **implementation}
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TorchRun:
         """Begin a run."""
+        if self.unset and parameters and hyper[self.unset] == float(ml_dtypes.finfo(parameters[0].dtype).eps):
+            hyper = {**hyper, self.unset: None}  # type: ignore[dict-item]
         return TorchRun(self, self.keywords(hyper, engine), parameters)
 
 

@@ -1,0 +1,76 @@
+"""Declares what drawing asks of a subject, and the shapes that its tensors have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Protocol
+
+from optimetry.conformance.cases.case import Case
+from optimetry.reference.declaration import Hyperparameter
+
+Shape = tuple[int, ...]
+
+SHAPES = ((17,), (3,), (), (1,), (0,), (2, 3), (67,), (1, 5, 1), (131,), (4, 1, 9))
+"""Tensor shapes: 0-d, empty, and lengths that leave a tail behind every vector width."""
+
+MATRICES = ((3, 4), (1, 7), (9, 1), (2, 11), (13, 3), (5, 5), (2, 3, 4))
+"""More shapes where rows and columns are told apart: one row, one column, wide, tall, square, and several matrices."""
+
+
+class Drawn(Hashable, Protocol):
+    """The part of a subject that drawing uses; subjects are declared in a room above this one."""
+
+    def __hash__(self) -> int:
+        """Cases are kept by it."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def elementwise(self) -> bool:
+        """Whether an element of the result depends on the same element of the inputs alone."""
+        ...
+
+    @property
+    def joint(self) -> bool:
+        """Whether what one parameter gets depends on the others."""
+        ...
+
+    @property
+    def counts_zeros(self) -> bool:
+        """Whether elements that are zero in all inputs change what others become."""
+        ...
+
+    @property
+    def shaped(self) -> bool:
+        """Whether the shape of a parameter changes what its elements become."""
+        ...
+
+    def takes(self, shape: Shape) -> bool:
+        """Whether the document says what becomes of a parameter of this shape."""
+        ...
+
+    def hyperparameters(self) -> Sequence[Hyperparameter]:
+        """Its hyperparameters, with their domains and corners."""
+        ...
+
+    def adapted(self, case: Case) -> Case:
+        """Turn a case as it was drawn into one that makes sense for the subject."""
+        ...
+
+
+def shapes_of(subject: Drawn) -> Sequence[Shape]:
+    """Return the shapes that a subject takes, in which its tensors are drawn."""
+    return tuple(shape for shape in (*SHAPES, *(MATRICES if subject.shaped else ())) if subject.takes(shape))
+
+
+def taken(subject: Drawn, shape: Shape) -> Shape:
+    """Return a shape if a subject takes it, else a matrix of about as many elements, as square as can be."""
+    if subject.takes(shape):
+        return shape
+    rows = max(math.isqrt(math.prod(shape)), 1)
+    return rows, max(math.prod(shape) // rows, 1)

@@ -1,0 +1,91 @@
+"""Bounds the sums, means and matrix products of `Bounded` numbers, whatever order their terms are added in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.numerics.bounded import UFUNCS, Bounded, Wide, not_zero
+from optimetry.conformance.numerics.formats import FORMATS, MARGIN, QUAD, Format, flushing
+from optimetry.conformance.numerics.trilean import FUNCTIONS
+from optimetry.reference.precision import in_bfloat16
+
+Axis = int | tuple[int, ...] | None
+
+
+def _growth(roundings: Any, form: Format) -> Any:
+    """Return the largest relative error of so many roundings, one after the other."""
+    return np.expm1(roundings * math.log1p(form.roundoff)) * MARGIN
+
+
+def _totalled(value: Wide, propagated: Wide, largest: Wide, error: Wide, form: Format, nonnegative: bool) -> Bounded:
+    """Bound a sum; one whose terms may add up to too much in some order is not known."""
+    bound = np.where(largest + error > form.largest, np.inf, propagated + error)
+    return Bounded(value, bound, form, nonnegative)
+
+
+def _sum(a: Bounded, axis: Axis = None, keepdims: bool = False, initial: float = 0.0) -> Bounded:
+    """The sum over all axes or some, with a bound that holds for every order of summation; ``initial`` is always 0."""
+
+    def total(x: Any) -> Any:
+        return np.sum(x, axis=axis, keepdims=keepdims, initial=0.0)  # quad precision has no sum of no terms
+
+    value, propagated, largest = (total(x) for x in (a.value, a.bound, np.abs(a.value) + a.bound))
+    terms = np.count_nonzero(not_zero(a), axis=axis, keepdims=keepdims)
+    additions = np.maximum(terms - 1, 0)
+    error = largest * _growth(additions, a.form)
+    if a.form.flushes:
+        error = error + additions * a.form.half_tiny
+    return _totalled(value, propagated, largest, error, a.form, a.nonnegative)
+
+
+def _mean(a: Bounded, axis: Axis = None, keepdims: bool = False) -> Any:
+    """The sum divided by the number of terms; no term is divided before it is added."""
+    total = _sum(a, axis, keepdims)
+    return total / float(a.value.size // max(total.value.size, 1))
+
+
+def _product(a: Wide, b: Wide) -> Wide:
+    """Return the product of two matrices; that of numpy-quaddtype 1.0 is wrong where one is a transposed view."""
+    if QUAD not in (a.dtype, b.dtype):
+        return a @ b
+    return sum(
+        (a[..., :, k : k + 1] * b[..., k : k + 1, :] for k in range(a.shape[-1])),
+        start=np.zeros((*a.shape[:-1], b.shape[-1]), a.dtype),
+    )
+
+
+def _matmul(a: Bounded, b: Bounded) -> Bounded:
+    """The product of two matrices: each element is a sum of products, in any order, each rounded or contracted."""
+    size_a, size_b = np.abs(a.value), np.abs(b.value)
+    propagated = _product(size_a, b.bound) + _product(a.bound, size_b + b.bound)
+    largest = _product(size_a + a.bound, size_b + b.bound)
+    terms = not_zero(a).astype(np.float64) @ not_zero(b).astype(np.float64)
+    growth = _growth(terms, a.form)
+    underflows = terms * a.form.half_tiny * (1 + a.form.flushes)  # of products; where it is flushed, of sums as well
+    error = largest * growth + underflows * (1 + growth)
+    return _totalled(_product(a.value, b.value), propagated, largest, error, a.form, a.nonnegative and b.nonnegative)
+
+
+def _matrix_transpose(a: Bounded) -> Bounded:
+    return Bounded(np.matrix_transpose(a.value), np.matrix_transpose(a.bound), a.form, a.nonnegative)
+
+
+@in_bfloat16.register
+def _(x: Bounded, function: Callable[[Bounded], Bounded]) -> Any:
+    """The function's value with the bound of an evaluation in bfloat16; where no digit of it is right, none is known.
+
+    An element whose bound exceeds the largest of all results is known to no digit.
+    """
+    form = FORMATS["bfloat16"]
+    result = function(x.held_in(flushing(form) if x.form.flushes else form))
+    largest = np.max(np.abs(result.value), initial=0.0)
+    bound = np.where(result.bound > largest, np.inf, result.bound)
+    return Bounded(result.value, bound, x.form, result.nonnegative) * 1.0  # rounded once, to the format it came from
+
+
+UFUNCS[np.matmul] = _matmul
+FUNCTIONS.update({np.sum: _sum, np.mean: _mean, np.matrix_transpose: _matrix_transpose})
