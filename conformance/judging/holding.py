@@ -27,6 +27,7 @@ class Identity:
         from_explanation: how far it is from what explains it.
         tried: the number of those cases.
         alike: other rules that are the same for all hyperparameters that the target offers.
+        elsewhere: rules of other books that explain every case.
         several: where several explain every case and nothing tells them apart, their names.
         probed: the results in the probes.
     """
@@ -36,6 +37,7 @@ class Identity:
     from_explanation: Agreement = field(default_factory=Agreement)
     tried: int = 0
     alike: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
     several: tuple[str, ...] = ()
     probed: Probed | None = None
 

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
-from optimetry.conformance.naming.candidates import tiers
+from optimetry.conformance.naming.candidates import FLUSHED, tiers
+from optimetry.conformance.naming.elsewhere import rules_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 
@@ -19,7 +21,8 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
     """Try the tiers of candidates; the first in which any holds decides, and it must be one alone.
 
     Where the target does not offer all hyperparameters, rules may be the same that differ elsewhere: the one that
-    differs from the document in the fewest choices stands for them.
+    differs from the document in the fewest choices stands for them. Rules of other books that hold as well are named
+    beside it; where nothing else explains the target, they do.
 
     Raises:
         TargetFault: the target breaks the protocol.
@@ -32,14 +35,38 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
             longest = dataclasses.replace(unexplained, probed=held.probed)
         alive = _with_fewest_numbers(alive)
         if len(alive) > 1 and not held.restricted:
-            return dataclasses.replace(
-                longest, several=tuple(one.explanation.rule.name for one in alive if one.explanation)
-            )
+            return dataclasses.replace(longest, several=_names(alive))
         if alive:
             found, *others = sorted(alive, key=_choices)
             alike = (other.explanation.rule.name for other in others if other.explanation)
-            return dataclasses.replace(_narrowed(held, found), alike=tuple(dict.fromkeys(alike)))
+            narrowed = _narrowed(held, found)
+            elsewhere = _names(_same_elsewhere(held, narrowed.explanation))
+            return dataclasses.replace(narrowed, alike=tuple(dict.fromkeys(alike)), elsewhere=elsewhere)
+    for arithmetic in (PLAIN, FLUSHED):
+        alive = _elsewhere(held, arithmetic)
+        if alive:
+            return dataclasses.replace(alive[0], elsewhere=_names(alive))
     return longest
+
+
+def _same_elsewhere(held: Holding, explanation: Explanation | None) -> list[Identity]:
+    """Return the rules of other books that hold beside an explanation, none beside the documented rule.
+
+    They are computed in the same way, but for the ways that only a family's formula can be computed in.
+    """
+    if explanation is None or explanation.rule.documented or explanation.arithmetic.incremental_moments:
+        return []
+    return _elsewhere(held, explanation.arithmetic)
+
+
+def _elsewhere(held: Holding, arithmetic: Arithmetic) -> list[Identity]:
+    """Return the rules of other books that hold."""
+    rules = rules_elsewhere(held.probed.optimizer)
+    return held.surviving([Explanation(rule, arithmetic) for rule in rules])[0]
+
+
+def _names(alive: Sequence[Identity]) -> tuple[str, ...]:
+    return tuple(one.explanation.rule.name for one in alive if one.explanation)
 
 
 def _with_fewest_numbers(alive: Sequence[Identity]) -> list[Identity]:

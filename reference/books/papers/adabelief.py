@@ -30,7 +30,7 @@ class AdaBelief(Rule):
 
     beta1: float = hyper(0.9, "[0, 1)", "decay of the first moment", corners=(0.9, 0.0, 0.5))
     beta2: float = hyper(0.999, "[0, 1)", "decay of the variance", corners=(0.999, 0.9, 0.5))
-    epsilon: float = hyper(1e-8, "(0, inf)", "added to the variance and to its root", corners=(1e-8, 1e-2, 0.1))
+    epsilon: float = hyper(1e-8, "[0, inf)", "added to the variance and to its root", corners=(1e-8, 1e-2, 0.1))
 
     book = "papers"
     name = "papers.adabelief"

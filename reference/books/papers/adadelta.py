@@ -27,7 +27,7 @@ class ADADELTA(Rule):
     Decision: the publication has no learning rate; it multiplies the whole step here, and is 1 by default.
     """
 
-    rho: float = hyper(0.95, "[0, 1)", "decay of both averages", corners=(0.95, 0.0, 0.5))
+    rho: float = hyper(0.95, "[0, 1]", "decay of both averages", corners=(0.95, 0.0, 0.5))
     epsilon: float = hyper(1e-6, "[0, inf)", "added under both roots", corners=(1e-6, 1e-2, 0.1))
 
     book = "papers"

@@ -23,10 +23,10 @@ class AdaGrad(Rule):
 
     Documented: Duchi et al. (2011), figure 1.
     Decision: of its two updates the composite mirror descent, without a regularizer and a projection. The page gives
-    no number for delta; with 0, for which it takes a pseudoinverse, nothing is judged.
+    no number for delta; with 0 it takes a pseudoinverse, and this divides by 0 before the first gradient.
     """
 
-    delta: float = hyper(None, "(0, inf)", "added to the root of the sum", corners=(1e-8, 1e-2, 0.1))
+    delta: float = hyper(None, "[0, inf)", "added to the root of the sum", corners=(1e-8, 1e-2, 0.1))
 
     book = "papers"
     name = "papers.adagrad"

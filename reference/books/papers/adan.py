@@ -35,7 +35,7 @@ class Adan(Rule):
     beta1: float = hyper(0.02, "(0, 1]", "weight of the gradient", corners=(0.02, 1.0, 0.5))
     beta2: float = hyper(0.08, "(0, 1]", "weight of its change", corners=(0.08, 1.0, 0.5))
     beta3: float = hyper(0.01, "(0, 1]", "weight of the square", corners=(0.01, 0.1, 0.5))
-    epsilon: float = hyper(1e-8, "(0, inf)", "added to the root of the average of squares", corners=(1e-8, 1e-2, 0.1))
+    epsilon: float = hyper(1e-8, "[0, inf)", "added to the root of the average of squares", corners=(1e-8, 1e-2, 0.1))
     weight_decay: float = hyper(None, "[0, inf)", "strength of the proximal weight decay", corners=(0.01, 0.0, 0.5))
 
     book = "papers"

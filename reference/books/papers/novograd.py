@@ -33,7 +33,7 @@ class NovoGrad(Rule):
 
     beta1: float = hyper(0.95, "[0, 1)", "decay of the first moment", corners=(0.95, 0.0, 0.5))
     beta2: float = hyper(0.98, "[0, 1)", "decay of the second moment", corners=(0.98, 0.0, 0.5))
-    epsilon: float = hyper(1e-8, "(0, inf)", "added to the root of the second moment", corners=(1e-8, 1e-2, 0.1))
+    epsilon: float = hyper(1e-8, "[0, inf)", "added to the root of the second moment", corners=(1e-8, 1e-2, 0.1))
     weight_decay: float = hyper(
         None, "[0, inf)", "share of the parameter that enters the first moment", corners=(0.01, 0.0, 0.5)
     )

@@ -31,7 +31,7 @@ class Yogi(Rule):
 
     beta1: float = hyper(0.9, "[0, 1)", "decay of the first moment", corners=(0.9, 0.0, 0.5))
     beta2: float = hyper(0.999, "[0, 1)", "decay of the second moment", corners=(0.999, 0.9, 0.5))
-    epsilon: float = hyper(1e-3, "(0, inf)", "added to the root of the second moment", corners=(1e-3, 1e-8, 0.1))
+    epsilon: float = hyper(1e-3, "[0, inf)", "added to the root of the second moment", corners=(1e-3, 1e-8, 0.1))
 
     book = "papers"
     name = "papers.yogi"
