@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
 from optimetry.conformance.naming.candidates import FLUSHED, tiers
-from optimetry.conformance.naming.elsewhere import rules_elsewhere
+from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
+from optimetry.conformance.numerics.arithmetic import INCREMENTAL, Arithmetic
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 
@@ -42,27 +43,36 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
             narrowed = _narrowed(held, found)
             elsewhere = _names(_same_elsewhere(held, narrowed.explanation))
             return dataclasses.replace(narrowed, alike=tuple(dict.fromkeys(alike)), elsewhere=elsewhere)
-    for arithmetic in (PLAIN, FLUSHED):
-        alive = _elsewhere(held, arithmetic)
-        if alive:
-            return dataclasses.replace(alive[0], elsewhere=_names(alive))
-    return longest
+    alive = _found_elsewhere(held)
+    return dataclasses.replace(alive[0], elsewhere=_names(alive)) if alive else longest
+
+
+def _found_elsewhere(held: Holding) -> list[Identity]:
+    """Return the rules of other books that explain a target which nothing in its own book does, or else dialects.
+
+    Bounds that allow for flushed subnormals contain those that do not, so what holds is found by the wider ones.
+    """
+    for rules in (rules_elsewhere(held.probed.optimizer), dialects_elsewhere(held.probed.optimizer)):
+        for widest in (FLUSHED, dataclasses.replace(FLUSHED, incremental_moments=True)):
+            alive = _elsewhere(held, rules, widest)
+            found = [one.explanation.rule for one in alive if one.explanation]
+            if alive:
+                return _elsewhere(held, found, dataclasses.replace(widest, flushes_subnormals=False)) or alive
+    return []
 
 
 def _same_elsewhere(held: Holding, explanation: Explanation | None) -> list[Identity]:
-    """Return the rules of other books that hold beside an explanation, none beside the documented rule.
-
-    They are computed in the same way, but for the ways that only a family's formula can be computed in.
-    """
-    if explanation is None or explanation.rule.documented or explanation.arithmetic.incremental_moments:
+    """Return the rules of other books that hold beside an explanation and computed alike, none beside the document."""
+    if explanation is None or explanation.rule.documented:
         return []
-    return _elsewhere(held, explanation.arithmetic)
+    return _elsewhere(held, rules_elsewhere(held.probed.optimizer), explanation.arithmetic)
 
 
-def _elsewhere(held: Holding, arithmetic: Arithmetic) -> list[Identity]:
-    """Return the rules of other books that hold."""
-    rules = rules_elsewhere(held.probed.optimizer)
-    return held.surviving([Explanation(rule, arithmetic) for rule in rules])[0]
+def _elsewhere(held: Holding, rules: Sequence[PointClass], arithmetic: Arithmetic) -> list[Identity]:
+    """Return those of the rules that hold, of those that can be computed in this way."""
+    able = [rule for rule in rules if rule.dialect and hasattr(rule.dialect.family, INCREMENTAL)]
+    chosen = able if arithmetic.incremental_moments else rules
+    return held.surviving([Explanation(rule, arithmetic) for rule in chosen])[0]
 
 
 def _names(alive: Sequence[Identity]) -> tuple[str, ...]:

@@ -1,21 +1,36 @@
-"""Offers the rules of other books as explanations: a dialect of one document is often what another one says."""
+"""Offers the rules of other books as explanations: a dialect of one document is often what another one says.
+
+Where no rule of theirs explains a target, a named dialect of one may: ``adagrad:epsilon_inside``.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from optimetry.conformance.naming.families.family import Dialect
-from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.points import PointClass, documented_class, formula_of, named_classes
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.declaration import Declared, Hyperparameter
 
-SYNONYMS: Mapping[str, str] = {"eps": "epsilon", "delta": "epsilon", "mu": "beta1", "nu": "beta2"}
+SYNONYMS: Mapping[str, str] = {
+    "alpha": "rho",
+    "delta": "epsilon",
+    "eps": "epsilon",
+    "eta": "lars_coeff",
+    "l1": "lambda1",
+    "l2": "lambda2",
+    "lamb_weight_decay": "weight_decay",
+    "lars_weight_decay": "weight_decay",
+    "mu": "beta1",
+    "nu": "beta2",
+    "use_nesterov": "nesterov",
+}
 """Names of the same hyperparameter in several books."""
 
 
@@ -29,9 +44,12 @@ class OtherRule(Dialect):
 
     names: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
 
+    def __post_init__(self) -> None:
+        """Take any point of a family, the documented one as well."""
+
     def of(self, hyper: Mapping[str, Any]) -> Declared:
         """Return the formula with these documented hyperparameters."""
-        return self.family.of({there: hyper[here] for there, here in self.names.items()})
+        return super().of({there: hyper[here] for there, here in self.names.items()})
 
 
 @cache
@@ -40,20 +58,35 @@ def rules_elsewhere(optimizer: str) -> tuple[PointClass, ...]:
 
     Hyperparameters correspond that have the same name and domain; one that has no counterpart here has its default.
     """
+    return tuple(_class(optimizer, there, names, documented_class(there.name)) for there, names in _others(optimizer))
+
+
+@cache
+def dialects_elsewhere(optimizer: str) -> tuple[PointClass, ...]:
+    """Return the named dialects of those rules."""
+    others = ((there, names, dialect) for there, names in _others(optimizer) for dialect in named_classes(there.name))
+    return tuple(_class(optimizer, *other) for other in others)
+
+
+def _others(optimizer: str) -> Iterator[tuple[Subject, dict[str, str]]]:
+    """Yield the rules of other books, each with the hyperparameter here that its own take their values from."""
     here = subject_named(optimizer)
-    others = [subject for subject in SUBJECTS.values() if subject.book != here.book]
-    if not isinstance(here, RuleSubject):
-        return ()
-    found = ((other, _names(here, other)) for other in others if isinstance(other, RuleSubject))
-    return tuple(_class(optimizer, other, names) for other, names in found if names is not None)
+    for there in SUBJECTS.values():
+        if there.book != here.book and isinstance(here, RuleSubject) and isinstance(there, RuleSubject):
+            names = _names(here, there)
+            if names is not None:
+                yield there, names
 
 
 def _names(here: Subject, there: Subject) -> dict[str, str] | None:
-    """Return which hyperparameter here each one there corresponds to; None where one is missing, or none is shared."""
+    """Return which hyperparameter here each one there corresponds to.
+
+    None where one has neither a counterpart nor a default, or where more than half of those here have no counterpart.
+    """
     known = {_identity(parameter): parameter.name for parameter in here.hyperparameters()}
     names = {x.name: known[_identity(x)] for x in there.hyperparameters() if _identity(x) in known}
     missing = [x.name for x in there.hyperparameters() if x.default is None and x.name not in names]
-    strange = here.hyperparameters() and not names
+    strange = 2 * len(names) < len(known)
     return None if missing or strange else names
 
 
@@ -61,12 +94,14 @@ def _identity(parameter: Hyperparameter) -> tuple[str, str]:
     return SYNONYMS.get(parameter.name, parameter.name), str(parameter.domain)
 
 
-def _class(optimizer: str, there: Subject, names: Mapping[str, str]) -> PointClass:
+def _class(optimizer: str, there: Subject, names: Mapping[str, str], one: PointClass) -> PointClass:
     rule = OtherRule(
-        name=there.name,
-        family=there.declaration,
-        origin=there.document,
-        difference=f"the formula of {there.name}",
+        name=there.name if one.documented else f"{there.name}:{one.name}",
+        family=one.dialect.family if one.dialect else formula_of(there.name),
+        point=one.dialect.point if one.dialect else {},
+        origin=there.document if one.documented else one.origin,
+        reference=one.reference,
+        difference=f"the formula of {there.name}" if one.documented else f"of {there.name}: {one.difference}",
         names=names,
     )
-    return PointClass(optimizer, there.name, ({},), rule)
+    return PointClass(optimizer, rule.name, ({},), rule)

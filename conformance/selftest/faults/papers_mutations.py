@@ -68,7 +68,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("average_stored", "m=self.beta2 * state.m + (1 - self.beta2) * grad", "m=average"),
         ("decay_without_learning_rate", "lr * (np.sign(average) + ", "(lr * np.sign(average) + "),
         ("sign_of_the_gradient", "np.sign(average)", "np.sign(grad)"),
-        ("sign_of_zero_is_1", "np.sign(average)", "np.where(average < 0, -1.0, 1.0)"),
+        ("sign_of_zero_is_1", "np.sign(average)", "np.sign(average) + (average == 0)"),
     ),
     "papers.adabelief": (
         ("about_the_old_average", "grad - m", "grad - state.m"),
@@ -100,7 +100,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("momentum_ignored", "self.beta * state.m", "0 * state.m"),
         ("sign_missing", "np.sign(m)", "m"),
         ("momentum_of_signs", "(1 - self.beta) * grad", "(1 - self.beta) * np.sign(grad)"),
-        ("sign_of_zero_is_1", "np.sign(m)", "np.where(m < 0, -1.0, 1.0)"),
+        ("sign_of_zero_is_1", "np.sign(m)", "np.sign(m) + (m == 0)"),
     ),
 }
 """For each rule: a name, what stands in the rule's source, and what stands there instead."""
