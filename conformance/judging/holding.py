@@ -75,6 +75,11 @@ class Holding:
         bounds = limits_of(self.target, self.probed.optimizer).bounds
         return bounds or any(reason_unsupported(self.target, case) is not None for case in self.cases())
 
+    @property
+    def pinned(self) -> frozenset[str]:
+        """The hyperparameters that can have one value alone."""
+        return frozenset(name for name, _ in limits_of(self.target, self.probed.optimizer).pinned)
+
     def offered(self, cases: Iterable[Case]) -> Iterator[Case]:
         """Yield those of the cases that the target offers."""
         return (case for case in cases if reason_unsupported(self.target, case) is None)

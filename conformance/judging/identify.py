@@ -52,7 +52,8 @@ def _found_elsewhere(held: Holding) -> list[Identity]:
 
     Bounds that allow for flushed subnormals contain those that do not, so what holds is found by the wider ones.
     """
-    for rules in (rules_elsewhere(held.probed.optimizer), dialects_elsewhere(held.probed.optimizer)):
+    asked = held.probed.optimizer, held.pinned
+    for rules in (rules_elsewhere(*asked), dialects_elsewhere(*asked)):
         for widest in (FLUSHED, dataclasses.replace(FLUSHED, incremental_moments=True)):
             alive = _elsewhere(held, rules, widest)
             found = [one.explanation.rule for one in alive if one.explanation]
@@ -65,7 +66,7 @@ def _same_elsewhere(held: Holding, explanation: Explanation | None) -> list[Iden
     """Return the rules of other books that hold beside an explanation and computed alike, none beside the document."""
     if explanation is None or explanation.rule.documented:
         return []
-    return _elsewhere(held, rules_elsewhere(held.probed.optimizer), explanation.arithmetic)
+    return _elsewhere(held, rules_elsewhere(held.probed.optimizer, held.pinned), explanation.arithmetic)
 
 
 def _elsewhere(held: Holding, rules: Sequence[PointClass], arithmetic: Arithmetic) -> list[Identity]:

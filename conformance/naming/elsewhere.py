@@ -31,7 +31,7 @@ SYNONYMS: Mapping[str, str] = {
     "nu": "beta2",
     "use_nesterov": "nesterov",
 }
-"""Names of the same hyperparameter in several books."""
+"""Names of the same hyperparameter in several books: each as another one calls it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,41 +53,38 @@ class OtherRule(Dialect):
 
 
 @cache
-def rules_elsewhere(optimizer: str) -> tuple[PointClass, ...]:
-    """Return the rules of other books that a rule's hyperparameters are enough for, none for a wrapper.
+def rules_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tuple[PointClass, ...]:
+    """Return the rules of other books that have a use for every number of a rule, none for a wrapper.
 
-    Hyperparameters correspond that have the same name and domain; one that has no counterpart here has its default.
+    Hyperparameters correspond that have the same name and domain; one that has no counterpart here has its default. A
+    rule without a use for one would stand for the documented rule that ignores it.
+
+    Args:
+        optimizer: the rule's name.
+        pinned: the numbers that the target cannot be given, for which no use is needed.
     """
-    return tuple(_class(optimizer, there, names, documented_class(there.name)) for there, names in _others(optimizer))
+    others = _others(optimizer, pinned)
+    return tuple(_class(optimizer, there, names, documented_class(there.name)) for there, names in others)
 
 
 @cache
-def dialects_elsewhere(optimizer: str) -> tuple[PointClass, ...]:
+def dialects_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tuple[PointClass, ...]:
     """Return the named dialects of those rules."""
-    others = ((there, names, dialect) for there, names in _others(optimizer) for dialect in named_classes(there.name))
-    return tuple(_class(optimizer, *other) for other in others)
+    others = _others(optimizer, pinned)
+    return tuple(_class(optimizer, there, names, one) for there, names in others for one in named_classes(there.name))
 
 
-def _others(optimizer: str) -> Iterator[tuple[Subject, dict[str, str]]]:
+def _others(optimizer: str, pinned: frozenset[str]) -> Iterator[tuple[Subject, dict[str, str]]]:
     """Yield the rules of other books, each with the hyperparameter here that its own take their values from."""
     here = subject_named(optimizer)
+    known = {_identity(x): x.name for x in here.hyperparameters()}
+    numbers = {x.name for x in here.hyperparameters() if x.kind is not bool} - pinned
     for there in SUBJECTS.values():
         if there.book != here.book and isinstance(here, RuleSubject) and isinstance(there, RuleSubject):
-            names = _names(here, there)
-            if names is not None:
+            names = {x.name: known[_identity(x)] for x in there.hyperparameters() if _identity(x) in known}
+            required = {x.name for x in there.hyperparameters() if x.default is None}
+            if required <= set(names) and numbers <= set(names.values()):
                 yield there, names
-
-
-def _names(here: Subject, there: Subject) -> dict[str, str] | None:
-    """Return which hyperparameter here each one there corresponds to.
-
-    None where one has neither a counterpart nor a default, or where more than half of those here have no counterpart.
-    """
-    known = {_identity(parameter): parameter.name for parameter in here.hyperparameters()}
-    names = {x.name: known[_identity(x)] for x in there.hyperparameters() if _identity(x) in known}
-    missing = [x.name for x in there.hyperparameters() if x.default is None and x.name not in names]
-    strange = 2 * len(names) < len(known)
-    return None if missing or strange else names
 
 
 def _identity(parameter: Hyperparameter) -> tuple[str, str]:

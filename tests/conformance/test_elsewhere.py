@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -10,11 +11,11 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.judging.diagnose import diagnose
-from optimetry.conformance.naming.elsewhere import OtherRule, rules_elsewhere
+from optimetry.conformance.naming.elsewhere import OtherRule, dialects_elsewhere, rules_elsewhere
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.books import BOOKS
-from optimetry.reference.rule import rule_named
+from optimetry.reference.rule import Rule
 from optimetry.reports.results import Computes, Verdict, line
 from tests.conformance.judged import verdict_of
 
@@ -23,13 +24,14 @@ EFFORT = Effort("elsewhere", cases=8, law_cases=0)
 
 def computing(optimizer: str, other: str, **hyper: Any) -> Instead:
     """A target that computes a rule of another book, given the hyperparameters that both have."""
-    (rule,) = (x.dialect for x in rules_elsewhere(optimizer) if x.name == other)
+    known = (*rules_elsewhere(optimizer), *dialects_elsewhere(optimizer))
+    (rule,) = (x.dialect for x in known if x.name == other)
     assert isinstance(rule, OtherRule)
-    names = rule.names
 
     def begin(documented: Any, parameters: list[Any]) -> RuleRun:
-        shared = {there: getattr(documented, here) for there, here in names.items()}
-        return RuleRun(rule_named(other).of(shared | hyper), parameters)
+        computed = dataclasses.replace(rule.of(documented.hyper()), **hyper)
+        assert isinstance(computed, Rule)
+        return RuleRun(computed, parameters)
 
     return Instead(begin, optimizer)
 
@@ -53,6 +55,12 @@ def test_what_only_another_book_documents_has_the_name_of_that_rule() -> None:
     assert verdict.reason == "the formula of torch.adamw, as in torch.optim.AdamW (docstring)"
 
 
+def test_a_dialect_of_another_book_names_what_nothing_else_does() -> None:
+    verdict = judged("papers.adagrad", "adagrad:epsilon_inside")
+    assert (verdict.verdict, verdict.dialect) == ("dialect", "adagrad:epsilon_inside")
+    assert verdict.reason.startswith("of adagrad: w -= lr*g / sqrt(m + eps), as in optax.adagrad")
+
+
 def test_a_rule_of_another_book_with_a_hyperparameter_of_its_own_is_not_named() -> None:
     """Its momentum decay is nothing that this target was given."""
     assert judged("papers.radam", "torch.radam", weight_decay=0.1).computes.same_as == []
@@ -70,6 +78,8 @@ def test_names_correspond_with_their_domains() -> None:
     assert nadam.names == {"beta1": "mu", "beta2": "nu", "eps": "epsilon", "momentum_decay": "momentum_decay"}
     assert nadam.of({"mu": 0.5, "nu": 0.5, "epsilon": 0.1, "momentum_decay": 0.0}).hyper()["eps"] == 0.1
     assert "papers.lion" not in {x.name for x in rules_elsewhere("adam")}, "it requires a weight decay"
+    assert "papers.adagrad" not in {x.name for x in rules_elsewhere("adagrad")}, "it has no initial value"
+    assert "papers.adagrad" in {x.name for x in rules_elsewhere("adagrad", frozenset({"initial_accumulator_value"}))}
     assert not rules_elsewhere("clip_by_norm")
     for name in BOOKS["papers"]:
         assert not {x.name for x in rules_elsewhere(name)} & set(BOOKS["papers"])
