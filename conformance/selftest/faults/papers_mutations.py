@@ -24,7 +24,6 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "papers.adamw": (
         ("decay_with_learning_rate", "+ self.weight_decay * param", "+ lr * self.weight_decay * param"),
         ("decay_dropped", "self.weight_decay * param", "0 * param"),
-        ("decay_added", "+ self.weight_decay * param", "- self.weight_decay * param"),
     ),
     "papers.nadam": (
         ("constant_decay", "mu * state.m + (1 - mu) * grad\n", "self.mu * state.m + (1 - self.mu) * grad\n"),
@@ -32,20 +31,15 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("schedule_missing", "self.momentum(t), self.momentum(t + 1)", "self.mu, self.mu"),
     ),
     "papers.radam": (
-        ("threshold_of_torch", "length > 4", "length > 5"),
+        ("first_moment_uncorrected", "lr * m / (1 - self.beta1**t)", "lr * m"),
         ("no_first_steps", "v)), 1.0)", "v)), 0.0)"),
-        ("rectification_missing", "rectification * np.sqrt(quotient(correction", "np.sqrt(quotient(correction"),
     ),
     "papers.adagrad": (
         ("delta_inside", "self.delta + np.sqrt(s)", "np.sqrt(self.delta + s)"),
         ("old_sum", "np.sqrt(s)", "np.sqrt(state.s)"),
         ("square_missing", "np.square(grad)", "np.abs(grad)"),
     ),
-    "papers.adadelta": (
-        ("epsilon_missing_above", "state.mean_square_step + self.epsilon", "state.mean_square_step"),
-        ("step_not_squared", "np.square(step)", "step"),
-        ("learning_rate_dropped", "lr * step", "step"),
-    ),
+    "papers.adadelta": (("learning_rate_dropped", "lr * step", "step"),),
     "papers.ftrl": (
         ("lambda2_doubled", "+ self.lambda2", "+ 2 * self.lambda2"),
         ("beta_dropped", "self.beta + np.sqrt(n)", "np.sqrt(n)"),
@@ -55,7 +49,6 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "papers.lars": (
         ("coefficient_dropped", "self.eta * quotient", "quotient"),
         ("decay_missing_in_the_norm", "grad_norm + self.weight_decay * param_norm", "grad_norm"),
-        ("norm_squared", "norm(param), norm(grad)", "norm(param), norm(grad) ** 2"),
     ),
     "papers.lamb": (
         ("first_moment_uncorrected", "m / (1 - self.beta1**t)", "m"),
@@ -105,10 +98,46 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
 }
 """For each rule: a name, what stands in the rule's source, and what stands there instead."""
 
-COMPUTES: dict[str, str] = {}
+COMPUTES = {
+    "papers.adamw_decay_dropped": "weight_decay = 0 whatever is given",
+    "papers.adadelta_learning_rate_dropped": "learning_rate = 1 whatever is given",
+    "papers.ftrl_beta_dropped": "beta = 0 whatever is given",
+    "papers.lars_coefficient_dropped": "eta = 1 whatever is given",
+    "papers.lion_sign_of_the_gradient": "beta1 = 0 whatever is given",
+    "papers.signum_momentum_ignored": "beta = 0 whatever is given",
+}
 """The mutations that are the documented rule with other hyperparameters: which."""
 
-OUTCOMES: dict[str, str] = {}
+ELSEWHERE = {
+    "papers.adam_epsilon_under_the_root": "adam:scaled_epsilon_inside",
+    "papers.adam_epsilon_uncorrected": "adam",
+    "papers.adamax_epsilon_in_the_norm": "torch.adamax",
+    "papers.adamw_decay_with_learning_rate": "torch.adamw",
+    "papers.nadam_constant_decay": "torch.nadam",
+    "papers.adagrad_delta_inside": "adagrad:epsilon_inside",
+    "papers.lamb_ratio_ignored": "torch.adamw",
+    "papers.yogi_average_of_squares": "adam:uncorrected",
+}
+"""The mutations that are a rule of another book, or a dialect of one: which."""
+
+NOT_FOUND = (
+    "papers.amsgrad_corrected",
+    "papers.nadam_schedule_missing",
+    "papers.lamb_norm_without_the_decay",
+    "papers.novograd_second_moment_from_zero",
+    "papers.novograd_epsilon_in_the_first_step",
+    "papers.novograd_gradient_damped",
+    "papers.novograd_moment_never_stored",
+    "papers.adan_change_from_zero",
+    "papers.adan_decay_as_of_adamw",
+)
+"""No single edit of the traced formula: two places, or one step alone."""
+
+OUTCOMES = {
+    **dict.fromkeys(NOT_FOUND, "diverges"),
+    **{name: f"dialect: {rule}" for name, rule in ELSEWHERE.items()},
+    "papers.amsgrad_largest_never_stored": "diverges: documented, but starts v_max anew in every step",
+}
 """The outcomes of mutations that are no edit that the search finds."""
 
 enter_mutations(MUTATIONS, {}, COMPUTES, OUTCOMES)
