@@ -76,6 +76,8 @@ class Computes:
             ``flushes_subnormals``, ``incremental_moments``, or an object such as ``{"float32": ["beta1"]}``.
         parts: where no rule explains every case, what does: one rule on some cases and another on the rest, or a rule
             that is given other inputs than the target was; empty where there is nothing of the kind.
+        same_as: the rules of other books that explain every case as well, such as ``torch.adam``; empty where the rule
+            is the documented one.
     """
 
     rule: str | None = None
@@ -83,9 +85,11 @@ class Computes:
     found: bool = False
     arithmetic: list[Any] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
+    same_as: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        rules = [f"{FOUND}: {self.formula}"] if self.found else [self.rule] if self.rule else map(str, self.parts)
+        names = " = ".join(dict.fromkeys([self.rule, *self.same_as])) if self.rule else ""
+        rules = [f"{FOUND}: {self.formula}"] if self.found else [names] if names else map(str, self.parts)
         return "; ".join([*rules, *map(described, self.arithmetic)])
 
 

@@ -45,6 +45,7 @@ examples:
   optimetry check numpy --effort quick                     our own reference, which must conform
   optimetry check torch --optimizer adam --dtype float32   one optimizer of an installed framework
   optimetry check torch --book torch                       against torch's own document in place of fluid's
+  optimetry check optax --book papers                      against the original publications
   optimetry check mypackage.adapter:Target --out results   your own, with counterexamples to keep
   optimetry targets                                        the built-in targets
   optimetry rules adam                                     what is documented of one optimizer; without a name, all

@@ -76,7 +76,9 @@ def _finding(diagnosis: Diagnosis) -> str:
     ways = "; ".join(map(described, explanation.arithmetic.record()))
     how = f": {ways}" if ways else ""
     if not explanation.rule.documented:
-        return f"ANOTHER RULE, {explanation.rule.name}{how}"
+        others = [name for name in verdict.computes.same_as if name != explanation.rule.name]
+        same = f", which is {' and '.join(others)}" if others else ""
+        return f"ANOTHER RULE, {explanation.rule.name}{same}{how}"
     if verdict.verdict == "imprecise":
         return f"IMPRECISE, the documented rule{how}"
     return f"CONFORMS, what differs is rounding{how}"

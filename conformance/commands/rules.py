@@ -69,8 +69,8 @@ def _table(kind: str, subjects: Iterable[Subject], width: int) -> str:
     for subject in subjects:
         numbers = ", ".join(f"{name}={default}" for name, default, *_ in _hyperparameters(subject))
         dialects = str(len(DIALECTS.get(subject.name, ())) or NONE)
-        page, *_ = subject.document.split(" ")
-        rows.append((subject.name, numbers.replace(f"={REQUIRED}", ""), page, dialects))
+        document = re.sub(r" \((page|docstring).*", "", subject.document)
+        rows.append((subject.name, numbers.replace(f"={REQUIRED}", ""), document, dialects))
     columns = (kind, "hyperparameters and defaults", "document", "dialects")
     room = width - sum(_widths(columns, rows)) + _widths(columns, rows)[1] - 2 * len(columns)
     longest = max(len(number) + 1 for row in rows for number in row[1].split())

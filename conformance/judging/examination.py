@@ -181,7 +181,8 @@ class Examination:
         if explanation is None:
             return self._unexplained(identity, law, case, after)
         self.explanation = explanation
-        computes = Computes(explanation.rule.name, explanation.formula, False, explanation.arithmetic.record())
+        ways, elsewhere = explanation.arithmetic.record(), list(identity.elsewhere)
+        computes = Computes(explanation.rule.name, explanation.formula, False, ways, same_as=elsewhere)
         if not explanation.rule.documented:
             named = {"verdict": "dialect", "dialect": explanation.rule.name}
         elif explanation.arithmetic.imprecise:
