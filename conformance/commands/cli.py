@@ -18,6 +18,7 @@ from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of, whole
 from optimetry.conformance.commands.check import Check, checked_folder, run, terminal_width, write, write_tables
 from optimetry.conformance.commands.diagnose import add_diagnose
+from optimetry.conformance.commands.harness import add_harness
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, launch_of, split
 from optimetry.conformance.commands.rules import add_rules
@@ -157,6 +158,7 @@ def parser() -> Parser:
     targets = commands.add_parser("targets", help="list the built-in targets", allow_abbrev=False)
     targets.set_defaults(command=targets_command)
     add_rules(commands)
+    add_harness(commands)
 
     report = commands.add_parser(
         "report",

@@ -40,9 +40,23 @@ def _validator(name: str) -> jsonschema.Draft202012Validator:
 
 def violations(name: str, message: Any) -> Iterator[str]:
     """Yield where a message is not what the schema says of this kind, such as ``hello answer``."""
-    for error in sorted(_validator(name).iter_errors(message), key=lambda error: [str(part) for part in error.path]):
-        where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.path).lstrip(".")
-        yield f"{where or 'the answer'}: {error.message[:300]}"
+    for found in _validator(name).iter_errors(message):
+        for error in _told(found):
+            where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+            yield f"{where.lstrip('.') or 'the answer'}: {error.message[:300]}"
+
+
+def _told(error: jsonschema.ValidationError) -> Iterator[jsonschema.ValidationError]:
+    """Yield the violations of the one alternative that a message seems to mean: of which no member is missing."""
+    alternatives: dict[Any, list[jsonschema.ValidationError]] = {}
+    for each in error.context or ():
+        alternatives.setdefault(each.schema_path[0], []).append(each)
+    meant = [errors for errors in alternatives.values() if all(each.validator != "required" for each in errors)]
+    if error.validator == "oneOf" and len(meant) == 1:
+        for each in meant[0]:
+            yield from _told(each)
+    else:
+        yield error
 
 
 def member(answer: Mapping[str, Any], name: str, do: str) -> Any:

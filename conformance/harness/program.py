@@ -48,6 +48,7 @@ class Program:
 
     Attributes:
         starts: how often it was started.
+        linger: seconds that are waited for a second line behind an answer; else it is seen with the next request.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Program:
     ) -> None:
         self.command, self.memory, self.beat = list(command), memory, beat
         self.starts = 0
+        self.linger = 0.0
         self._process: subprocess.Popen[bytes] | None = None
         self._errors = bytearray()
         self._unread = bytearray()
@@ -128,20 +130,23 @@ class Program:
     def _exchange(self, do: str, request: bytes, seconds: float, longest: int) -> dict[str, Any]:
         process = self._process
         assert process is not None
-        self._errors.clear()
         self._read_what_is_there(process)
         if self._unread:
             raise TargetEnded(f"sent a line that nobody asked for before `{do}`: {quoted(self._unread)}")
         if process.poll() is not None:
             raise self._ended(f"before `{do}`")
+        self._errors.clear()
         line = self._line(process, request, seconds, longest, do)
-        if self._unread.strip():
-            raise TargetEnded(f"answered `{do}` with more than one line: then came {quoted(self._unread)}")
-        self._unread.clear()
+        if self.linger:
+            time.sleep(self.linger)
+            self._read_what_is_there(process)
         try:
             answer = json.loads(line)
         except ValueError as error:
             raise TargetEnded(f"answered `{do}` with a line that is no JSON: {quoted(line)} ({error})") from error
+        if self._unread.strip():
+            raise TargetEnded(f"answered `{do}` with more than one line: then came {quoted(self._unread)}")
+        self._unread.clear()
         if not isinstance(answer, dict):
             raise TargetEnded(f"answered `{do}` with {quoted(line)}, must be a JSON object")
         return answer
@@ -159,8 +164,8 @@ class Program:
         while True:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
-                half = f", after the beginning of a line: {quoted(self._unread)}" if self._unread else ""
-                raise TargetHung(f"hung: one run took longer than {seconds:g} s{half}")
+                what = "loading it" if do == "hello" else "one run"
+                raise TargetHung(f"hung: {what} took longer than {seconds:g} s{self._half()}")
             self.beat()
             ready = [descriptor for descriptor, _ in waiting.poll(1000 * min(remaining, BEAT))]
             if stdin.fileno() in ready:
@@ -225,9 +230,14 @@ class Program:
         self._read_what_is_there(process)
         last = self.printed.strip().splitlines()[-1:]
         said = f"; the last on standard error: {quoted(last[0])}" if last else ""
-        if process.returncode is None:
-            return TargetEnded(f"closed its standard output {when}{said}")
-        return TargetEnded(f"its process {ending(process.returncode)} {when}{said}")
+        how = (
+            "closed its standard output" if process.returncode is None else f"its process {ending(process.returncode)}"
+        )
+        return TargetEnded(f"{how} {when}{self._half()}{said}")
+
+    def _half(self) -> str:
+        """Say what there is of a line that has not been ended."""
+        return f", after the beginning of a line: {quoted(self._unread)}" if self._unread else ""
 
     def end(self) -> None:
         """End the program and all processes of its group, whatever they are doing."""
@@ -245,16 +255,17 @@ class Program:
             with suppress(OSError):
                 stream.close()
 
-    def close(self) -> None:
-        """Say goodbye, and end what has not ended by itself soon after."""
-        process = self._process
+    def close(self) -> int | None:
+        """Say goodbye, and end what has not ended by itself soon after; return its exit status if it has."""
+        process, status = self._process, None
         if process is not None:
             with suppress(OSError, ValueError):
                 self._write(self._streams(process)[0], memoryview(wire({"do": "bye"})))
                 self._streams(process)[0].close()
             with suppress(subprocess.TimeoutExpired):
-                process.wait(PATIENCE)
+                status = process.wait(PATIENCE)
         self.end()
+        return status
 
     @staticmethod
     def _streams(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:

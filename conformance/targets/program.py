@@ -157,9 +157,13 @@ def beginning(optimizer: str, hyper: Hyper, parameters: Sequence[Array], dtype: 
 @lru_cache(maxsize=8)
 def body(case: Case) -> bytes:
     """Return a case as it is sent, from its second brace on: engines in turn and laws ask for the same runs."""
-    steps = [{"grads": fed(grads), "learning_rate": number(rate)} for grads, rate in case.steps]
     begin = beginning(case.optimizer, case.hyper, case.parameters, case.dtype)
-    return wire({**begin, "steps": steps})[1:]
+    return wire({**begin, "steps": steps_of(case)})[1:]
+
+
+def steps_of(case: Case) -> list[dict[str, Any]]:
+    """Return the steps of a case as they are sent."""
+    return [{"grads": fed(grads), "learning_rate": number(rate)} for grads, rate in case.steps]
 
 
 def _engines(hello: Mapping[str, Any]) -> Sequence[str]:

@@ -229,7 +229,10 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
         (("check", "--python", "python3", "--", "cat"), "--python = 'python3': is for TARGET"),
         (("check", "numpy", "--python", "no-such-python"), "--python = 'no-such-python': is not found"),
         (("check", "numpy", "--memory-limit", "1G"), "--memory-limit = '1G': needs --isolate, --python or a program"),
-        (("check", "numpy", "--isolate", "--memory-limit", "1GB"), "--memory-limit = '1GB', must be a whole number with M"),
+        (
+            ("check", "numpy", "--isolate", "--memory-limit", "1GB"),
+            "--memory-limit = '1GB', must be a whole number with M",
+        ),
         (("check", "numpy", "--frobnicate"), "unrecognized arguments: --frobnicate"),
         (("chek", "numpy"), "invalid choice: 'chek'"),
         ((), "the following arguments are required: COMMAND"),
