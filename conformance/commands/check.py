@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
@@ -161,14 +162,21 @@ def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None,
         print(f"counterexamples: {count} in {kept.folder / 'counterexamples'}; each .py needs NumPy alone to show it")
     elif count:
         print(f"counterexamples: {count}; --out DIR keeps them, as scripts that need NumPy alone where possible")
-    print(*closing(check.task.spec, results), sep="\n")
+    print(*closing(check.task.launch, results), sep="\n")
 
 
-def closing(spec: str, results: Results) -> list[str]:
+def closing(launch: Launch, results: Results) -> list[str]:
     """Return what the verdicts come to, and the command that says more about the first that is not good."""
     said, name = sentence(results.header.target, results.verdicts), next_step(results.verdicts)
-    more = [f"`optimetry diagnose {shlex.quote(spec)} --optimizer {name}` shows where and why."] if name else []
-    return ["", f"{said} {' '.join(more)}".rstrip()] if said else []
+    more = [f"`{diagnosing(launch, name)}` shows where and why."] if name else []
+    return ["", " ".join([said, *more])] if said else []
+
+
+def diagnosing(launch: Launch, optimizer: str) -> str:
+    """Return the command that diagnoses one optimizer of a target."""
+    if launch.command is not None and launch.spec == shlex.join(launch.command):
+        return f"optimetry diagnose --optimizer {optimizer} -- {launch.spec}"
+    return f"optimetry diagnose {shlex.quote(launch.spec)} --optimizer {optimizer}"
 
 
 def write_tables(folder: Path, results: Iterable[Results]) -> None:

@@ -19,7 +19,9 @@ from optimetry.conformance.commands.arguments import add_search, search_of, seco
 from optimetry.conformance.commands.bench import add_bench
 from optimetry.conformance.commands.check import Check, checked_folder, run, write, write_tables
 from optimetry.conformance.commands.diagnose import add_diagnose
+from optimetry.conformance.commands.harness import add_harness
 from optimetry.conformance.commands.jobs import Task
+from optimetry.conformance.commands.launching import add_target, launch_of, split
 from optimetry.conformance.commands.rules import add_rules
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.numerics.formats import FORMATS
@@ -47,6 +49,7 @@ examples:
   optimetry check torch --book torch                       against torch's own document in place of fluid's
   optimetry check optax --book papers                      against the original publications
   optimetry check mypackage.adapter:Target --out results   your own, with counterexamples to keep
+  optimetry check -- node harness.js                       a program in any language (docs/another-language.md)
   optimetry targets                                        the built-in targets
   optimetry rules adam                                     what is documented of one optimizer; without a name, all
   optimetry bench adapter:MyTarget --optimizer adam        how fast, beside our backend and the speed of memory
@@ -82,7 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a dash that the terminal cannot show must not fail the run
     try:
-        options = parser().parse_args(arguments)
+        own, program = split(sys.argv[1:] if arguments is None else arguments)
+        options = parser().parse_args(own)
+        options.program = program
         status: int = options.command(options)
         sys.stdout.flush()
     except (OptimetryError, ResultsError) as error:
@@ -118,7 +123,7 @@ def parser() -> Parser:
         formatter_class=formatter,
         allow_abbrev=False,
     )
-    check.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
+    add_target(check)
     check.add_argument(
         "--optimizer",
         action="append",
@@ -161,6 +166,7 @@ def parser() -> Parser:
     targets.set_defaults(command=targets_command)
     add_rules(commands)
     add_bench(commands)
+    add_harness(commands)
 
     report = commands.add_parser(
         "report",
@@ -184,7 +190,7 @@ def check_command(options: argparse.Namespace) -> int:
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     task = Task(
-        spec=options.target,
+        launch=launch_of(options),
         effort=EFFORTS[effort],
         seed=seed_of(options.seed),
         time_limit=seconds("--time-limit", options.time_limit),
