@@ -228,7 +228,7 @@ class Examination:
         return {
             "verdict": "dialect",
             "dialect": FOUND,
-            "computes": Computes(None, formula.name, True),
+            "computes": Computes(None, formula.name, True, formula.arithmetic.record()),
             "reason": f"{formula.name}: found by search, and declared nowhere",
         }
 

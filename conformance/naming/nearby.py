@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.edits import Edit, edits_throughout, others_of, others_within
+from optimetry.conformance.naming.edits import Edit, others_of, others_within
 from optimetry.conformance.naming.fed import Fed
 from optimetry.conformance.naming.programs import EVERY, FIRST, PARAM, Program, slots_of
 from optimetry.conformance.naming.terms import Number, Step, Terms
+from optimetry.conformance.naming.throughout import Change, Rewritten, edits_throughout
 
 NEAREST = 16
 """How many classes of programs, the nearest to the target, are held against the bound."""
 
-MEMBERS = 6
+MEMBERS = 12
 """How many of each class, the simplest, are kept."""
 
 MOST_TERMS = 400_000
@@ -63,7 +64,7 @@ class Budget:
 Numbered = tuple[Number, ...]
 """A program: the numbers of its expressions, the parameter first, then the slots, then where each slot begins."""
 
-Edits = tuple[Edit, ...]
+Edits = tuple[Change, ...]
 
 
 class Nearby:
@@ -107,23 +108,23 @@ class Nearby:
         chosen = heapq.nsmallest(NEAREST, distances, key=lambda digits: distances[digits])
         return sorted((members[digits] for digits in chosen), key=lambda each: _size(each[0]))
 
-    def _classes(self) -> Iterator[Edit]:
+    def _classes(self) -> Iterator[Change]:
         """Yield one edit of every class that differs from the formula, the simplest."""
-        simplest: dict[bytes, Edit] = {self._digest(self._numbered(self.program)): Edit(0, 0, ())}
+        simplest: dict[bytes, Change] = {self._digest(self._numbered(self.program)): Edit(0, 0, ())}
         base = self._numbered(self.program)
         for edit in self._edits(self.program, base):
             digest = self._digest(self._edited(base, edit))
             simplest[digest] = min(simplest.get(digest, edit), edit, key=lambda edit: edit.size)
         yield from (edit for edit in simplest.values() if edit.outputs)
 
-    def _edits(self, program: Program, base: Numbered) -> Iterator[Edit]:
+    def _edits(self, program: Program, base: Numbered) -> Iterator[Change]:
         """Yield every edit of a program."""
         for part, outputs in reversed(self._holders(base).items()):
             for other in self._others_of(part, program):
                 yield from self._as_edits(part, other, outputs)
         yield from edits_throughout(program, self.hyperparameters)
 
-    def _as_edits(self, part: Number, other: Number, outputs: Sequence[int]) -> Iterator[Edit]:
+    def _as_edits(self, part: Number, other: Number, outputs: Sequence[int]) -> Iterator[Change]:
         old, new = self.terms.expressions[part], self.terms.expressions[other]
         for chosen in _choices(outputs):
             yield Edit(old, new, tuple(self.names[i] for i in chosen))
@@ -145,7 +146,7 @@ class Nearby:
         within = map(self.terms.number, others_within(expression, program))
         return [*known, *(x for x in within if x != part)]
 
-    def _agreeing(self, program: Program) -> Iterator[tuple[Edit, float, bytes]]:
+    def _agreeing(self, program: Program) -> Iterator[tuple[Change, float, bytes]]:
         """Yield the edits of a program that agree with the target in every step, with distance and class."""
         if len(self.terms.expressions) > MOST_TERMS:
             self._clear()
@@ -156,7 +157,7 @@ class Nearby:
             if apart is not None:
                 yield edit, apart, self._digits(numbered)
 
-    def _possible(self, program: Program, base: Numbered) -> Iterator[Edit]:
+    def _possible(self, program: Program, base: Numbered) -> Iterator[Change]:
         """Yield the edits that agree with the target as far as all edits of one part can be evaluated together.
 
         The first step shows an edit of the parameter's line, and every step one of that line alone; of a slot's line it
@@ -192,8 +193,8 @@ class Nearby:
     def _numbered(self, program: Program) -> Numbered:
         return tuple(self.terms.number(program[name]) for name in self.names)
 
-    def _edited(self, base: Numbered, edit: Edit) -> Numbered:
-        if edit.exchanged:
+    def _edited(self, base: Numbered, edit: Change) -> Numbered:
+        if isinstance(edit, Rewritten) or edit.exchanged:
             names = zip(self.names, base, strict=True)
             return self._numbered(edit.applied({name: self.terms.expressions[x] for name, x in names}))
         old, new = self.terms.number(edit.old), self.terms.number(edit.new)
