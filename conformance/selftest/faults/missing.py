@@ -51,12 +51,12 @@ class _MissingDrops(Run):
     def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
         super().__init__(rule, parameters, memory)
         self.missed: set[int] = set()
+        self.rules = rule.of({**rule.hyper(), "momentum": 0.0}), rule
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         training = self.training
-        momentum = training.rule
         for i, grad in enumerate(grads):
-            training.rule = momentum.of({**momentum.hyper(), "momentum": 0.0}) if i in self.missed else momentum
+            training.rule = self.rules[i not in self.missed]
             super().step([grad if i == j else None for j in range(len(grads))], learning_rate)
         self.missed |= {i for i, grad in enumerate(grads) if grad is None}
         return [np.array(param) for param in training.parameters]
@@ -138,7 +138,7 @@ enter(
     ),
     Fault(
         name="missing_gradient_lets_state_decay",
-        optimizer="decayed_adagrad",
+        optimizer="rmsprop",
         defect="the state of a parameter without a gradient decays, and the parameter rests",
         start=_MissingDecays,
         outcome="diverges: documented, but updates the state as with zeros where the gradient is missing",
