@@ -117,7 +117,7 @@ class Nearby:
         return sorted((members[digits] for digits in chosen), key=lambda each: _size(each[0]))
 
     def _classes(self) -> Iterator[tuple[Change, int]]:
-        """Yield the simplest edit of every class that differs from the formula, and the place of the class's first part."""
+        """Yield the simplest edit of every class that differs from the formula, with the place of its first part."""
         simplest: dict[bytes, Change] = {self._digest(self._numbered(self.program)): Edit(0, 0, ())}
         base = self._numbered(self.program)
         places: dict[bytes, int] = {}
