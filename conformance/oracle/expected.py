@@ -63,8 +63,9 @@ def _evaluated(case: Case, computed: Declared | None, form: Format | None, narro
     return Expected(value, bound, flat(subject.magnitudes(case)).astype(np.float64))
 
 
-kept = lru_cache(maxsize=256)(_evaluated)
-"""The latest evaluations, of cases with at most `KEPT` numbers."""
+kept = lru_cache(maxsize=2048)(_evaluated)
+"""The latest evaluations, of cases with at most `KEPT` numbers: those of all candidates for one target, so that the
+next engine, or the next target of the same rule, finds them again. Most take some kilobytes."""
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def test_more_blocks_than_one_and_many_tensors_are_judged(name: str) -> None:
 )
 def test_a_planted_fault_is_rejected(name: str, before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(before, after, monkeypatch)
-    (verdict,) = judge(cuda(""), name, "float32", effort=HALF_QUICK, seed=0)
+    (verdict,) = judge(cuda(""), name, "float32", effort=HALF_QUICK, seed=0, search=None)
     assert verdict.verdict in ("diverges", "dialect"), verdict
 
 
@@ -100,7 +100,7 @@ def test_a_planted_fault_is_rejected(name: str, before: str, after: str, monkeyp
 def test_a_joint_norm_that_is_of_each_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     scaling = clips.scaling
     monkeypatch.setattr(clips, "scaling", lambda limit, joint: scaling(limit, joint=False))
-    (verdict,) = judge(cuda(""), "clip_by_global_norm", "float32", effort=HALF_QUICK, seed=0)
+    (verdict,) = judge(cuda(""), "clip_by_global_norm", "float32", effort=HALF_QUICK, seed=0, search=None)
     assert verdict.verdict in ("diverges", "dialect"), verdict
 
 

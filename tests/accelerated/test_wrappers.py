@@ -1,5 +1,6 @@
 """Accelerated clips, regularizers, averages and compression: judged, and against the reference."""
 
+from dataclasses import replace
 from typing import Any
 
 import ml_dtypes
@@ -21,7 +22,7 @@ from tests.accelerated.emulated import COMPILER
 
 pytestmark = pytest.mark.usefixtures("emulated_cuda")
 
-JUDGED = ("numba", "numpy", *(("cuda", "cuda-fmad") if COMPILER else ()))
+JUDGED = (("numba", "numpy", *(("cuda",) if COMPILER else ())), ("cuda-fmad",) if COMPILER else ())
 SOME = Effort("quick", 40, 3)
 
 
@@ -29,9 +30,11 @@ SOME = Effort("quick", 40, 3)
 @pytest.mark.filterwarnings("ignore")  # as in the workers of `optimetry check`: cases overflow on purpose
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_a_wrapper_conforms(wrapper: str, dtype: str) -> None:
-    """On every engine, judged together, so that each case is evaluated once."""
-    found = judge([AcceleratedTarget(engine) for engine in JUDGED], wrapper, dtype, effort=SOME, seed=0)
-    assert [(one.engine, one.verdict, one.reason) for one in found] == [(engine, "conforms", "") for engine in JUDGED]
+    """On every engine; laws are about what surrounds a body, which is the same with fmad: there one case is enough."""
+    for engines, effort in zip(JUDGED, (SOME, replace(SOME, law_cases=1)), strict=True):
+        found = judge([AcceleratedTarget(engine) for engine in engines], wrapper, dtype, effort=effort, seed=0)
+        conforms = [(engine, "conforms", "") for engine in engines]
+        assert [(one.engine, one.verdict, one.reason) for one in found] == conforms
 
 
 @pytest.mark.parametrize("engine", ["numba-master", "cuda-fmad-master"])

@@ -10,12 +10,9 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import UNDERFLOW_ROOM, BoundedNumbers, expected, with_underflow_room
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
-from optimetry.conformance.targets.numpy.target import NumpyTarget
-from optimetry.conformance.targets.session import Guard, trajectory
 
 
 def fraction(number: Any) -> Fraction:
@@ -102,17 +99,6 @@ def test_tensors_evaluated_together_are_what_each_is_alone(optimizer: str) -> No
             assert alone.value.tobytes() == np.ascontiguousarray(whole.value[:, columns]).tobytes()
             assert alone.bound.tobytes() == np.ascontiguousarray(whole.bound[:, columns]).tobytes()
             start += param.size
-
-
-@pytest.mark.parametrize("optimizer", SUBJECTS)
-def test_the_reference_is_within_the_bound_and_not_by_far(optimizer: str) -> None:
-    """The error ratio is at most 1, and reaches a tenth: the bound is no blank cheque."""
-    worst = 0.0
-    for case in drawn_cases(SUBJECTS[optimizer], "float32", seed=6, count=30):
-        found = compare(trajectory(NumpyTarget(), case, Guard()), expected(case), case.form)
-        assert found.share <= 1
-        worst = max(worst, found.share)
-    assert worst > 0.1 or optimizer in ("clip_by_value", "dgc_compress")
 
 
 @pytest.mark.parametrize("decay", [0.5, 0.81, 0.999])
