@@ -201,8 +201,9 @@ NOT_FOUND = (
     "torch.radam_correction_under_no_root",
     "torch.radam_epsilon_corrected",
     "torch.rprop_clamps_the_first_size",
+    "torch.sparse_adam_positive_gradients_alone",
 )
-"""No single edit of the traced formula: two places, another constant, or what a first step begins with."""
+"""No single edit of the traced formula: two places, another constant or comparison, or how a first step begins."""
 
 OUTCOMES = {
     **dict.fromkeys(NOT_FOUND, "diverges"),

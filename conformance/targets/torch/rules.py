@@ -66,9 +66,10 @@ class TorchClass(Offer):
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TorchRun:
         """Begin a run."""
-        if self.unset and parameters and hyper[self.unset] == float(ml_dtypes.finfo(parameters[0].dtype).eps):
-            hyper = {**hyper, self.unset: None}  # type: ignore[dict-item]
-        return TorchRun(self, self.keywords(hyper, engine), parameters)
+        given: dict[str, Any] = dict(hyper)
+        if self.unset and parameters and given[self.unset] == torch.finfo(tensor_over(parameters[0]).dtype).eps:
+            given[self.unset] = None
+        return TorchRun(self, self.keywords(given, engine), parameters)
 
 
 class TorchRun:
