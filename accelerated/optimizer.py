@@ -40,6 +40,7 @@ class Accelerated(InPlace):
     Attributes:
         rule: the rule.
         parameters: the arrays; the other attributes are those of `InPlace`.
+        slots: those of the rule's slots that its kernel needs with these hyperparameters; no others are kept.
 
     Raises:
         HyperparameterError: as the rule does.
@@ -67,13 +68,16 @@ class Accelerated(InPlace):
             raise UsageError(f"{rule.name}: hyper is for a rule given by name; this one has its own")
         self.rule = rule if isinstance(rule, Rule) else rule_named(rule).of(hyper or {})
         self._kernel = kernel_of(self.rule)
-        kernels, initial_state = {"step": self._kernel}, self.rule.initial_state
-        super().__init__(self.rule.name, parameters, kernels, initial_state, multi_precision=multi_precision, **options)
+        self.slots = tuple(slot for slot in self.rule.slots if slot in self._kernel.slots)
+        kernels = {"step": self._kernel}
+        super().__init__(
+            self.rule.name, parameters, kernels, self._initial_state, multi_precision=multi_precision, **options
+        )
         self.parameters = self.arrays
         self._memory = Memory(self.parameters)
         self._last: tuple[list[Any], list[tuple[Executable, Plan]]] | None = None
         has_master = any(group.arena.master is not None for group in self._groups)
-        self._slots = (*self.rule.slots, MASTER) if has_master else self.rule.slots
+        self._slots = (*self.slots, MASTER) if has_master else self.slots
 
     def step(self, grads: Sequence[Array | Rows | None], lr: float | None = None) -> None:
         """Update every parameter that has a gradient, and its state; all others keep their bits.
@@ -142,9 +146,10 @@ class Accelerated(InPlace):
     def state_dict(self) -> dict[str, list[Array]]:
         """Return copies of all that a later run needs to continue bit for bit, with any engine, as NumPy arrays.
 
-        One array for each parameter under each slot's name, in the shape of the parameter (a slot of several arrays
-        has one axis more) and in float64 for float64 parameters, else in float32; under ``step`` the number of updates
-        as 0-d int64; with ``multi_precision``, under ``master`` the float32 copies (of wider parameters: themselves).
+        One array for each parameter under the name of each of ``slots``, in the shape of the parameter (a slot of
+        several arrays has one axis more) and in float64 for float64 parameters, else in float32; under ``step`` the
+        number of updates as 0-d int64; with ``multi_precision``, under ``master`` the float32 copies (of wider
+        parameters: themselves).
         """
         places = [self._place[i] for i in range(len(self.parameters))]
         return self._slot_copies(self._slots) | {STEP: [np.array(arena.updates[at]) for arena, at in places]}
@@ -167,6 +172,11 @@ class Accelerated(InPlace):
         for i, count in enumerate(state[STEP]):
             arena, at = self._place[i]
             arena.updates[at] = count
+
+    def _initial_state(self, like: Array) -> Mapping[str, Array]:
+        """Return the slots at first; one that is a number fills an array."""
+        initial = self.rule.initial_state(like)
+        return {slot: initial[slot] + np.zeros_like(like) for slot in self.slots}
 
     def _slot(self, name: str, i: int) -> Array:
         arena, at = self._place[i]

@@ -42,7 +42,7 @@ def parametrize_with_checks(
         seed: the seed of the cases.
         expect: the path of a ledger, as for ``optimetry check --expect``: what it lists is expected to fail, and a
             line of it that is stale fails.
-        book: whose document is the judge: ``fluid`` or ``torch``.
+        book: whose document is the judge: ``fluid``, ``papers`` or ``torch``.
 
     Raises:
         UsageError: a name is unknown.

@@ -171,6 +171,10 @@ class Declared:
 
     @classmethod
     def document(cls) -> str:
-        """The page that documents it, as its docstring names it behind ``Documented:``; empty where it names none."""
-        found = re.search(r"Documented: (\S+ \((?:pages? [^)]+|docstring)\))", cls.__doc__ or "")
+        """What documents it, as its docstring names it behind ``Documented:``; empty where it names nothing.
+
+        That is a page, the docstring of a class, or a publication: ``Kingma & Ba (2015), algorithm 1``.
+        """
+        page, publication = r"\S+ \((?:pages? [^)]+|docstring)\)", r"[^()\n]+ \(\d{4}\), (?:algorithm|figure) \d+"
+        found = re.search(f"Documented: ({page}|{publication})", cls.__doc__ or "")
         return found[1] if found else ""

@@ -30,11 +30,21 @@ class LedgerError(UsageError):
 
 
 class TargetFault(OptimetryError):
-    """The judged target broke the protocol while running: the verdict is *error*, with this text as the reason."""
+    """The judged target broke the protocol while running: the verdict is *error*, with this text as the reason.
+
+    Attributes:
+        output: the last that a target in a process of its own has printed meanwhile; empty for others.
+    """
+
+    output: str = ""
 
 
 class TargetHung(TargetFault):
     """One run of the target took longer than the time limit."""
+
+
+class TargetEnded(TargetFault):
+    """The process of the target has ended, or was ended since it does not keep the protocol."""
 
 
 class ArrayError(OptimetryError, ValueError):

@@ -24,11 +24,12 @@ class Working(np.ndarray[Any, Any]):
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if ufunc is np.matmul:
-            return _wrapped(_product(*_lowered(inputs)))
-        return _wrapped(getattr(ufunc, method)(*_lowered(inputs), **kwargs))
+            return _wrapped(_product(*_lowered(inputs, self.dtype)))
+        return _wrapped(getattr(ufunc, method)(*_lowered(inputs, self.dtype), **kwargs))
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        return _wrapped(func(*_lowered(args), **kwargs))
+        dtype = next(x.dtype for x in args if isinstance(x, Working))
+        return _wrapped(func(*_lowered(args, dtype), **kwargs))
 
 
 def working(array: np.ndarray[Any, Any]) -> Working:
@@ -53,15 +54,12 @@ def _product(a: Any, b: Any) -> Any:
     return (np.ascontiguousarray(a) @ np.ascontiguousarray(b)).astype(a.dtype)
 
 
-def _lowered(operands: tuple[Any, ...]) -> list[Any]:
+def _lowered(operands: tuple[Any, ...], dtype: np.dtype[Any]) -> list[Any]:
     """Plain arrays for `Working` ones, and scalars rounded to their dtype; masks are left alone."""
-    dtype = next(x.dtype for x in operands if isinstance(x, Working))
-    return [_lower(operand, dtype) for operand in operands]
+    return [x.view(np.ndarray) if isinstance(x, Working) else _rounded(x, dtype) for x in operands]
 
 
-def _lower(operand: Any, dtype: np.dtype[Any]) -> Any:
-    if isinstance(operand, Working):
-        return operand.view(np.ndarray)
+def _rounded(operand: Any, dtype: np.dtype[Any]) -> Any:
     is_number = isinstance(operand, NUMBERS) and not isinstance(operand, bool)
     return np.asarray(operand).astype(dtype) if is_number else operand
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from tabulate import tabulate
 
-from optimetry.reports.results import Results, Verdict, described
+from optimetry.reports.arithmetic import described
+from optimetry.reports.results import Outcome, Results, Verdict
 from optimetry.reports.tables import about, number
 
 WORDS = {
@@ -17,7 +19,7 @@ WORDS = {
     "unsupported": "unsupported",
 }
 
-OTHERWISE = "otherwise: "
+OTHERWISE = "otherwise"
 
 LEGEND = """\
 A cell says what the framework computes under the rule's name: *conforms*, the documented rule to the last rounding
@@ -55,33 +57,67 @@ def matrix(results: Sequence[Results]) -> str:
     return tabulate(rows, columns, "pipe", disable_numparse=True)
 
 
-def _cell(verdicts: Iterable[Verdict]) -> str:
+@dataclass(frozen=True)
+class Statement:
+    """What some engines of a framework compute for a rule in some dtypes.
+
+    Attributes:
+        outcome: the verdict on them.
+        name: the other rule that they compute, or its formula; None where there is none.
+        ways: how they compute it, in words.
+        where: those dtypes and engines; empty where it is all of them.
+        share: the largest difference from the documented rule, as a share of the rounding-error bound.
+        ulp: the same in units in the last place. Both None where nothing was compared.
+        verdicts: the verdicts themselves.
+    """
+
+    outcome: Outcome
+    name: str | None
+    ways: tuple[str, ...]
+    where: str
+    share: float | None
+    ulp: int | None
+    verdicts: tuple[Verdict, ...]
+
+
+def statements(verdicts: Iterable[Verdict]) -> list[Statement]:
+    """Say once what several verdicts on one rule say; what is said of the rest comes last."""
     found = list(verdicts)
     offered = {verdict.dtype for verdict in found if verdict.verdict != "unsupported"}
     everything = [v for v in found if v.verdict != "unsupported" or v.dtype not in offered]
-    said: dict[str, list[Verdict]] = {}
+    said: dict[tuple[Outcome, str | None, tuple[str, ...]], list[Verdict]] = {}
     for verdict in everything:
-        said.setdefault(_statement(verdict), []).append(verdict)
-    lines = [_line(text, group, everything) for text, group in said.items()]
-    return "<br>".join(sorted(lines, key=lambda line: line.startswith(OTHERWISE)))
+        ways = tuple(map(described, verdict.computes.arithmetic))
+        said.setdefault((verdict.verdict, _name(verdict), ways), []).append(verdict)
+    made = []
+    for (outcome, name, ways), group in said.items():
+        shares = [verdict.share for verdict in group if verdict.share is not None]
+        ulps = [verdict.ulp for verdict in group if verdict.ulp is not None]
+        where = _where(group, everything)
+        if len(group) < len(everything) and not where:
+            where = OTHERWISE  # some of each dtype and engine
+        figures = max(shares, default=None), max(ulps, default=None)
+        made.append(Statement(outcome, name, ways, where, *figures, tuple(group)))
+    return sorted(made, key=lambda statement: statement.where == OTHERWISE)
 
 
-def _statement(verdict: Verdict) -> str:
-    name = str(verdict.computes.formula) if verdict.computes.found else verdict.dialect
-    computed = f"`{name}`" if name else WORDS[verdict.verdict]
-    return "; ".join([computed, *map(described, verdict.computes.arithmetic)])
+def _name(verdict: Verdict) -> str | None:
+    return verdict.computes.formula if verdict.computes.found else verdict.dialect
 
 
-def _line(text: str, group: Sequence[Verdict], everything: Sequence[Verdict]) -> str:
-    shares = [verdict.share for verdict in group if verdict.share is not None]
-    ulps = [verdict.ulp for verdict in group if verdict.ulp is not None]
-    figures = f" ({number(max(shares))}; {number(max(ulps))} ULP)" if shares and ulps else ""
-    where = _where(group, everything)
-    if len(group) == len(everything) and text == "unsupported":
+def _cell(verdicts: Iterable[Verdict]) -> str:
+    found = statements(verdicts)
+    if [statement.outcome for statement in found] == ["unsupported"]:
         return "\N{EN DASH}"
-    if len(group) < len(everything) and not where:
-        where = OTHERWISE  # some of each dtype and engine
-    return f"{where}{text}{figures}"
+    return "<br>".join(map(_line, found))
+
+
+def _line(statement: Statement) -> str:
+    computed = f"`{statement.name}`" if statement.name else WORDS[statement.outcome]
+    share, ulp = statement.share, statement.ulp
+    figures = "" if share is None or ulp is None else f" ({number(share)}; {number(ulp)} ULP)"
+    where = f"{statement.where}: " if statement.where else ""
+    return f"{where}{'; '.join([computed, *statement.ways])}{figures}"
 
 
 def _where(group: Sequence[Verdict], everything: Sequence[Verdict]) -> str:
@@ -91,4 +127,4 @@ def _where(group: Sequence[Verdict], everything: Sequence[Verdict]) -> str:
         mine, all_of_them = ({getattr(verdict, name): None for verdict in some} for some in (group, everything))
         if list(mine) != list(all_of_them):
             parts.append(", ".join(mine))
-    return f"{' '.join(parts)}: " if parts else ""
+    return " ".join(parts)

@@ -35,6 +35,7 @@ RUN = {
     "replaced": "takes {new} for {old}",
     "clipped": "clips every gradient element to {limits}",
     "count": "counts {how}",
+    "missing": "{does} {when}",
     "survives": "starts with the state that the run before it ended with",
 }
 """What a run may do that its rule does not say: `Part.run` has one of these as ``finding``, and what stands in it.

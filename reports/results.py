@@ -1,4 +1,4 @@
-"""Writes and reads results files: a header line, one line for each verdict, and a footer, as in ``schema.json``.
+"""Writes and reads results files: a header, a line for each document and verdict, and a footer, as in ``schema.json``.
 
 A file without footer is an unfinished run, and `read` says so. The same seed gives the same bytes.
 """
@@ -16,6 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self, get_args
 
+from optimetry.reports.arithmetic import described
+from optimetry.reports.document import Document
 from optimetry.reports.parts import Part
 
 SCHEMA_VERSION = 2
@@ -74,6 +76,8 @@ class Computes:
             ``flushes_subnormals``, ``incremental_moments``, or an object such as ``{"float32": ["beta1"]}``.
         parts: where no rule explains every case, what does: one rule on some cases and another on the rest, or a rule
             that is given other inputs than the target was; empty where there is nothing of the kind.
+        same_as: the rules of other books that explain every case as well, such as ``torch.adam``; empty where the rule
+            is the documented one.
     """
 
     rule: str | None = None
@@ -81,26 +85,12 @@ class Computes:
     found: bool = False
     arithmetic: list[Any] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
+    same_as: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        rules = [f"{FOUND}: {self.formula}"] if self.found else [self.rule] if self.rule else map(str, self.parts)
+        names = " = ".join(dict.fromkeys([self.rule, *self.same_as])) if self.rule else ""
+        rules = [f"{FOUND}: {self.formula}"] if self.found else [names] if names else map(str, self.parts)
         return "; ".join([*rules, *map(described, self.arithmetic)])
-
-
-WAYS = {
-    "flushes_subnormals": "flushes subnormals",
-    "incremental_moments": "moments formed as increments",
-    "float32": "{} in float32",
-    "float32_in_some_uses": "{} in float32 in some uses",
-}
-"""The entries of `Computes.arithmetic` in words; braces stand for the numbers that one is about."""
-
-
-def described(way: Any) -> str:
-    """One entry of `Computes.arithmetic` in words."""
-    if not isinstance(way, dict):
-        return WAYS.get(way, str(way))
-    return "; ".join(WAYS.get(name, name + ": {}").format(", ".join(numbers)) for name, numbers in way.items())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,9 +155,10 @@ class Results:
 
     header: Header
     verdicts: list[Verdict] = field(default_factory=list)
+    documents: list[Document] = field(default_factory=list)
 
 
-def line(record: Header | Verdict | Footer) -> str:
+def line(record: Header | Document | Verdict | Footer) -> str:
     """Return a record as its line of a results file, without the line end."""
     return json.dumps(dataclasses.asdict(record), allow_nan=False)
 
@@ -184,12 +175,16 @@ class Writer:
         self._file: IO[str] = path.open("w", encoding="utf-8", newline="\n")
         self._put(header)
 
+    def write_document(self, document: Document) -> None:
+        """Append what a rule's document says."""
+        self._put(document)
+
     def write(self, verdict: Verdict) -> None:
         """Append one verdict, and flush it to disk for readers that follow the file."""
         self._verdicts.append(verdict)
         self._put(verdict)
 
-    def _put(self, record: Header | Verdict | Footer) -> None:
+    def _put(self, record: Header | Document | Verdict | Footer) -> None:
         self._file.write(line(record) + "\n")
         self._file.flush()
 
@@ -219,6 +214,7 @@ def read(path: Path) -> Results:
     header_fields = _header(path, lines[0])
     header = Header(**{**header_fields, "schema": SCHEMA_VERSION})
     verdicts: list[Verdict] = []
+    documents: list[Document] = []
     for number, text in enumerate(lines[1:], start=2):
         fields = _object(text)
         if fields is None:
@@ -232,7 +228,11 @@ def read(path: Path) -> Results:
             _check_footer(path, number, Footer(**fields), verdicts)
             if number < len(lines):
                 raise ResultsError(f"{path}, line {number + 1}: text after the footer")
-            return Results(header, verdicts)
+            return Results(header, verdicts, documents)
+        if fields.get("kind") == "document":
+            _check(path, number, fields, "document")
+            documents.append(Document(**fields))
+            continue
         fields = fields if header_fields["schema"] == SCHEMA_VERSION else _of_schema_1(fields)
         _check(path, number, fields, "verdict")
         verdicts.append(Verdict(**{**fields, "computes": _computes(fields["computes"])}))

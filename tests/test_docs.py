@@ -68,7 +68,9 @@ def wrong_commands(text: str) -> list[str]:
     for line in "\n".join(CODE.findall(text)).splitlines():
         words = re.sub(r"\s#.*", "", line.strip("`[")).split()
         for i, (program, option) in enumerate(pairwise(words)):
-            rest = words[i + 2 :]
+            rest = (
+                list(takewhile(lambda word: word != "--", words[i + 2 :])) if program == "optimetry" else words[i + 2 :]
+            )
             if (Path(program).name, option) == ("nox", "-s"):
                 named = takewhile(lambda word: word != "--", rest)
                 wrong += [line for session in named if session.strip("`") not in sessions()]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from optimetry.accelerated.benchmarks.measuring import inputs, measure, optimizer_of, stepping
-from optimetry.reference.rules import RULES
+from optimetry.accelerated.kernels import offered
 
 SIZES = [10**3, 10**4, 10**5, 10**6, 10**7, *([10**8] if os.environ.get("OPTIMETRY_BENCH_LARGE") else [])]
 """Elements of one tensor; the largest needs about 15 GB and is measured when asked for."""
@@ -27,14 +27,14 @@ def timed(benchmark: Any, rule: str, dtype: str, tensors: int, elements: int) ->
 
 @pytest.mark.parametrize("elements", SIZES)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", offered())
 def test_one_tensor(benchmark: Any, rule: str, dtype: str, elements: int) -> None:
     """Time one tensor of many elements."""
     timed(benchmark, rule, dtype, 1, elements)
 
 
 @pytest.mark.parametrize(("tensors", "elements"), [(1_000, 10_000), (10_000, 100)])
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", offered())
 def test_many_tensors(benchmark: Any, rule: str, tensors: int, elements: int) -> None:
     """Time many tensors in one launch."""
     timed(benchmark, rule, "float32", tensors, elements)

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated.benchmarks.rounds import medians
+from optimetry.accelerated.benchmarks.rounds import timings
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
 from optimetry.accelerated.devices.host import HOST
 from optimetry.accelerated.dtypes import DTYPES, Array
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.conformance.targets.peers import peers
+from optimetry.conformance.targets.peers import Step, Steps, peers
+from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
-
-Step = Callable[[], object]
 
 LR = 1e-3
 
@@ -36,6 +35,7 @@ class Row:
         tensors: how many parameters.
         elements: of each of them.
         nanoseconds: for one element, the median over rounds.
+        spread: half the distance of its quartiles, as a share of it.
         bytes: that one step of our kernel moves for one element.
         gigabytes_per_second: the bytes by the time.
         touch_share: the time of the touch limit by this time: 1 is as fast as memory.
@@ -49,6 +49,7 @@ class Row:
     tensors: int
     elements: int
     nanoseconds: float
+    spread: float
     bytes: int
     gigabytes_per_second: float
     touch_share: float
@@ -71,12 +72,21 @@ def inputs(dtype: str, tensors: int, elements: int) -> tuple[list[Array], list[A
 
 
 def hyper_of(rule: str) -> dict[str, Any]:
-    """Return the hyperparameters that a rule is timed with: where no default is documented, the first of `corners`."""
+    """Return the hyperparameters that a rule is timed with, where it is not with the documented defaults.
+
+    They take the first of `corners` where no default is documented, and the first other one where that is to keep
+    nothing of an average, as the momentum of rmsprop: a peer that leaves such state out would do another, smaller job.
+    """
     return {
-        parameter.name: parameter.corners[0]
+        parameter.name: next(corner for corner in parameter.corners if corner != parameter.default)
         for parameter in rule_named(rule).hyperparameters()
-        if parameter.default is None
+        if parameter.default is None or keeps_nothing(parameter)
     }
+
+
+def keeps_nothing(parameter: Hyperparameter) -> bool:
+    """Whether the default of a share that is kept is 0."""
+    return parameter.default == 0 and parameter.domain is not None and parameter.domain.ends == (0.0, 1.0)
 
 
 def optimizer_of(rule: str, engine: str, parameters: Sequence[Array], **options: Any) -> Accelerated:
@@ -103,9 +113,9 @@ def touching(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
 
 
 def measure(
-    rule: str, dtype: str, tensors: int, elements: int, *, seconds: float = 1.0, with_peers: bool = True
+    rule: str, dtype: str, tensors: int, elements: int, *, seconds: float = 1.0, others: Steps | None = peers
 ) -> list[Row]:
-    """Time every contender on one rule, in rounds."""
+    """Time every contender on one rule, in rounds: our engines, the touch limit, and others, by default the peers."""
     parameters, grads = inputs(dtype, tensors, elements)
     contenders: dict[str, Step] = {}
     for engine in reversed(HOST.engines):
@@ -115,9 +125,9 @@ def measure(
             continue
         contenders |= {"touch": touching(optimizer, grads), engine: stepping(optimizer, grads)}
     documented = rule_named(rule).of(hyper_of(rule))
-    others = dict(peers(rule, documented.hyper(), parameters, grads, LR)) if with_peers else {}
-    times = medians(contenders | others, seconds=seconds)
-    peer = min(others, key=times.__getitem__) if others else None
+    peer_steps = dict(others(rule, documented.hyper(), parameters, grads, LR)) if others else {}
+    times = timings(contenders | peer_steps, seconds=seconds)
+    peer = min(peer_steps, key=lambda name: times[name].median) if peer_steps else None
     moved = bytes_moved(kernel_of(documented), DTYPES[dtype])
     total = tensors * elements
     return [
@@ -127,12 +137,13 @@ def measure(
             dtype=dtype,
             tensors=tensors,
             elements=elements,
-            nanoseconds=spent / total * 1e9,
+            nanoseconds=time.median / total * 1e9,
+            spread=time.spread,
             bytes=moved,
-            gigabytes_per_second=moved * total / spent / 1e9,
-            touch_share=times["touch"] / spent,
+            gigabytes_per_second=moved * total / time.median / 1e9,
+            touch_share=times["touch"].median / time.median,
             peer=peer,
-            peer_ratio=None if peer is None else times[peer] / spent,
+            peer_ratio=None if peer is None else times[peer].median / time.median,
         )
-        for name, spent in times.items()
+        for name, time in times.items()
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,8 +17,21 @@ SAMPLE = 1e-3
 """Seconds that one sample takes at least: short steps are repeated."""
 
 
-def medians(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) -> dict[str, float]:
-    """Return the median seconds of one step of each contender.
+@dataclass(frozen=True)
+class Timing:
+    """The times of one contender over all rounds.
+
+    Attributes:
+        median: seconds of one step.
+        spread: half the distance of the quartiles, as a share of the median.
+    """
+
+    median: float
+    spread: float
+
+
+def timings(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) -> dict[str, Timing]:
+    """Time one step of each contender.
 
     Args:
         contenders: functions that do one step.
@@ -38,7 +52,12 @@ def medians(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) 
                 step()
             samples[name].append((time.perf_counter() - start) / times)
         done += 1
-    return {name: float(np.median(values)) for name, values in samples.items()}
+    return {name: _timing(values) for name, values in samples.items()}
+
+
+def _timing(samples: list[float]) -> Timing:
+    low, median, high = np.quantile(samples, (0.25, 0.5, 0.75)).tolist()
+    return Timing(median, (high - low) / 2 / median if median else 0.0)
 
 
 def _repeats(step: Step) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from tabulate import tabulate
 
+from optimetry.accelerated.benchmarks.measuring import hyper_of
 from optimetry.accelerated.benchmarks.plot import draw
 from optimetry.conformance.targets.peers import versions
 
@@ -47,7 +48,7 @@ def text_of(run: Mapping[str, Any]) -> str:
         f"processors, Python {machine['python_version']}. Peers: {peers or 'none'}. Contenders took turns; figures are "
         "medians of one run."
     )
-    parts = ["# Speed of the accelerated backend", setting, READING]
+    parts = ["# Speed of the accelerated backend", setting, timed_with(sorted({row["rule"] for row in rows})), READING]
     for dtype, tensors, elements in sorted(
         {(row["dtype"], row["tensors"], row["elements"]) for row in rows}, key=_order
     ):
@@ -60,6 +61,12 @@ def text_of(run: Mapping[str, Any]) -> str:
     for figures in (dict(b["extra_info"]["figures"]) for b in run["benchmarks"] if "figures" in b["extra_info"]):
         parts += [f"## {figures.pop('of')}", tabulate([figures], headers="keys", tablefmt="github", floatfmt=".4g")]
     return "\n\n".join(parts) + "\n"
+
+
+def timed_with(rules: Sequence[str]) -> str:
+    """Say with which hyperparameters these rules were timed."""
+    given = (f"{rule} with {name} = {value}" for rule in rules for name, value in hyper_of(rule).items())
+    return "; ".join(["Rules have the documented defaults", *given]) + "."
 
 
 def _order(size: tuple[str, int, int]) -> tuple[bool, str, int, int]:

@@ -1,11 +1,17 @@
-"""One file per optimizer, each with ``kernel(rule)``: the kernel for a rule and its hyperparameters."""
+"""One file per optimizer, each with ``kernel(rule)``: the kernel for a rule and its hyperparameters.
+
+Those of another book than fluid have its folder: the kernel of ``torch.adamw`` is in ``torch/adamw.py``.
+"""
 
 from __future__ import annotations
 
-from importlib import import_module
+from functools import cache
+from importlib import import_module, util
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 from optimetry.accelerated.kernels.kernel import Kernel
+from optimetry.reference.books import BOOKS
 from optimetry.reference.rule import Rule
 
 
@@ -14,3 +20,15 @@ def kernel_of(rule: Rule) -> Kernel:
     module: Any = import_module(f"{__name__}.{rule.name}")
     made: Kernel = module.kernel(rule)
     return made
+
+
+@cache
+def offered() -> dict[str, type[Rule]]:
+    """Return the rules of all books that have a kernel, by name."""
+    return {name: rule for rules in BOOKS.values() for name, rule in rules.items() if _file_of(name)}
+
+
+def _file_of(name: str) -> ModuleSpec | None:
+    file = f"{__name__}.{name}"
+    folder = file.rpartition(".")[0]
+    return util.find_spec(file) if util.find_spec(folder) else None

@@ -91,6 +91,11 @@ class Kernel:
     ring: str | None = None
     regrouped: bool = False
 
+    @property
+    def slots(self) -> frozenset[str]:
+        """The slots that it reads, which alone need memory."""
+        return frozenset(name for one in self.passes for name in one.reads) - {PARAM, GRAD}
+
 
 def elementwise(
     function: Callable[..., Any],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shutil
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,13 +14,18 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of
+from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
 from optimetry.reports import tables
 from optimetry.reports.results import Header, Results, Verdict, Writer
+from optimetry.reports.sentence import next_step, sentence
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,8 @@ def run(check: Check) -> int:
                 _judge(check, workers, results.verdicts)
             else:
                 with Writer(kept.results, results.header) as writer:
+                    for optimizer in check.optimizers:
+                        writer.write_document(document_of(subject_named(optimizer)))
                     _judge(check, workers, results.verdicts, writer, kept)
                 write_tables(kept.folder, [results])
         except OSError as error:
@@ -136,7 +143,7 @@ def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None,
     print(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}\n")
     if note:
         print(f"{note}\n")
-    print(tables.terminal(results.verdicts, terminal_width()))
+    print(shown(tables.terminal(results.verdicts, terminal_width())))
     print(f"\n{tables.summary(results.verdicts)}")
     for engine, reason in not_run.items():
         print(f"engine {engine} not run: {reason}")
@@ -150,11 +157,26 @@ def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None,
             print(f"all that is offered conforms or is expected by {check.ledger.path}")
     if kept is not None:
         print(f"written: {kept.results}, table.md, table.csv")
-    shown = sum(verdict.counterexample is not None for verdict in results.verdicts)
-    if shown and kept is not None:
-        print(f"counterexamples: {shown} in {kept.folder / 'counterexamples'}; each .py needs NumPy alone to show it")
-    elif shown:
-        print(f"counterexamples: {shown}; --out DIR keeps them, as scripts that need NumPy alone where possible")
+    count = sum(verdict.counterexample is not None for verdict in results.verdicts)
+    if count and kept is not None:
+        print(f"counterexamples: {count} in {kept.folder / 'counterexamples'}; each .py needs NumPy alone to show it")
+    elif count:
+        print(f"counterexamples: {count}; --out DIR keeps them, as scripts that need NumPy alone where possible")
+    print(*closing(check.task.launch, results), sep="\n")
+
+
+def closing(launch: Launch, results: Results) -> list[str]:
+    """Return what the verdicts come to, and the command that says more about the first that is not good."""
+    said, name = sentence(results.header.target, results.verdicts), next_step(results.verdicts)
+    more = [f"`{diagnosing(launch, name)}` shows where and why."] if name else []
+    return ["", " ".join([said, *more])] if said else []
+
+
+def diagnosing(launch: Launch, optimizer: str) -> str:
+    """Return the command that diagnoses one optimizer of a target."""
+    if launch.command is not None and launch.spec == shlex.join(launch.command):
+        return f"optimetry diagnose --optimizer {optimizer} -- {launch.spec}"
+    return f"optimetry diagnose {shlex.quote(launch.spec)} --optimizer {optimizer}"
 
 
 def write_tables(folder: Path, results: Iterable[Results]) -> None:
@@ -181,7 +203,7 @@ def write(file: Path, text: str) -> None:
         raise UsageError(f"--out {file.parent}: {error.strerror or error}") from error
 
 
-def checked_folder(folder: Path) -> Path:
+def checked_folder(folder: Path, option: str = "--out") -> Path:
     """Check that a folder can be written or made, as far as possible without writing.
 
     Raises:
@@ -190,14 +212,9 @@ def checked_folder(folder: Path) -> Path:
     try:
         existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     except OSError as error:
-        raise UsageError(f"--out {folder}: {error.strerror or error}") from error
+        raise UsageError(f"{option} {folder}: {error.strerror or error}") from error
     if not existing.is_dir():
-        raise UsageError(f"--out {folder}: {existing} is a file, must be a folder")
+        raise UsageError(f"{option} {folder}: {existing} is a file, must be a folder")
     if not os.access(existing, os.W_OK | os.X_OK):
-        raise UsageError(f"--out {folder}: no permission to write in {existing}")
+        raise UsageError(f"{option} {folder}: no permission to write in {existing}")
     return folder
-
-
-def terminal_width() -> int:
-    """Return the width of the terminal in columns, within limits; 120 in a pipe."""
-    return max(80, min(shutil.get_terminal_size((120, 24)).columns, 160)) if sys.stdout.isatty() else 120

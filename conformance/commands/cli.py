@@ -16,10 +16,14 @@ from tabulate import tabulate
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of, whole
-from optimetry.conformance.commands.check import Check, checked_folder, run, terminal_width, write, write_tables
+from optimetry.conformance.commands.bench import add_bench
+from optimetry.conformance.commands.check import Check, checked_folder, run, write, write_tables
 from optimetry.conformance.commands.diagnose import add_diagnose
+from optimetry.conformance.commands.harness import add_harness
 from optimetry.conformance.commands.jobs import Task
+from optimetry.conformance.commands.launching import add_target, launch_of, split
 from optimetry.conformance.commands.rules import add_rules
+from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
@@ -30,6 +34,8 @@ from optimetry.reference.errors import OptimetryError, UsageError
 from optimetry.reference.rules import RULES
 from optimetry.reports import matrix, results, tables
 from optimetry.reports.results import ResultsError
+from optimetry.reports.sentence import sentence
+from optimetry.reports.site.build import build
 
 DEFAULT_DTYPES = ("float32", "float64")
 DEFAULT_EFFORT = "standard"
@@ -41,10 +47,14 @@ examples:
   optimetry check numpy --effort quick                     our own reference, which must conform
   optimetry check torch --optimizer adam --dtype float32   one optimizer of an installed framework
   optimetry check torch --book torch                       against torch's own document in place of fluid's
+  optimetry check optax --book papers                      against the original publications
   optimetry check mypackage.adapter:Target --out results   your own, with counterexamples to keep
+  optimetry check -- node harness.js                       a program in any language (docs/another-language.md)
   optimetry targets                                        the built-in targets
   optimetry rules adam                                     what is documented of one optimizer; without a name, all
+  optimetry bench adapter:MyTarget --optimizer adam        how fast, beside our backend and the speed of memory
   optimetry report results --out page                      tables from kept results
+  optimetry report results others --site site              pages to look at: open site/index.html
 
 exit status: 0 all that is offered conforms or was expected; 1 some is not; 2 wrong usage, or a target or file that
 cannot be loaded."""
@@ -75,7 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a dash that the terminal cannot show must not fail the run
     try:
-        options = parser().parse_args(arguments)
+        own, program = split(sys.argv[1:] if arguments is None else arguments)
+        options = parser().parse_args(own)
+        options.program = program
         status: int = options.command(options)
         sys.stdout.flush()
     except (OptimetryError, ResultsError) as error:
@@ -111,7 +123,7 @@ def parser() -> Parser:
         formatter_class=formatter,
         allow_abbrev=False,
     )
-    check.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
+    add_target(check)
     check.add_argument(
         "--optimizer",
         action="append",
@@ -153,6 +165,8 @@ def parser() -> Parser:
     targets = commands.add_parser("targets", help="list the built-in targets", allow_abbrev=False)
     targets.set_defaults(command=targets_command)
     add_rules(commands)
+    add_bench(commands)
+    add_harness(commands)
 
     report = commands.add_parser(
         "report",
@@ -163,6 +177,7 @@ def parser() -> Parser:
     )
     report.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
     report.add_argument("--out", type=Path, metavar="DIR", help="write table.md, table.csv and matrix.md to DIR")
+    report.add_argument("--site", type=Path, metavar="DIR", help="write a static site to DIR: open its index.html")
     report.set_defaults(command=report_command)
     return top
 
@@ -175,7 +190,7 @@ def check_command(options: argparse.Namespace) -> int:
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     task = Task(
-        spec=options.target,
+        launch=launch_of(options),
         effort=EFFORTS[effort],
         seed=seed_of(options.seed),
         time_limit=seconds("--time-limit", options.time_limit),
@@ -201,14 +216,30 @@ def report_command(options: argparse.Namespace) -> int:
     """Run ``optimetry report``."""
     files = [results.file_of(path) for path in options.results]
     found = [results.read(file) for file in files]
+    if options.site is not None:
+        page = site_written(found, options.site)
     if options.out is not None:
         write_tables(checked_folder(options.out), found)
         folders = [Path(os.path.relpath(file.parent, options.out)).as_posix() for file in files]
         write(options.out / "matrix.md", matrix.page(found, folders))
     for each in found:
         print(f"{each.header.target} {each.header.target_version}. {tables.about(each.header)}\n")
-        print(tables.terminal(each.verdicts, terminal_width()))
-        print(f"\n{tables.summary(each.verdicts)}\n")
+        print(shown(tables.terminal(each.verdicts, terminal_width())))
+        print(f"\n{tables.summary(each.verdicts)}\n\n{sentence(each.header.target, each.verdicts)}\n")
     if options.out is not None:
         print(f"written: {options.out / 'table.md'}, table.csv, matrix.md")
+    if options.site is not None:
+        print(f"written: {page}")
     return 0
+
+
+def site_written(found: Sequence[results.Results], folder: Path) -> Path:
+    """Write a site, and return its first page.
+
+    Raises:
+        UsageError: it cannot be written; the other errors are those of `build`.
+    """
+    try:
+        return build(found, checked_folder(folder, "--site"))[0]
+    except OSError as error:
+        raise UsageError(f"--site {folder}: {error.strerror or error}") from error

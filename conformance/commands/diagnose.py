@@ -8,9 +8,10 @@ from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of
-from optimetry.conformance.commands.check import terminal_width
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.launching import add_target, launch_of
+from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.naming.nearby import SEARCH_SECONDS
@@ -41,7 +42,7 @@ def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
+    add_target(parser)
     parser.add_argument("--optimizer", required=True, metavar="NAME", help="one of: " + ", ".join(SUBJECTS))
     parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
     parser.add_argument(
@@ -65,12 +66,12 @@ def diagnose_command(options: argparse.Namespace) -> int:
     dtypes = chosen("dtype", options.dtype or options.dtypes, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     seed, time_limit = seed_of(options.seed), seconds("--time-limit", options.time_limit)
-    task = Task(options.target, EFFORTS[effort], seed, time_limit, search_of(options.search), diagnoses=True)
+    task = Task(launch_of(options), EFFORTS[effort], seed, time_limit, search_of(options.search), diagnoses=True)
     with Workers(task, PROCESSES) as workers:
         jobs = shared_out(optimizer, dtypes, len(workers.engines))
         name, version = workers.name, workers.version
         found = in_order(jobs, list(workers.run(jobs)), dtypes)
-    note = version_note(options.target, version)
+    note = version_note(task.spec, version)
     if note:
         print(f"{note}\n")
     print(report(f"{name} {version}: {optimizer}", found, seed, terminal_width()))

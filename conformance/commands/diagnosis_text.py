@@ -16,7 +16,8 @@ from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
 from optimetry.conformance.naming.points import PointClass, family_axes
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
-from optimetry.reports.results import Verdict, described
+from optimetry.reports.arithmetic import described
+from optimetry.reports.results import Verdict
 from optimetry.reports.tables import number
 
 SHOWN = 4
@@ -75,7 +76,9 @@ def _finding(diagnosis: Diagnosis) -> str:
     ways = "; ".join(map(described, explanation.arithmetic.record()))
     how = f": {ways}" if ways else ""
     if not explanation.rule.documented:
-        return f"ANOTHER RULE, {explanation.rule.name}{how}"
+        others = [name for name in verdict.computes.same_as if name != explanation.rule.name]
+        same = f", which is {' and '.join(others)}" if others else ""
+        return f"ANOTHER RULE, {explanation.rule.name}{same}{how}"
     if verdict.verdict == "imprecise":
         return f"IMPRECISE, the documented rule{how}"
     return f"CONFORMS, what differs is rounding{how}"

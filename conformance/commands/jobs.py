@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-import sys
+import signal
 import time
 import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.commands.launching import Launch
+from optimetry.conformance.harness.program import Program
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.protocol import engine_name, engines_not_run, engines_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetError
@@ -47,7 +50,7 @@ class Task:
     """The settings of every job.
 
     Attributes:
-        spec: the target, as `load_target` takes it.
+        launch: the target, and how it is run.
         effort: how many cases.
         seed: what they are drawn from.
         time_limit: seconds one run of the target may take.
@@ -55,12 +58,17 @@ class Task:
         diagnoses: whether jobs give diagnoses, not verdicts.
     """
 
-    spec: str
+    launch: Launch
     effort: Effort
     seed: int
     time_limit: float = 60.0
     search: float | None = 0.0
     diagnoses: bool = False
+
+    @property
+    def spec(self) -> str:
+        """What the target is called."""
+        return self.launch.spec
 
 
 Finding = Verdict | Diagnosis
@@ -71,15 +79,6 @@ def work(task: Task, pipe: Connection) -> None:
     """Run a worker: load the target, then judge job after job until the parent is gone."""
     os.dup2(2, 1)  # what a target prints is not part of our output,
     warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
-    try:
-        target = load_target(task.spec)
-    except TargetError as error:
-        pipe.send(("refused", str(error)))
-        return
-    engines = engines_of(target)
-    names = [engine_name(engine) for engine in engines]
-    pipe.send(("ready", Loaded(str(target.name), str(target.version), engines_not_run(target), names)))
-
     last = 0.0
 
     def beat() -> None:
@@ -90,16 +89,34 @@ def work(task: Task, pipe: Connection) -> None:
             try:
                 pipe.send(("beat", None))
             except OSError:  # the parent is gone
-                os._exit(1)
+                leave(1)
+
+    def leave(status: int) -> NoReturn:
+        if program is not None:
+            program.end()
+        os._exit(status)
+
+    guard = Guard(task.time_limit, beat)
+    command = task.launch.command
+    program = None if command is None else Program(command, memory=task.launch.memory)
+    if program is not None:
+        signal.signal(signal.SIGTERM, lambda *_: leave(1))
+    try:
+        target = load_target(task.spec) if program is None else ProgramTarget.started(program, guard, task.spec)
+    except TargetError as error:
+        pipe.send(("refused", str(error)))
+        return
+    engines = engines_of(target)
+    names = [engine_name(engine) for engine in engines]
+    pipe.send(("ready", Loaded(str(target.name), str(target.version), engines_not_run(target), names)))
 
     while True:
         try:
             job: Job = pipe.recv()
         except (EOFError, OSError):
-            sys.exit(0)
+            leave(0)
         chosen = engines if job.engines is None else [engines[i] for i in job.engines]
         find: Callable[..., list[Any]] = diagnose if task.diagnoses else judge
-        guard = Guard(task.time_limit, beat)
         try:
             asked = {"effort": task.effort, "seed": task.seed, "guard": guard, "search": task.search}
             found = [find(chosen, job.optimizer, dtype, **asked) for dtype in job.dtypes]

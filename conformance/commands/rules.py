@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import inspect
 import re
 import textwrap
@@ -12,14 +11,13 @@ from typing import Any
 
 from tabulate import tabulate
 
-from optimetry.conformance.commands.check import terminal_width
-from optimetry.conformance.judging.source import formula
+from optimetry.conformance.commands.documents import formula_text, starts_otherwise
+from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.subjects.books import DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
-from optimetry.reference.rule import Rule
 
 EXAMPLES = """\
 examples:
@@ -71,8 +69,8 @@ def _table(kind: str, subjects: Iterable[Subject], width: int) -> str:
     for subject in subjects:
         numbers = ", ".join(f"{name}={default}" for name, default, *_ in _hyperparameters(subject))
         dialects = str(len(DIALECTS.get(subject.name, ())) or NONE)
-        page, *_ = subject.document.split(" ")
-        rows.append((subject.name, numbers.replace(f"={REQUIRED}", ""), page, dialects))
+        document = re.sub(r" \((page|docstring).*", "", subject.document)
+        rows.append((subject.name, numbers.replace(f"={REQUIRED}", ""), document, dialects))
     columns = (kind, "hyperparameters and defaults", "document", "dialects")
     room = width - sum(_widths(columns, rows)) + _widths(columns, rows)[1] - 2 * len(columns)
     longest = max(len(number) + 1 for row in rows for number in row[1].split())
@@ -97,7 +95,7 @@ def _screen(subject: Subject, width: int) -> Iterator[str]:
     yield f"document: {subject.document}"
     if isinstance(subject, RuleSubject):
         slots = subject.declaration.slots
-        first = "" if _starts_otherwise(subject) or not slots else ", zeros at first"
+        first = "" if starts_otherwise(subject) or not slots else ", zeros at first"
         yield f"slots: {', '.join(slots) or 'none'}{first}"
     rows = list(_hyperparameters(subject))
     if rows:
@@ -128,11 +126,6 @@ def _hyperparameters(subject: Subject) -> Iterator[Row]:
         yield declared.name, default, declared.allowed, declared.meaning
 
 
-def _starts_otherwise(subject: RuleSubject) -> bool:
-    """Whether a rule's slots do not begin as zeros in the shape of the parameter."""
-    return subject.declaration.initial_state is not Rule.initial_state
-
-
 def _notes(subject: Subject) -> Iterator[str]:
     """Yield what the declaration says of its reading of the document: decisions, and departures."""
     for note in re.split(r"\n(?=[A-Z]\w+:)|\n\n", inspect.getdoc(subject.declaration) or ""):
@@ -144,39 +137,3 @@ def plain(text: str) -> str:
     """Write a docstring's sentences for a terminal: without roles, and formulas without backslashes."""
     text = re.sub(r":math:`([^`]*)`", r"\1", " ".join(text.split())).replace(r"\|", "|")
     return re.sub(r"\\([a-zA-Z]+)", r"\1", text).replace("`", "")
-
-
-def formula_text(subject: Subject) -> str:
-    """Write the documented formula as the statements of its declaration, with the names of the document."""
-    methods = ["feed"]
-    if isinstance(subject, RuleSubject):
-        methods = ["initial_state", "update"] if _starts_otherwise(subject) else ["update"]
-    tree = ast.parse(formula(subject.declaration, *methods))
-    bare = _Bare({parameter.name for parameter in subject.hyperparameters()})
-    parts: list[str] = []
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef) and node.name == "Documented":
-            parts += [ast.unparse(bare.visit(method)) for method in _methods(node)]
-        elif not isinstance(node, ast.Import | ast.ImportFrom):
-            parts.append(ast.unparse(bare.visit(node)))
-    return "\n\n".join(parts)
-
-
-def _methods(documented: ast.ClassDef) -> Iterator[ast.FunctionDef]:
-    """Yield the methods of the formula without ``self``; its constructor says nothing."""
-    for node in documented.body:
-        if isinstance(node, ast.FunctionDef) and node.name != "__init__":
-            node.args.args = node.args.args[1:]
-            yield node
-
-
-class _Bare(ast.NodeTransformer):
-    """Writes ``np.sqrt`` as ``sqrt``, and the hyperparameter ``self.beta1`` as ``beta1``."""
-
-    def __init__(self, hyperparameters: set[str]) -> None:
-        self.hyperparameters = hyperparameters
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        self.generic_visit(node)
-        owner = node.value.id if isinstance(node.value, ast.Name) else ""
-        return ast.Name(node.attr) if owner == "np" or (owner == "self" and node.attr in self.hyperparameters) else node

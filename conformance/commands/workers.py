@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from optimetry.conformance.commands.jobs import Finding, Job, Loaded, Task, work
+from optimetry.conformance.harness.ending import ending
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.reference.errors import TargetError
 from optimetry.reports.results import Verdict
@@ -32,6 +33,9 @@ LOADING_LIMIT = 300.0
 GRACE = 10.0
 """Seconds beyond the time limit before a silent worker is killed. Inside a worker an alarm ends most runs on time; what
 it cannot interrupt is killed, and what the judge does between two runs needs time too."""
+
+PATIENCE = 2.0
+"""Seconds that a worker may take to end the program that is judged."""
 
 SINGLE_THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Set to 1 in workers, unless the user's environment says otherwise: the tensors are tiny."""
@@ -194,6 +198,9 @@ class _Worker:
     def kill(self) -> None:
         """End the process, whatever it is doing."""
         self.pipe.close()
+        if self.task.launch.command is not None:  # it ends its program first
+            self.process.terminate()
+            self.process.join(PATIENCE)
         self.process.kill()
         self.process.join()
         self.process.close()
@@ -211,20 +218,8 @@ class _Worker:
             message: tuple[str, Any] = self.pipe.recv()
         except (EOFError, OSError):
             self.process.join(GRACE)
-            raise _Lost(f"its process {_end(self.process.exitcode)}") from None
+            raise _Lost(f"its process {ending(self.process.exitcode)}") from None
         return message
-
-
-def _end(code: int | None) -> str:
-    """How a process ended, in words."""
-    if code is None:
-        return "closed its connection"
-    if code >= 0:
-        return f"ended with exit status {code}"
-    try:
-        return f"was killed by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"was killed by signal {-code}"
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
-from optimetry.reference.errors import TargetFault, TargetHung
+from optimetry.reference.errors import TargetEnded, TargetFault, TargetHung
 
 T = TypeVar("T")
 
@@ -115,7 +115,7 @@ def lawless(target: Target, broken: Broken, guard: Guard) -> dict[str, Any]:
 
 
 def faulty(target: Target, fault: TargetFault, case: Case, guard: Guard) -> dict[str, Any]:
-    """Shrink the case of a fault against the protocol; a hang is not repeated."""
+    """Shrink the case of a fault against the protocol; what takes a new process or the time limit is not repeated."""
 
     def repeated(smaller: Case) -> TargetFault | None:
         try:
@@ -123,13 +123,14 @@ def faulty(target: Target, fault: TargetFault, case: Case, guard: Guard) -> dict
                 return None
             hold_contents(target, smaller, guard)
         except TargetFault as again:
-            return None if isinstance(again, TargetHung) else again
+            return None if isinstance(again, TargetHung | TargetEnded) else again
         return None
 
-    small = case
-    if not isinstance(fault, TargetHung) and repeated(case):
-        small, _ = _smallest(case, fault, repeated)
-    return {"case": small.to_json(), "script": None}
+    small, output = case, fault.output
+    if not isinstance(fault, TargetHung | TargetEnded) and repeated(case):
+        small, shown = _smallest(case, fault, repeated)
+        output = shown.output
+    return {"case": small.to_json(), "script": None, **({"output": output} if output else {})}
 
 
 def _smallest(case: Case, shown: T, shows: Callable[[Case], T | None], **limits: int) -> tuple[Case, T]:

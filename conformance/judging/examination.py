@@ -16,7 +16,7 @@ from optimetry.conformance.judging.confirm import confirmed
 from optimetry.conformance.judging.holding import Identity
 from optimetry.conformance.judging.identify import identify
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
-from optimetry.conformance.judging.parts import in_parts
+from optimetry.conformance.judging.parts import in_parts, split_found
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.judging.searching import Found, searched
 from optimetry.conformance.laws import Law
@@ -181,7 +181,8 @@ class Examination:
         if explanation is None:
             return self._unexplained(identity, law, case, after)
         self.explanation = explanation
-        computes = Computes(explanation.rule.name, explanation.formula, False, explanation.arithmetic.record())
+        ways, elsewhere = explanation.arithmetic.record(), list(identity.elsewhere)
+        computes = Computes(explanation.rule.name, explanation.formula, False, ways, same_as=elsewhere)
         if not explanation.rule.documented:
             named = {"verdict": "dialect", "dialect": explanation.rule.name}
         elif explanation.arithmetic.imprecise:
@@ -221,6 +222,9 @@ class Examination:
         known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
         self.found = searched(self.target, known, self.cases, self.guard, self.search)
         if not self.found.formulas:
+            split = self._of_parts(split_found(self.target, known, self.cases, self.guard))
+            if split:
+                return split
             ended = f"; the search was ended after {self.found.budget.programs} formulas"
             return {"reason": reason + ended} if self.found.budget.ended else {}
         formula, identity = self.found.formulas[0], self.found.identity
@@ -228,7 +232,7 @@ class Examination:
         return {
             "verdict": "dialect",
             "dialect": FOUND,
-            "computes": Computes(None, formula.name, True),
+            "computes": Computes(None, formula.name, True, formula.arithmetic.record()),
             "reason": f"{formula.name}: found by search, and declared nowhere",
         }
 
@@ -244,22 +248,18 @@ class Examination:
 
     def _partial(self, probed: Probed | None, *, refuted: bool = True) -> dict[str, Any]:
         """Return the verdict's fields on what explains every case in parts; none where nothing does."""
-        self.partial = self._in_parts(probed, refuted)
-        if self.partial is None:
-            return {}
-        return {"computes": Computes(parts=self.partial.parts), "reason": self.partial.reason}
-
-    def _in_parts(self, probed: Probed | None, refuted: bool) -> Mistaken | Split | None:
-        """Find what explains every case in parts, such as a mistake of the adapter that breaks a universal law."""
         laws = [each.law for each in self.laws.ordered]
         known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
-        found = in_parts(self.target, known, self.cases, self.guard, laws, refuted=refuted)
+        return self._of_parts(in_parts(self.target, known, self.cases, self.guard, laws, refuted=refuted))
+
+    def _of_parts(self, found: tuple[Mistaken | Split, Identity] | None) -> dict[str, Any]:
+        """Return the verdict's fields on parts that were found, such as a mistake that breaks a universal law."""
         if found is None:
-            return None
-        partial, identity = found
+            return {}
+        self.partial, identity = found
         if identity.tried > self.tried:
             self.agreement, self.tried = identity.from_document, identity.tried
-        return partial
+        return {"computes": Computes(parts=self.partial.parts), "reason": self.partial.reason}
 
     def _try_remaining_laws(self, rejected: Case) -> None:
         """Try the laws on the rejected case and on those that would have come, so that the cause is not left to chance.

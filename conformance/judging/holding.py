@@ -27,6 +27,7 @@ class Identity:
         from_explanation: how far it is from what explains it.
         tried: the number of those cases.
         alike: other rules that are the same for all hyperparameters that the target offers.
+        elsewhere: rules of other books that explain every case.
         several: where several explain every case and nothing tells them apart, their names.
         probed: the results in the probes.
     """
@@ -36,6 +37,7 @@ class Identity:
     from_explanation: Agreement = field(default_factory=Agreement)
     tried: int = 0
     alike: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
     several: tuple[str, ...] = ()
     probed: Probed | None = None
 
@@ -72,6 +74,11 @@ class Holding:
         """Whether the target declines hyperparameters that the document has."""
         bounds = limits_of(self.target, self.probed.optimizer).bounds
         return bounds or any(reason_unsupported(self.target, case) is not None for case in self.cases())
+
+    @property
+    def pinned(self) -> frozenset[str]:
+        """The hyperparameters that can have one value alone."""
+        return frozenset(name for name, _ in limits_of(self.target, self.probed.optimizer).pinned)
 
     def offered(self, cases: Iterable[Case]) -> Iterator[Case]:
         """Yield those of the cases that the target offers."""

@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
-from optimetry.conformance.naming.candidates import tiers
+from optimetry.conformance.naming.candidates import FLUSHED, tiers
+from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.numerics.arithmetic import INCREMENTAL, Arithmetic
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 
@@ -19,7 +22,8 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
     """Try the tiers of candidates; the first in which any holds decides, and it must be one alone.
 
     Where the target does not offer all hyperparameters, rules may be the same that differ elsewhere: the one that
-    differs from the document in the fewest choices stands for them.
+    differs from the document in the fewest choices stands for them. Rules of other books that hold as well are named
+    beside it; where nothing else explains the target, they do.
 
     Raises:
         TargetFault: the target breaks the protocol.
@@ -32,14 +36,48 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
             longest = dataclasses.replace(unexplained, probed=held.probed)
         alive = _with_fewest_numbers(alive)
         if len(alive) > 1 and not held.restricted:
-            return dataclasses.replace(
-                longest, several=tuple(one.explanation.rule.name for one in alive if one.explanation)
-            )
+            return dataclasses.replace(longest, several=_names(alive))
         if alive:
             found, *others = sorted(alive, key=_choices)
             alike = (other.explanation.rule.name for other in others if other.explanation)
-            return dataclasses.replace(_narrowed(held, found), alike=tuple(dict.fromkeys(alike)))
-    return longest
+            narrowed = _narrowed(held, found)
+            elsewhere = _names(_same_elsewhere(held, narrowed.explanation))
+            return dataclasses.replace(narrowed, alike=tuple(dict.fromkeys(alike)), elsewhere=elsewhere)
+    alive = _found_elsewhere(held)
+    return dataclasses.replace(alive[0], elsewhere=_names(alive)) if alive else longest
+
+
+def _found_elsewhere(held: Holding) -> list[Identity]:
+    """Return the rules of other books that explain a target which nothing in its own book does, or else dialects.
+
+    Bounds that allow for flushed subnormals contain those that do not, so what holds is found by the wider ones.
+    """
+    asked = held.probed.optimizer, held.pinned
+    for rules in (rules_elsewhere(*asked), dialects_elsewhere(*asked)):
+        for widest in (FLUSHED, dataclasses.replace(FLUSHED, incremental_moments=True)):
+            alive = _elsewhere(held, rules, widest)
+            found = [one.explanation.rule for one in alive if one.explanation]
+            if alive:
+                return _elsewhere(held, found, dataclasses.replace(widest, flushes_subnormals=False)) or alive
+    return []
+
+
+def _same_elsewhere(held: Holding, explanation: Explanation | None) -> list[Identity]:
+    """Return the rules of other books that hold beside an explanation and computed alike, none beside the document."""
+    if explanation is None or explanation.rule.documented:
+        return []
+    return _elsewhere(held, rules_elsewhere(held.probed.optimizer, held.pinned), explanation.arithmetic)
+
+
+def _elsewhere(held: Holding, rules: Sequence[PointClass], arithmetic: Arithmetic) -> list[Identity]:
+    """Return those of the rules that hold, of those that can be computed in this way."""
+    able = [rule for rule in rules if rule.dialect and hasattr(rule.dialect.family, INCREMENTAL)]
+    chosen = able if arithmetic.incremental_moments else rules
+    return held.surviving([Explanation(rule, arithmetic) for rule in chosen])[0]
+
+
+def _names(alive: Sequence[Identity]) -> tuple[str, ...]:
+    return tuple(one.explanation.rule.name for one in alive if one.explanation)
 
 
 def _with_fewest_numbers(alive: Sequence[Identity]) -> list[Identity]:

@@ -16,7 +16,7 @@ from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes, tiers_of_runs
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import surviving
 from optimetry.conformance.naming.splits import Split, properties
@@ -62,6 +62,17 @@ def in_parts(
     if not refuted:
         return parts.of_the_run(laws, broken, only_further=True)
     return parts.mistaken(broken) or parts.of_the_run(laws, broken) or parts.outlived(broken) or parts.split(broken)
+
+
+def split_found(
+    target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard
+) -> tuple[Split, Identity] | None:
+    """Find a property that decides between a known rule and one that is an edit away from it; arguments as above.
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    return _Parts(target, cases, guard, probed).split_found()
 
 
 @dataclass(frozen=True)
@@ -161,6 +172,17 @@ class _Parts(Holding):
                 alive, unexplained = self.holding_on_all([split])
                 if alive:
                     return split, unexplained
+        return None
+
+    def split_found(self) -> tuple[Split, Identity] | None:
+        """Find a property that decides between a known rule and one that is an edit away from it."""
+        optimizer, dtype = self.probed.optimizer, self.probed.dtype
+        subject = subject_named(optimizer)
+        known = [Explanation(one) for one in (documented_class(optimizer), *named_classes(optimizer))]
+        for split in Splitting(self.target, subject, dtype, self.guard).found(list(properties(subject)), known):
+            alive, unexplained = self.holding_on_all([split])
+            if alive:
+                return split, unexplained
         return None
 
 

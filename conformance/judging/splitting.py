@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.sides import pairs_of_sides
 from optimetry.conformance.naming.splits import Property, Side, Split
+from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.numerics.agreement import Expected, explains
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
@@ -26,6 +29,9 @@ LONGEST, LARGEST = 8, 40
 
 TELLING = 5
 """How many cases of each side must refute the explanation of the other side: drawn, and switched from the other."""
+
+SIDES = 3
+"""Beside how many known rules that explain one side the other is searched for."""
 
 
 @lru_cache(maxsize=32)
@@ -78,6 +84,38 @@ class Splitting:
                         split = Split(by, first, second) if holds else Split(by, second, first)
                         if self.supported(split, cases):
                             yield split
+
+    def found(self, chosen: Sequence[Property], known: Sequence[Explanation]) -> Iterator[Split]:
+        """Yield the splits that the evidence supports, of a known rule and one that is an edit away from it."""
+        cases = [case for case in evidence(self.subject, self.dtype) if self._offered(case)]
+        for by in chosen:
+            for holds in (True, False):
+                mine = [case for case in cases if by.holds(case) == holds]
+                others = [case for case in cases if by.holds(case) != holds]
+                sides = [side for side in known if mine and others and self._explains_all(side, mine)]
+                for side in sides[:SIDES] if len(mine) >= TELLING else ():
+                    for other in self._edited(by, not holds, others, dict.fromkeys([known[0], side])):
+                        split = Split(by, side, other) if holds else Split(by, other, side)
+                        if self.supported(split, cases):
+                            yield split
+
+    def _edited(
+        self, by: Property, holds: bool, cases: list[Case], starts: Iterable[Explanation]
+    ) -> Iterator[Explanation]:
+        """Yield the formulas one edit away from known ones that explain every case of a side."""
+        told = [case if by.holds(case) == holds else by.switched(case) for case in telling_cases(*self._asked)]
+        runs = [(case, trajectory(self.target, case, self.guard)) for case in told if case and self._offered(case)]
+        if runs and all(by.holds(case) == holds for case, _ in runs):
+            rules = [start.rule for start in starts]
+            formulas = edited_formulas(rules, runs, lambda side: self._explains_all(side, cases), most_edits=1)
+            yield from (formula.explanation for formula in formulas)
+
+    @property
+    def _asked(self) -> tuple[str, str]:
+        return self.subject.name, self.dtype
+
+    def _explains_all(self, side: Side, cases: list[Case]) -> bool:
+        return all(self._explains(side, case) for case in cases)
 
     def supported(self, split: Split, cases: list[Case]) -> bool:
         """Whether each side explains its cases, drawn and switched, and enough of them refute the other side."""

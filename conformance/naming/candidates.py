@@ -48,7 +48,7 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
             yield _each(counted, arithmetic)
     yield _each(incremental, increments)
     if numbers:
-        yield [Explanation(documented, Arithmetic(float32=chosen)) for chosen in _choices(numbers)]
+        yield [Explanation(documented, Arithmetic(float32=chosen)) for chosen in sets_of_numbers(numbers)]
         yield [Explanation(documented, partly)]
         if hasattr(formula_of(optimizer), FLOAT32_NORM):
             yield [Explanation(documented, Arithmetic(float32_norm=True))]
@@ -60,7 +60,7 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     yield _each(probed.unnamed(), FLUSHED)
     yield _each(incremental, flushed_increments)
     if numbers:
-        yield [Explanation(documented, replace(FLUSHED, float32=chosen)) for chosen in _choices(numbers)]
+        yield [Explanation(documented, replace(FLUSHED, float32=chosen)) for chosen in sets_of_numbers(numbers)]
         yield [Explanation(documented, flushed_partly)]
         yield _each(named, flushed_partly)
         yield _each(incremental, replace(flushed_partly, incremental_moments=True))
@@ -106,7 +106,7 @@ def _ways(numbers: tuple[str, ...], knows_increments: bool) -> list[Arithmetic]:
     return [*ways, *(replace(way, float32_in_some_uses=numbers) for way in ways if numbers)]
 
 
-def _choices(numbers: Sequence[str]) -> list[tuple[str, ...]]:
+def sets_of_numbers(numbers: Sequence[str]) -> list[tuple[str, ...]]:
     """Return the sets of numbers that frameworks round together: one alone, all but the learning rate, all."""
     real = tuple(name for name in numbers if name != LEARNING_RATE)
     together = [real, tuple(numbers)]

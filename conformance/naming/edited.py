@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
-from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.notation import text_of
@@ -26,6 +25,8 @@ from optimetry.conformance.naming.programs import (
     slots_of,
     updated,
 )
+from optimetry.conformance.naming.throughout import Change, Rewritten
+from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.declaration import Declared
@@ -40,11 +41,13 @@ class Edited:
         start: the class of the formula that was edited.
         edits: the changes, in order.
         hyper: hyperparameters at which it is traced.
+        arithmetic: how it is computed.
     """
 
     start: PointClass
-    edits: tuple[Edit, ...]
+    edits: tuple[Change, ...]
     hyper: Mapping[str, Any]
+    arithmetic: Arithmetic = PLAIN
 
     @cached_property
     def before(self) -> Program:
@@ -107,7 +110,7 @@ class Edited:
     @cached_property
     def explanation(self) -> Explanation:
         """The formula as what may explain a target."""
-        return Explanation(self.formula)
+        return Explanation(self.formula, self.arithmetic)
 
 
 def started(start: PointClass, hyper: Mapping[str, Any]) -> Declared:
@@ -130,8 +133,10 @@ def new_slots(program: Program) -> dict[Expression, str]:
     return {program[name]: f"new {name}" for name in slots_of(program) if program[name] != name}
 
 
-def written(edit: Edit, program: Program) -> str:
+def written(edit: Change, program: Program) -> str:
     """Write an edit as a reader compares it: what the formula has, and what the target has there."""
+    if isinstance(edit, Rewritten):
+        return edit.words
     slots = new_slots(program)
     names = {expression: name for expression, name in slots.items() if expression != edit.old}
     if edit.old in slots and edit.outputs != (slots[edit.old].removeprefix("new "),):

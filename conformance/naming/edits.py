@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from optimetry.conformance.naming.programs import (
-    EVERY,
-    FIRST,
     GRAD,
     PARAM,
     RATE,
@@ -47,8 +44,8 @@ UNARY = ("sqrt", "square", "absolute", "sign")
 DECAY = 0.01
 """The decay that libraries have where a document has none: the default of AdamW."""
 
-INITIAL = 0.1
-"""What the squares of Adagrad begin with in libraries."""
+GUARDS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12)
+"""What libraries add where a divisor may be zero, and no hyperparameter of the document stands for it."""
 
 COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
 CONDITIONS = (*COMPARISONS, "bitwise_and", "bitwise_or")
@@ -106,7 +103,7 @@ def others_of(part: Expression, slots: Sequence[str], hyperparameters: Sequence[
     inputs = (PARAM, GRAD, RATE, STEP, *slots, *hyperparameters)
     if not isinstance(part, tuple) and part not in inputs:
         return  # a number, or a flag
-    for kind in (_slots, _numbers, _operands, _operations, _averages, _functions, _factors, _terms):
+    for kind in (_slots, _numbers, _operands, _operations, _averages, _functions, _factors, _terms, _guards):
         if kind in OF_CONDITIONS or not _is(part, *CONDITIONS):
             yield from kind(part, slots, hyperparameters)
 
@@ -134,22 +131,6 @@ def others_within(part: Expression, program: Program) -> Iterator[Expression]:
                     yield (*part[:i], slot, *part[i + 1 :])
 
 
-def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edit]:
-    """Yield the edits that replace no single part: where slots begin, and two expressions in each other's place."""
-    for name, expression in program.items():
-        if name.startswith(FIRST):
-            numbers = (0.0, 1.0, INITIAL, *hyperparameters, *(x for part in hyperparameters for x in _powers(part)))
-            yield from (Edit(expression, new, (name,)) for new in numbers if new != expression)
-        if name.startswith(EVERY):
-            fewer = ("maximum", ("subtract", expression, 1), 1)
-            yield from (Edit(expression, new, (name,)) for new in (1, fewer))
-    parts = {part: None for expression in program.values() for part in parts_of(expression)}
-    norms = [part for part in parts if is_norm(part)]
-    outputs = tuple(program)
-    for kind in ([x for x in hyperparameters if x in parts], norms, slots_of(program)):
-        yield from (Edit(a, b, outputs, exchanged=True) for a, b in combinations(kind, 2))
-
-
 def is_norm(part: Expression) -> bool:
     """Whether an expression is the root of a sum of squares."""
     match part:
@@ -167,7 +148,8 @@ def _slots(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str
         yield from (PARAM, *slots)
 
 
-def _powers(part: Expression) -> Iterator[Expression]:
+def powers(part: Expression) -> Iterator[Expression]:
+    """Yield the square and the root."""
     yield from (("square", part), ("sqrt", part))
 
 
@@ -175,7 +157,7 @@ def _numbers(part: Expression, slots: Sequence[str], hyperparameters: Sequence[s
     """Yield what stands in the place of a hyperparameter or of the step number."""
     if part in hyperparameters:
         yield from hyperparameters
-        yield from (0.0, 1.0, ("subtract", 1, part), *_powers(part))
+        yield from (0.0, 1.0, ("subtract", 1, part), *powers(part))
     elif part == STEP:
         yield from (("add", STEP, 1), ("subtract", STEP, 1), 1)
 
@@ -272,6 +254,26 @@ def _terms(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str
         yield from (("add", part, name), ("add", part, ("multiply", name, PARAM)))
     for share in (DECAY, ("multiply", RATE, DECAY)):
         yield ("add", part, ("multiply", share, PARAM))
+
+
+def _guards(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+    """Yield a divisor, a root or a norm with a small number added; a limit in which the norm is divided by, guarded."""
+    match part:
+        case ("divide", ("multiply", a, c), ("maximum", norm, limit)) if c == limit and is_norm(norm):
+            limited = ("minimum", norm, c)
+            yield from (("multiply", a, ("divide", limited, divisor)) for divisor in (norm, *_guarded(norm)))
+        case ("divide", a, b):
+            yield from (("divide", a, guarded) for guarded in _guarded(b))
+        case ("sqrt", a):
+            yield from (("sqrt", guarded) for guarded in _guarded(a))
+    if is_norm(part):
+        yield from _guarded(part)
+
+
+def _guarded(part: Expression) -> Iterator[Expression]:
+    """Yield an expression with a small number added, unless a number or a hyperparameter has been."""
+    if not (isinstance(part, tuple) and part[0] == "add" and not isinstance(part[2], tuple)):
+        yield from (("add", part, small) for small in GUARDS)
 
 
 def _is(part: Expression, *names: str) -> bool:

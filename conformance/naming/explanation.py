@@ -19,8 +19,8 @@ from optimetry.conformance.numerics.formats import flushing
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.reference.declaration import Declared
+from optimetry.reports.arithmetic import described
 from optimetry.reports.parts import Part
-from optimetry.reports.results import described
 
 
 def to_float32(number: float) -> float:

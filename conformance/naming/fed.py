@@ -57,8 +57,13 @@ class Fed:
         return float(np.nanmax(far, initial=0.0))
 
 
-def fed_in(runs: Runs) -> list[Fed]:
-    """Sort all tensors of all runs by their size; empty ones, and those without any gradient, are left out."""
+def fed_in(runs: Runs, roundoff: float) -> list[Fed]:
+    """Sort all tensors of all runs by their size; empty ones, and those without any gradient, are left out.
+
+    Args:
+        runs: what a target was fed, and gave.
+        roundoff: of the least precise numbers that it may hold.
+    """
     rows: dict[int, list[_Row]] = {}
     for case, after in runs:
         subject = subject_named(case.optimizer)
@@ -66,7 +71,7 @@ def fed_in(runs: Runs) -> list[Fed]:
         for row in [_joined(tensors)] if subject.joint and tensors else tensors:
             for part in np.split(np.arange(row.size), row.size) if subject.elementwise else [np.arange(row.size)]:
                 rows.setdefault(part.size, []).append(row.only(part))
-    return [_together(found) for found in rows.values()]
+    return [_together(found, roundoff) for found in rows.values()]
 
 
 @dataclass(frozen=True)
@@ -110,13 +115,12 @@ def _joined(rows: Sequence[_Row]) -> _Row:
     return _Row(rows[0].case, params, grads, rows[0].rates, after)
 
 
-def _together(rows: Sequence[_Row]) -> Fed:
+def _together(rows: Sequence[_Row], roundoff: float) -> Fed:
     """Stack rows of one size; the last step of the shorter ones stands for those that they lack."""
     steps = max(len(row.rates) for row in rows)
     taken = [[min(step, len(row.rates) - 1) for row in rows] for step in range(steps)]
     hyper = {name: np.array([[row.case.hyper[name]] for row in rows]) for name in rows[0].case.hyper}
     largest = [np.maximum.accumulate(np.fmax(np.abs(row.after), np.abs(row.params))) for row in rows]
-    coarse = [row.case.form.roundoff**DIGITS for row in rows]
     inputs, after, near = [], [], []
     for step, last in enumerate(taken):
         fed = list(zip(rows, last, strict=True))
@@ -124,7 +128,7 @@ def _together(rows: Sequence[_Row]) -> Fed:
         param, grad = np.array([row.params[at] for row, at in fed]), np.array([row.grads[at] for row, at in fed])
         inputs.append({**hyper, PARAM: param, GRAD: grad, RATE: rates, STEP: step + 1})
         after.append(np.array([row.after[at] for row, at in fed]))
-        room = [size[at] * digits for size, digits, at in zip(largest, coarse, last, strict=True)]
+        room = [size[at] * roundoff**DIGITS for size, at in zip(largest, last, strict=True)]
         there = np.array([[step < len(row.rates)] for row in rows])
         near.append(np.where(there, np.array(room) + np.finfo(np.float64).tiny, np.inf))
     return Fed(inputs, after, near)

@@ -10,19 +10,21 @@ import heapq
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.edits import Edit, edits_throughout, others_of, others_within
+from optimetry.conformance.naming.edits import ASIDE, Edit, others_of, others_within
 from optimetry.conformance.naming.fed import Fed
-from optimetry.conformance.naming.programs import EVERY, FIRST, PARAM, Program, slots_of
+from optimetry.conformance.naming.programs import EVERY, FIRST, PARAM, Expression, Program, slots_of
 from optimetry.conformance.naming.terms import Number, Step, Terms
+from optimetry.conformance.naming.throughout import Change, Rewritten, edits_throughout
 
 NEAREST = 16
 """How many classes of programs, the nearest to the target, are held against the bound."""
 
-MEMBERS = 6
+MEMBERS = 12
 """How many of each class, the simplest, are kept."""
 
 MOST_TERMS = 400_000
@@ -63,7 +65,7 @@ class Budget:
 Numbered = tuple[Number, ...]
 """A program: the numbers of its expressions, the parameter first, then the slots, then where each slot begins."""
 
-Edits = tuple[Edit, ...]
+Edits = tuple[Change, ...]
 
 
 class Nearby:
@@ -90,12 +92,19 @@ class Nearby:
         )
 
     def double(self) -> list[list[Edits]]:
-        """Search two edits away: every edit of each of the classes of edited programs."""
+        """Search two edits away: every edit of each of the classes of edited programs.
+
+        Two edits that leave each other alone come to the same in either order: the second is not tried in the parts of
+        the formula that come before that of the first, nor are those of no single part, which come before all.
+        """
+        order = [self.terms.expressions[part] for part in reversed(self._holders(self._numbered(self.program)))]
         return self._nearest(
             (apart, digits, (first, second))
-            for first in list(self._classes())
+            for first, place in list(self._classes())
             if self.budget.left()
-            for second, apart, digits in self._agreeing(first.applied(self.program))
+            for second, apart, digits in self._agreeing(
+                first.applied(self.program), order[: max(place - 1, 0)], throughout=place == 0
+            )
         )
 
     def _nearest(self, found: Iterable[tuple[float, bytes, Edits]]) -> list[list[Edits]]:
@@ -107,23 +116,25 @@ class Nearby:
         chosen = heapq.nsmallest(NEAREST, distances, key=lambda digits: distances[digits])
         return sorted((members[digits] for digits in chosen), key=lambda each: _size(each[0]))
 
-    def _classes(self) -> Iterator[Edit]:
-        """Yield one edit of every class that differs from the formula, the simplest."""
-        simplest: dict[bytes, Edit] = {self._digest(self._numbered(self.program)): Edit(0, 0, ())}
+    def _classes(self) -> Iterator[tuple[Change, int]]:
+        """Yield the simplest edit of every class that differs from the formula, with the place of its first part."""
+        simplest: dict[bytes, Change] = {self._digest(self._numbered(self.program)): Edit(0, 0, ())}
         base = self._numbered(self.program)
-        for edit in self._edits(self.program, base):
+        places: dict[bytes, int] = {}
+        for edit, place in self._edits(self.program, base):
             digest = self._digest(self._edited(base, edit))
             simplest[digest] = min(simplest.get(digest, edit), edit, key=lambda edit: edit.size)
-        yield from (edit for edit in simplest.values() if edit.outputs)
+            places.setdefault(digest, place)
+        yield from ((edit, places[digest]) for digest, edit in simplest.items() if edit.outputs)
 
-    def _edits(self, program: Program, base: Numbered) -> Iterator[Edit]:
-        """Yield every edit of a program."""
-        for part, outputs in reversed(self._holders(base).items()):
+    def _edits(self, program: Program, base: Numbered) -> Iterator[tuple[Change, int]]:
+        """Yield every edit of a program, with the place of its part, from 1; 0 for those of no single one."""
+        yield from ((edit, 0) for edit in edits_throughout(program, self.hyperparameters))
+        for place, (part, outputs) in enumerate(reversed(self._holders(base).items()), 1):
             for other in self._others_of(part, program):
-                yield from self._as_edits(part, other, outputs)
-        yield from edits_throughout(program, self.hyperparameters)
+                yield from ((edit, place) for edit in self._as_edits(part, other, outputs))
 
-    def _as_edits(self, part: Number, other: Number, outputs: Sequence[int]) -> Iterator[Edit]:
+    def _as_edits(self, part: Number, other: Number, outputs: Sequence[int]) -> Iterator[Change]:
         old, new = self.terms.expressions[part], self.terms.expressions[other]
         for chosen in _choices(outputs):
             yield Edit(old, new, tuple(self.names[i] for i in chosen))
@@ -145,18 +156,21 @@ class Nearby:
         within = map(self.terms.number, others_within(expression, program))
         return [*known, *(x for x in within if x != part)]
 
-    def _agreeing(self, program: Program) -> Iterator[tuple[Edit, float, bytes]]:
+    def _agreeing(
+        self, program: Program, left_out: Sequence[Expression] = (), *, throughout: bool = True
+    ) -> Iterator[tuple[Change, float, bytes]]:
         """Yield the edits of a program that agree with the target in every step, with distance and class."""
         if len(self.terms.expressions) > MOST_TERMS:
             self._clear()
         base = self._numbered(program)
-        for edit in self._possible(program, base):
+        edits = self._possible(program, base, set(map(self.terms.number, left_out)))
+        for edit in chain(edits, self._throughout(program) if throughout else ()):
             numbered = self._edited(base, edit)
             apart = self._apart(numbered)
             if apart is not None:
                 yield edit, apart, self._digits(numbered)
 
-    def _possible(self, program: Program, base: Numbered) -> Iterator[Edit]:
+    def _possible(self, program: Program, base: Numbered, left_out: set[Number]) -> Iterator[Change]:
         """Yield the edits that agree with the target as far as all edits of one part can be evaluated together.
 
         The first step shows an edit of the parameter's line, and every step one of that line alone; of a slot's line it
@@ -165,7 +179,7 @@ class Nearby:
         states = [self._states(fed, base) for fed in self.fed]
         unedited = all(fed.agree(0, steps[0].value(base[0])).all() for fed, steps in zip(self.fed, states, strict=True))
         for part, outputs in reversed(self._holders(base).items()):
-            others = self._others_of(part, program)
+            others = [] if part in left_out else self._others_of(part, program)
             self.budget.programs += len(others) * len(_choices(outputs))
             if not others:
                 continue
@@ -185,18 +199,26 @@ class Nearby:
                 for edit in self._as_edits(part, others[i], outputs):
                     if edit.outputs != (PARAM,) and (unedited or PARAM in edit.outputs):
                         yield edit
-        throughout = list(edits_throughout(program, self.hyperparameters))
-        self.budget.programs += len(throughout)
-        yield from throughout
+
+    def _throughout(self, program: Program) -> list[Change]:
+        found = list(edits_throughout(program, self.hyperparameters))
+        self.budget.programs += len(found)
+        return found
 
     def _numbered(self, program: Program) -> Numbered:
         return tuple(self.terms.number(program[name]) for name in self.names)
 
-    def _edited(self, base: Numbered, edit: Edit) -> Numbered:
-        if edit.exchanged:
-            names = zip(self.names, base, strict=True)
-            return self._numbered(edit.applied({name: self.terms.expressions[x] for name, x in names}))
+    def _edited(self, base: Numbered, edit: Change) -> Numbered:
+        if isinstance(edit, Rewritten):
+            lines = dict(edit.lines)
+            known = zip(self.names, base, strict=True)
+            return tuple(self.terms.number(lines[name]) if name in lines else root for name, root in known)
         old, new = self.terms.number(edit.old), self.terms.number(edit.new)
+        if edit.exchanged:
+            aside = self.terms.number(ASIDE)
+            for a, b in ((old, aside), (new, old), (aside, new)):
+                base = tuple(self.terms.replaced(root, a, b) for root in base)
+            return base
         return tuple(
             self.terms.replaced(root, old, new) if name in edit.outputs else root
             for name, root in zip(self.names, base, strict=True)

@@ -239,7 +239,7 @@ def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[Expr
         return inputs[expression]
     if not isinstance(expression, tuple):
         return expression
-    if expression[0] == "where" and isinstance(flag := inputs.get(expression[1]), bool):
+    if expression[0] == "where" and isinstance(flag := value_of(expression[1], inputs, known, total), bool):
         return value_of(expression[2 if flag else 3], inputs, known, total)
     if expression not in known:
         operands = [value_of(operand, inputs, known, total) for operand in expression[1:]]
@@ -265,6 +265,9 @@ def updated(
     turns = {slot: (t - 1) % every for slot, every in _turns(program, hyper).items()}
     used = {slot: x[turns[slot]] if slot in turns else x for slot, x in state.items()}
     inputs = {**hyper, PARAM: param, GRAD: grad, RATE: lr, STEP: t, **used}
+    for slot in state if t == 1 else ():
+        if GRAD in parts_of(program[FIRST + slot]):
+            inputs[slot] = value_of(program[FIRST + slot], inputs, {}, total)
     known: dict[Expression, Any] = {}
     values = {name: value_of(program[name], inputs, known, total) for name in (PARAM, *state)}
     for slot, turn in turns.items():
@@ -296,10 +299,14 @@ def fed_through(
 
 
 def first_state(program: Program, hyper: Mapping[str, Any], param: Any) -> State:
-    """Return the slots of a program before the first step, as `Rule.initial_state`, with these hyperparameters."""
+    """Return the slots of a program before the first step, as `Rule.initial_state`, with these hyperparameters.
+
+    A slot that begins with something of the first gradient is zero until there is one.
+    """
     inputs, known = {**hyper, PARAM: param}, {}  # type: ignore[var-annotated]
     names = [name.removeprefix(FIRST) for name in program if name.startswith(FIRST)]
-    values = {name: value_of(program[FIRST + name], inputs, known, of_tensor) for name in names}
+    first = {name: 0.0 if GRAD in parts_of(program[FIRST + name]) else program[FIRST + name] for name in names}
+    values = {name: value_of(first[name], inputs, known, of_tensor) for name in names}
     sizes = {
         name.removeprefix(EVERY): max(int(x) for x in hyper.values() if type(x) is int)
         for name in program

@@ -7,11 +7,13 @@ for which the simplest stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
 
+from optimetry.conformance.naming.candidates import sets_of_numbers
 from optimetry.conformance.naming.edited import Edited, started
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.fed import Runs, fed_in
@@ -19,6 +21,9 @@ from optimetry.conformance.naming.nearby import Budget, Nearby
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.programs import program_of
 from optimetry.conformance.numerics.agreement import explains
+from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.registry import subject_named
 
 MOST_EDITS = 2
 """In how many places a known formula is edited."""
@@ -42,16 +47,48 @@ def edited_formulas(
         budget: what the search may cost.
         most_edits: in how many places a formula is edited.
     """
-    budget, known = budget or Budget(), list(starts)
+    budget = budget or Budget()
+    known = [start for start in starts if not _holds(Explanation(start), runs, holds)]  # of which an edit tells nothing
     for count in range(1, most_edits + 1):
         for start in known if count == 1 else known[:2]:
-            found = []
-            for members in nearest(start, runs, count, budget):
-                holding = (x for x in members if explains_most(x.explanation, runs) and holds(x.explanation))
-                found += list(islice(holding, 1))
-            if found:
-                return found
+            for coarse, ways in _passes(runs) if count == 1 else _passes(runs)[:1]:
+                found = []
+                for members in nearest(start, runs, count, budget, coarse):
+                    found += list(islice(_holding(members, ways, runs, holds), 1))
+                if found:
+                    return found
     return []
+
+
+def _passes(runs: Runs) -> list[tuple[float, list[Arithmetic]]]:
+    """Return how near formulas must be to be judged at all, as a roundoff, and how these may be computed.
+
+    Beside float64 parameters numbers may be held in float32, which is as far from a formula as float32 is.
+    """
+    case = runs[0][0]
+    flushed = Arithmetic(flushes_subnormals=True)
+    passes = [(case.form.roundoff, [PLAIN, flushed])]
+    if case.dtype == "float64":
+        numbers = subject_named(case.optimizer).numbers
+        sharp = [Arithmetic(float32=chosen) for chosen in sets_of_numbers(numbers)]
+        passes.append((FORMATS["float32"].roundoff, [*sharp, Arithmetic(float32_in_some_uses=numbers)]))
+    return passes
+
+
+def _holding(
+    members: Iterable[Edited], ways: Sequence[Arithmetic], runs: Runs, holds: Callable[[Explanation], bool]
+) -> Iterator[Edited]:
+    """Yield the formulas that hold, each computed in the first way in which it does."""
+    for formula in members:
+        for way in ways:
+            computed = dataclasses.replace(formula, arithmetic=way)
+            if _holds(computed.explanation, runs, holds):
+                yield computed
+                break
+
+
+def _holds(explanation: Explanation, runs: Runs, holds: Callable[[Explanation], bool]) -> bool:
+    return explains_most(explanation, runs) and holds(explanation)
 
 
 JUDGED = 0.5
@@ -77,17 +114,18 @@ def explains_most(explanation: Explanation, runs: Runs) -> bool:
     return judged >= JUDGED * elements and finite >= FINITE * elements
 
 
-def nearest(start: PointClass, runs: Runs, count: int, budget: Budget) -> list[list[Edited]]:
+def nearest(start: PointClass, runs: Runs, count: int, budget: Budget, coarse: float) -> list[list[Edited]]:
     """Return the classes of formulas with so many edits that are nearest to a target, each with its simplest members.
 
-    The members of a class give the same in these runs, and perhaps not in others.
+    The members of a class give the same in these runs, and perhaps not in others. ``coarse`` is the roundoff of the
+    least precise numbers that the target may hold.
     """
     hyper = runs[0][0].hyper
     rule = started(start, hyper)
     program = program_of(rule)
     if program is None:
         return []
-    search = Nearby(program, [x.name for x in rule.hyperparameters() if x.kind is float], fed_in(runs), budget)
+    search = Nearby(program, [x.name for x in rule.hyperparameters() if x.kind is float], fed_in(runs, coarse), budget)
     with np.errstate(all="ignore"):
         found = search.single() if count == 1 else search.double()
     return [[Edited(start, edits, hyper) for edits in members] for members in found]

@@ -31,7 +31,7 @@ from optimetry.reports.parts import Part
 
 @dataclass(frozen=True)
 class Neighbour:
-    """Another documented rule, whose hyperparameters are among those of the case."""
+    """Another documented rule, whose hyperparameters are among those of the case, with the same domains."""
 
     rule: type[Rule]
     flushes: bool = False
@@ -72,11 +72,12 @@ def pairs_of_sides(subject: Subject, dtype: str, arithmetic: Arithmetic) -> list
     documented = Explanation(classes[0], arithmetic)
     others: list[Side] = [Mistaken(documented, mistake) for mistake in usual_constants(subject)]
     if subject.has_learning_rate:
-        given = {declared.name for declared in subject.hyperparameters()}
+        given = {declared.name: str(declared.domain) for declared in subject.hyperparameters()}
         others += [
             Neighbour(rule, arithmetic.flushes_subnormals)
             for rule in RULES.values()
-            if rule.name != subject.name and all(x.name in given or x.kind is bool for x in rule.hyperparameters())
+            if rule.name != subject.name
+            and all(given.get(x.name) == str(x.domain) or x.kind is bool for x in rule.hyperparameters())
         ]
         others.append(Unchanged())
     return [*combinations(family, 2), *((family[0], other) for other in others)]

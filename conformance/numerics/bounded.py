@@ -32,6 +32,18 @@ POWER_ROUNDINGS = 2
 """Rounding errors allowed to a power with a fractional exponent: a faithfully rounded ``pow`` errs by 2u."""
 
 
+def _operator(ufunc: np.ufunc) -> Any:
+    """Make a method that computes on two numbers of one format at once, where NumPy would ask both what to do."""
+
+    def method(self: Bounded, other: Any) -> Any:
+        plain = type(other) is Bounded and other.form is self.form and self.scalars_in is self.form
+        if plain and (self.computed is None or other.computed is None):
+            return UFUNCS[ufunc](self, other)
+        return ufunc(self, other)
+
+    return method
+
+
 class Bounded(NDArrayOperatorsMixin):
     """An array of wide values with a running bound.
 
@@ -41,9 +53,18 @@ class Bounded(NDArrayOperatorsMixin):
         form: the format the working-precision evaluation holds them in.
         nonnegative: whether that evaluation cannot be negative, whatever its rounding errors.
         scalars_in: the format in which it may compute what follows from such scalars alone; by default ``form``.
+
+    Attributes:
+        computed: what was computed of a hyperparameter and others before, by the operation and its operands; None for
+            what also follows from arrays. The same formula is evaluated on many arrays, and many formulas on the same.
     """
 
-    __slots__ = ("bound", "form", "nonnegative", "scalars_in", "value")
+    __slots__ = ("bound", "computed", "form", "nonnegative", "scalars_in", "value")
+
+    __add__ = _operator(np.add)
+    __sub__ = _operator(np.subtract)
+    __mul__ = _operator(np.multiply)
+    __truediv__ = _operator(np.divide)
 
     def __init__(
         self, value: Wide, bound: Wide, form: Format, nonnegative: bool = False, scalars_in: Format | None = None
@@ -53,6 +74,7 @@ class Bounded(NDArrayOperatorsMixin):
         self.form = form
         self.scalars_in = scalars_in or form
         self.nonnegative = nonnegative or (self.value.ndim == 0 and bool(self.value >= self.bound))
+        self.computed: dict[Any, Any] | None = None
 
     @classmethod
     def exact(cls, array: Any, form: Format) -> Bounded:
@@ -64,7 +86,12 @@ class Bounded(NDArrayOperatorsMixin):
     def scalar(cls, number: float | Wide, form: Format) -> Bounded:
         """Make a hyperparameter, which an implementation may hold as given or rounded to ``form``."""
         value = np.asarray(number).astype(form.wide)
-        return cls(value, _or_flushed(value, np.abs(form.nearest(value) - value) * MARGIN, form), form)
+        return cls(value, _or_flushed(value, np.abs(form.nearest(value) - value) * MARGIN, form), form).remembering()
+
+    def remembering(self) -> Bounded:
+        """Return the same number, a hyperparameter, which remembers what is computed of it."""
+        self.computed = {}
+        return self
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -100,9 +127,23 @@ class Bounded(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc not in UFUNCS:
             return NotImplemented
-        result = UFUNCS[ufunc](*_alike(inputs))
+        operands = _alike(inputs)
+        if self.computed is None or any(x.computed is None for x in operands):
+            return self._result(ufunc, inputs, operands)
+        known, key = operands[0].computed, (ufunc, *map(id, operands))
+        if key not in known:
+            result = self._result(ufunc, inputs, operands)
+            if isinstance(result, Bounded):
+                result.computed = {}
+            known[key] = result, operands  # which must live as long as their ids are used
+        return known[key][0]
+
+    def _result(self, ufunc: np.ufunc, inputs: Any, operands: Any) -> Any:
+        result = UFUNCS[ufunc](*operands)
+        if self.scalars_in is self.form or not isinstance(result, Bounded):  # mostly the first operand decides
+            return result
         alone = (x.scalars_in is not x.form if isinstance(x, Bounded) else isinstance(x, (float, int)) for x in inputs)
-        if not all(alone) or not isinstance(result, Bounded):  # mostly the first operand decides
+        if not all(alone):
             return result
         return result.rounded_through(next(x.scalars_in for x in inputs if isinstance(x, Bounded)))
 
@@ -123,11 +164,19 @@ def _or_flushed(value: Wide, bound: Wide, form: Format) -> Wide:
     return np.where(size < form.smallest_normal, np.maximum(bound, size), bound)
 
 
-def _alike(operands: Any) -> list[Bounded]:
-    """Return the operands as `Bounded` numbers of one format, the coarsest among them."""
-    first, *rest = [x.form for x in operands if isinstance(x, Bounded)]
-    form = rest[0] if rest and rest[0].roundoff > first.roundoff else first  # no operation has more than two operands
-    return [x.held_in(form) if isinstance(x, Bounded) else _lifted(x, form) for x in operands]
+def _alike(operands: Any) -> Any:
+    """Return one operand or two as `Bounded` numbers of one format, the coarsest among them."""
+    if len(operands) == 1:
+        return operands
+    a, b = operands
+    if not isinstance(b, Bounded):
+        return a, _lifted(b, a.form)
+    if not isinstance(a, Bounded):
+        return _lifted(a, b.form), b
+    if a.form is b.form:
+        return operands
+    form = b.form if b.form.roundoff > a.form.roundoff else a.form
+    return a.held_in(form), b.held_in(form)
 
 
 def _lifted(operand: Any, form: Format) -> Bounded:

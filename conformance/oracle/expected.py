@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -52,9 +53,7 @@ def expected(
 def _evaluated(case: Case, computed: Declared | None, form: Format | None, narrow: tuple[str, ...]) -> Expected:
     subject, form = subject_of(case), form or with_underflow_room(case.form)
     numbers = BoundedNumbers(subject, form, narrow)
-    groups = list(_groups(case, subject.elementwise and (computed is None or computed.elementwise)))
-    columns = [_columns(case, group) for group in groups]
-    joined = _joined(case, groups)
+    joined, columns = _together(case, subject.elementwise and (computed is None or computed.elementwise))
     value = np.empty((len(case.grads), case.size), form.wide)
     bound = np.empty_like(value)
     with default_environment():
@@ -91,19 +90,25 @@ class BoundedNumbers:
 
         What is computed of nothing but such as may be held in float32 may be computed there, too.
         """
-        scalars = scalar_format(self.form)
-        held_in = FORMATS["float32"] if name in self.narrow else scalars
-        held = Bounded.scalar(number, held_in)
-        bound = held.bound
-        if name in self.decays:  # an average as `g + b*(m - g)` has b from 1 - b, which is what it may hold
-            bound = np.maximum(bound, Bounded.scalar(1 - held.value, held_in).bound)
-        value, bound = held.value.astype(self.form.wide), bound.astype(self.form.wide)
-        return Bounded(value, bound, scalars, scalars_in=held_in)
+        return _scalar(number, math.copysign(1.0, number), self.form, name in self.narrow, name in self.decays)
 
-    @property
+    @cached_property
     def decays(self) -> set[str]:
         """Return the hyperparameters that weigh an average: those from 0 to 1."""
         return {x.name for x in self.subject.hyperparameters() if x.domain is not None and x.domain.ends == (0.0, 1.0)}
+
+
+@lru_cache(maxsize=1024)
+def _scalar(number: float, sign: float, form: Format, narrow: bool, is_decay: bool) -> Bounded:
+    """Make a number for arrays of a format; with its sign, as 0.0 and -0.0 are equal to the cache."""
+    scalars = scalar_format(form)
+    held_in = FORMATS["float32"] if narrow else scalars
+    held = Bounded.scalar(number, held_in)
+    bound = held.bound
+    if is_decay:  # an average as `g + b*(m - g)` has b from 1 - b, which is what it may hold
+        bound = np.maximum(bound, Bounded.scalar(1 - held.value, held_in).bound)
+    value, bound = held.value.astype(form.wide), bound.astype(form.wide)
+    return Bounded(value, bound, scalars, scalars_in=held_in).remembering()
 
 
 @cache
@@ -122,6 +127,13 @@ def _groups(case: Case, elementwise: bool) -> Iterator[list[int]]:
     for i in range(len(case.parameters)):
         groups.setdefault(tuple(grads[i] is None for grads in case.grads), []).append(i)
     yield from groups.values()
+
+
+@lru_cache(maxsize=256)
+def _together(case: Case, elementwise: bool) -> tuple[Case, list[Any]]:
+    """Return the case with each group of parameters joined into one, and the columns of each."""
+    groups = list(_groups(case, elementwise))
+    return _joined(case, groups), [_columns(case, group) for group in groups]
 
 
 def _joined(case: Case, groups: list[list[int]]) -> Case:

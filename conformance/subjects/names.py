@@ -9,11 +9,11 @@ from optimetry.reference.errors import UsageError
 
 
 def near_miss(name: str, names: Iterable[str]) -> str:
-    """Return ``; did you mean adam?`` where one of the names is close, else nothing."""
+    """Return ``; did you mean adam?`` where one of the names is close, or the same in other books, else nothing."""
     known = list(names)
     near = [other for other in known if other.rpartition(".")[2] == name]  # of another book
     near = near or difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 LISTED = {"optimizer": "`optimetry rules` lists them"}

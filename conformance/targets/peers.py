@@ -7,7 +7,7 @@ What it computes under a rule's name may be a dialect of it; it moves the same m
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import metadata, util
 
 from optimetry.conformance import targets
@@ -18,10 +18,19 @@ from optimetry.conformance.targets.table import FRAMEWORKS
 
 Step = Callable[[], object]
 
+Steps = Callable[[str, Hyper, Sequence[Array], Sequence[Array], float], Iterable[tuple[str, Step]]]
+"""Makes steps by name, given the arguments of `peers`."""
+
 
 def names() -> list[str]:
     """Return the frameworks that take part."""
     return [name for name in FRAMEWORKS if util.find_spec(f"{targets.__name__}.{name}.peer")]
+
+
+def steps_of(name: str) -> Steps:
+    """Return the function ``steps`` of a framework that takes part, which is imported."""
+    steps: Steps = importlib.import_module(f"{targets.__name__}.{name}.peer").steps
+    return steps
 
 
 def peers(
@@ -38,8 +47,7 @@ def peers(
     """
     for name in names():
         if util.find_spec(FRAMEWORKS[name].module):
-            peer = importlib.import_module(f"{targets.__name__}.{name}.peer")
-            yield from peer.steps(rule, hyper, parameters, grads, lr)
+            yield from steps_of(name)(rule, hyper, parameters, grads, lr)
 
 
 def versions() -> dict[str, str]:

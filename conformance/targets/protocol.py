@@ -89,6 +89,9 @@ class Target(Protocol):
         `optimetry.conformance.targets.recorded` is such a target.
     ``declines(case) -> str | None``
         The reason why this very run is not offered, or None when it is. Asked last, of every run.
+    ``run_whole(case, fresh) -> np.ndarray``
+        Play a case from its first step to its last, and return what `optimetry.conformance.targets.session.trajectory`
+        does. `optimetry.conformance.targets.program` has this; who has it keeps the time limit, and checks all itself.
     ``start_wrapper(wrapper, hyper, parameters) -> GradientRun | AverageRun``
         Begin a run of a documented wrapper (a clip, a regularizer, an average) around ``parameters``. A target without
         this method offers none; one with it is asked ``unsupported`` of wrappers, too.
@@ -158,5 +161,7 @@ def reason_unsupported(target: Target, case: Case) -> str | None:
     try:
         reason = None if ask is None else ask(case.optimizer, case.hyper, case.dtype)
         return reason if reason is not None or declines is None else declines(case)
+    except TargetFault:
+        raise
     except Exception as error:
         raise TargetFault(f"unsupported() raised {type(error).__name__}: {error}") from error

@@ -24,7 +24,7 @@ from optimetry.reports.results import Computes, Results, Verdict, read
 
 FOLDER = Path(__file__).parent
 LEAST_NAMED = 0.9
-ROUNDS = ("first", "second")
+ROUNDS = ("first", "second", "third")
 """The tables of ``truth.toml``: libraries that were tried together, each time such as nobody knew before."""
 
 
@@ -266,7 +266,7 @@ def main() -> int:
         description="judge third-party libraries and hold the verdicts against their source"
     )
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY", help=f"of {', '.join(libraries)}; default all")
-    parser.add_argument("--round", choices=ROUNDS, help="judge the libraries of one round; default both")
+    parser.add_argument("--round", choices=ROUNDS, help="judge the libraries of one round; default all")
     parser.add_argument("--results", type=Path, help="keep verdicts in this folder, and use those that are there")
     parser.add_argument("--out", type=Path, help="write the page to this file")
     options = parser.parse_args()

@@ -6,13 +6,11 @@ Shapes: ``n`` is the length of a batch. All functions return arrays of the dtype
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import autograd.numpy as anp
 import numpy as np
 
-Array = Any
-"""An ndarray, or the box in which autograd traces one."""
+from optimetry.reference.rule import Array
 
 
 def mul(x: Array, w: Array) -> Array:

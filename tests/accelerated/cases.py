@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from optimetry.accelerated.dtypes import DTYPES, Array
-from optimetry.accelerated.kernels import kernel_of
+from optimetry.accelerated.kernels import kernel_of, offered
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.precision import working
-from optimetry.reference.rule import Rule
-from optimetry.reference.rules import RULES, rule_named
+from optimetry.reference.rule import Rule, rule_named
 from optimetry.reference.training import Training
 from tests.accelerated.emulated import needs_compiler
 
@@ -32,14 +31,15 @@ def variants(rule: type[Rule]) -> list[Variant]:
         for one in declared
         if one.kind is not bool
     }
-    others = [hyper | {one.name: value} for one in declared for value in one.corners]
+    changes = [{one.name: value} for one in declared for value in one.corners]
+    others = [hyper | one | other for one in changes for other in ({}, *changes)]
     by_kernel: dict[tuple[Any, ...], dict[str, Any]] = {}
     for given in (hyper, *others):
         by_kernel.setdefault(tuple(one.function for one in kernel_of(rule.of(given)).passes), given)
     return [(rule.name, given) for given in by_kernel.values()]
 
 
-VARIANTS = [variant for rule in RULES.values() for variant in variants(rule)]
+VARIANTS = [variant for rule in offered().values() for variant in variants(rule)]
 """Rules with hyperparameters: each kernel function at least once."""
 
 IDS = [f"{name}-{'-'.join(map(str, hyper.values()))}" for name, hyper in VARIANTS]
@@ -77,7 +77,7 @@ def kind(kernel: Kernel) -> tuple[bool, bool, str | None]:
 
 
 EACH_KIND = list(
-    {kind(kernel(*one)): one for one in sorted(VARIANTS, key=lambda one: len(RULES[one[0]].slots))}.values()
+    {kind(kernel(*one)): one for one in sorted(VARIANTS, key=lambda one: len(offered()[one[0]].slots))}.values()
 )
 """The variant of most slots for each kind of kernel: with norms or without, by rows or not, with a ring or without."""
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from optimetry.accelerated.benchmarks.bench_cuda import ROUNDS, STEPS, seconds
-from optimetry.accelerated.benchmarks.measuring import inputs, measure, optimizer_of, touching
+from optimetry.accelerated.benchmarks.measuring import hyper_of, inputs, measure, optimizer_of, touching
 from optimetry.accelerated.benchmarks.plot import draw
-from optimetry.accelerated.benchmarks.rounds import medians
-from optimetry.accelerated.benchmarks.tables import text_of
+from optimetry.accelerated.benchmarks.rounds import timings
+from optimetry.accelerated.benchmarks.tables import text_of, timed_with
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
 from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.kernels import kernel_of
@@ -53,7 +53,7 @@ def test_the_touch_limit_runs() -> None:
 
 
 def test_rows_of_one_rule() -> None:
-    rows = measure("adam", "float32", 3, 100, seconds=0, with_peers=False)
+    rows = measure("adam", "float32", 3, 100, seconds=0, others=None)
     assert {row.contender for row in rows} == {"touch", "numba", "numpy"}
     for row in rows:
         assert row.bytes == 28
@@ -111,5 +111,11 @@ def test_a_table_of_cuda() -> None:
 def test_rounds_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optimetry.accelerated.benchmarks.rounds.SAMPLE", 0)  # so that no step is repeated
     order: list[str] = []
-    medians({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, seconds=0, rounds=3)
+    timings({"a": lambda: order.append("a"), "b": lambda: order.append("b")}, seconds=0, rounds=3)
     assert "".join(order[6:]) == "abbaab"
+
+
+def test_what_a_default_leaves_out_is_timed_and_the_page_says_so() -> None:
+    assert hyper_of("rmsprop") == hyper_of("momentum") == {"momentum": 0.9}
+    assert hyper_of("adam") == hyper_of("ftrl") == {}
+    assert timed_with(["adam", "rmsprop"]) == "Rules have the documented defaults; rmsprop with momentum = 0.9."

@@ -14,6 +14,7 @@ from optimetry.accelerated.compression import Compression
 from optimetry.accelerated.devices import driver, nvrtc
 from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.dtypes import DTYPES
+from optimetry.accelerated.kernels import offered
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.regularizers import L2Decay
 from optimetry.accelerated.rows import Rows
@@ -22,7 +23,6 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.accelerated.target import AcceleratedTarget
 from optimetry.reference.errors import ArrayError
-from optimetry.reference.rules import RULES
 from tests.accelerated import fake_cupy, wrapped
 from tests.accelerated.cases import (
     EACH_KIND,
@@ -189,9 +189,9 @@ def test_rows(name: str, hyper: dict[str, Any], device: CudaDevice) -> None:
 @needs_device
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", [*RULES, *WRAPPERS])
+@pytest.mark.parametrize("name", [*offered(), *WRAPPERS])
 def test_the_suite_judges_everything(name: str, dtype: str) -> None:
-    masters = ("", "-master") if name in RULES else ("",)
+    masters = ("", "-master") if name in offered() else ("",)
 
     engines = [AcceleratedTarget(f"cuda{fmad}{master}") for master in masters for fmad in ("", "-fmad")]
     for verdict in judge(engines, name, dtype, effort=EFFORTS["quick"], seed=0):

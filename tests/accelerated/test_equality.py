@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from optimetry.accelerated.dtypes import DTYPES
+from optimetry.accelerated.kernels import offered
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.targets.session import flat
-from optimetry.reference.rules import RULES, rule_named
+from optimetry.reference.books import BOOKS
+from optimetry.reference.rule import rule_named
 from tests.accelerated.cases import (
     ENGINES,
     IDS,
@@ -37,18 +39,23 @@ OTHERS = variants_where(lambda kernel: kernel.regrouped or has_norms(kernel))
 """Rules whose norms are summed in another order and wider than the reference's, or whose arithmetic is regrouped."""
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", {**BOOKS["fluid"], **BOOKS["torch"]})
 def test_every_rule_has_a_kernel(rule: str) -> None:
-    for name, hyper in variants(RULES[rule]):
+    for name, hyper in variants(offered()[rule]):
         passes = kernel(name, hyper).passes
-        assert {slot for one in passes for slot in one.writes} <= {"param", *RULES[name].slots}
+        assert {slot for one in passes for slot in one.writes} <= {"param", *offered()[name].slots}
         assert all(one.cuda for one in passes)
 
 
+def test_a_name_without_a_kernel() -> None:
+    assert {"torch.decay", "kernel", "nobody.adam"}.isdisjoint(offered())
+
+
 def test_a_variant_for_each_kernel_function() -> None:
-    """Counted by hand: use_nesterov, centered and lr_power choose another function."""
-    counts = {name: len(variants(RULES[name])) for name in ("sgd", "adam", "momentum", "rmsprop", "ftrl")}
-    assert counts == {"sgd": 1, "adam": 1, "momentum": 2, "rmsprop": 2, "ftrl": 2}
+    """Counted by hand: use_nesterov, amsgrad, centered, momentum and lr_power choose another function."""
+    counts = {"sgd": 1, "adam": 1, "momentum": 2, "rmsprop": 2, "ftrl": 2}
+    counts |= {"torch.sgd": 3, "torch.adam": 2, "torch.adamw": 2, "torch.rmsprop": 4, "torch.nadam": 1}
+    assert {name: len(variants(offered()[name])) for name in counts} == counts
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -58,7 +65,7 @@ def test_bits_of_the_reference(name: str, hyper: dict[str, Any], dtype: str, eng
     optimizer, training = run(name, hyper, dtype, engine), documented(name, hyper, dtype)
     state = optimizer.state_dict()
     pairs = [(optimizer.parameters, training.parameters)]
-    pairs += [(state[slot], [one[slot] for one in training.states]) for slot in optimizer.rule.slots]
+    pairs += [(state[slot], [one[slot] for one in training.states]) for slot in optimizer.slots]
     for ours, theirs in pairs:
         for got, must in zip(ours, theirs, strict=True):
             assert got.dtype == must.dtype
@@ -126,7 +133,7 @@ def test_master_copies_are_the_float32_run(name: str, hyper: dict[str, Any], dty
     assert bits(plain.parameters) != bits(rounded)
     state, must = narrow.state_dict(), wide.state_dict()
     assert bits(state["master"]) == bits(wide.parameters)
-    for slot in narrow.rule.slots:
+    for slot in narrow.slots:
         assert bits(state[slot]) == bits(must[slot])
 
 

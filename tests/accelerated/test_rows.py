@@ -39,7 +39,7 @@ def test_rows_are_updated_as_if_alone_and_others_keep_every_bit(
     assert lazy.parameters[0][ids].tobytes() == alone.parameters[0].tobytes()
     assert lazy.parameters[0][others].tobytes() == parameter[others].tobytes()
     state, small = lazy.state_dict(), alone.state_dict()
-    for slot in lazy.rule.slots:
+    for slot in lazy.slots:
         assert state[slot][0][ids].tobytes() == small[slot][0].tobytes()
         assert state[slot][0][others].tobytes() == before[slot][0][others].tobytes()
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.commands.cli import main
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_names
 from optimetry.reports.results import read
@@ -17,40 +16,12 @@ pytestmark = pytest.mark.usefixtures("miniatures")
 QUICK = ("--effort", "quick", "--optimizer", "sgd", "--dtype", "float32")
 
 
-@pytest.fixture
-def optimetry(capsys):
-    """Run the command; its exit status, standard output and standard error."""
-
-    def ran(*arguments):
-        try:
-            status = main([str(argument) for argument in arguments])
-        except SystemExit as ended:
-            status = ended.code
-        return status, *capsys.readouterr()
-
-    return ran
-
-
-@pytest.fixture
-def refused(optimetry):
-    """Run the command wrongly: status 2, nothing on standard output, and the one line on standard error."""
-
-    def error(*arguments):
-        status, out, err = optimetry(*arguments)
-        assert (status, out) == (2, "")
-        assert err.startswith("optimetry: error: ")
-        assert err.count("\n") == 1
-        return err
-
-    return error
-
-
 def test_a_conforming_target_is_status_0(optimetry):
     status, out, err = optimetry("check", "miniatures:Correct", *QUICK)
     assert (status, err) == (0, "")
     assert out.startswith("miniature 1.0. Judged by optimetry ")
     assert "effort quick, seed 0" in out
-    assert out.endswith("\n1 verdict: 1 conforms\n")
+    assert out.endswith("\n1 verdict: 1 conforms\n\nminiature computes 1 rule as documented.\n")
 
 
 def test_a_diverging_target_is_status_1_and_keeps_its_counterexample(optimetry, tmp_path):
@@ -223,7 +194,16 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
         (("check", "numpy", "--time-limit", "nan"), "--time-limit = 'nan', must be a number of seconds above 0"),
         (("check", "numpy", "--time-limit", "0"), "--time-limit = '0'"),
         (("check", "numpy", "--expect", "absent.txt"), "absent.txt: No such file"),
-        (("check",), "the following arguments are required: TARGET (try `optimetry check --help`)"),
+        (("check",), "no TARGET, must be a built-in name, or module:object; everything behind `--` is a program"),
+        (("check", "--", "no-such-program"), "program = 'no-such-program': is not found, here or on the PATH"),
+        (("check", "numpy", "--", "cat"), "target 'numpy': must be left out where a program is named behind `--`"),
+        (("check", "--python", "python3", "--", "cat"), "--python = 'python3': is for TARGET"),
+        (("check", "numpy", "--python", "no-such-python"), "--python = 'no-such-python': is not found"),
+        (("check", "numpy", "--memory-limit", "1G"), "--memory-limit = '1G': needs --isolate, --python or a program"),
+        (
+            ("check", "numpy", "--isolate", "--memory-limit", "1GB"),
+            "--memory-limit = '1GB', must be a whole number with M",
+        ),
         (("check", "numpy", "--frobnicate"), "unrecognized arguments: --frobnicate"),
         (("chek", "numpy"), "invalid choice: 'chek'"),
         ((), "the following arguments are required: COMMAND"),

@@ -19,10 +19,15 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import WRAPPERS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.books import BOOKS
 from optimetry.reference.rules import RULES
 from tests.conformance.judged import label, verdict_of
 
 EFFORT = Effort("equivalents", cases=8, law_cases=0)
+FEW = Effort("two cases", cases=2, law_cases=0)
+
+ELSEWHERE = [name for book, rules in BOOKS.items() if book != "fluid" for name in rules]
+"""The rules of other books, which are tried on fewer cases and in one dtype: the pages of the suite have all."""
 
 
 def short_case(optimizer: str, dtype: str) -> Case:
@@ -38,6 +43,24 @@ def test_every_equivalent_conforms(optimizer: str, dtype: str) -> None:
     verdicts = equivalents(optimizer, dtype, EFFORT)
     assert len(verdicts) >= 12
     assert {name: verdict.reason for name, verdict in verdicts.items() if verdict.verdict != "conforms"} == {}
+
+
+@pytest.mark.parametrize("optimizer", ELSEWHERE)
+def test_every_equivalent_of_a_rule_of_another_book_conforms(optimizer: str) -> None:
+    verdicts = equivalents(optimizer, "float32", FEW)
+    assert len(verdicts) >= 12
+    assert {name: verdict.reason for name, verdict in verdicts.items() if verdict.verdict != "conforms"} == {}
+
+
+@pytest.mark.parametrize(("optimizer", "names"), [("torch.nadam", ["mu_product"]), ("papers.novograd", ["v"])])
+def test_a_style_keeps_a_number_of_the_whole_parameter_among_the_slots(optimizer: str, names: list[str]) -> None:
+    case = short_case(optimizer, "float32")
+    given = [np.array(param) for param in case.parameters]
+    for style in STYLES.values():
+        if optimizer in rules_of(style):
+            run = StyledTarget(style).start(optimizer, case.hyper, given)
+            run.step([np.ones_like(param) for param in given], 0.1)
+            assert [x.shape for name in names for x in run.state()[name]] == [()] * len(given)
 
 
 def zeroed(case: Case) -> Case:
@@ -62,16 +85,16 @@ def test_every_equivalent_keeps_every_law(optimizer: str, dtype: str) -> None:
 
 
 def test_every_rule_has_twelve_equivalents_and_every_style_a_rule() -> None:
-    for optimizer in RULES:
+    for optimizer in (*RULES, *ELSEWHERE):
         assert sum(optimizer in rules_of(style) for style in STYLES.values()) >= 12
     for style in STYLES.values():
-        assert rules_of(style)
-        assert set(rules_of(style)) <= set(RULES)
+        assert set(rules_of(style)) & set(RULES)
+        assert set(rules_of(style)) <= {*RULES, *ELSEWHERE}
 
 
 @pytest.mark.parametrize(
     ("style", "optimizer"),
-    [(style, rule) for style in STYLES.values() if not style.keeps_bits for rule in rules_of(style)],
+    [(style, rule) for style in STYLES.values() if not style.keeps_bits for rule in rules_of(style) if rule in RULES],
     ids=lambda value: value.name if isinstance(value, Style) else value,
 )
 def test_a_style_is_no_copy_of_the_reference(style: Style, optimizer: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.naming.edits import Edit, edits_throughout, others_of, others_within
+from optimetry.conformance.naming.edits import Edit, others_of, others_within
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.nearby import Budget
 from optimetry.conformance.naming.notation import text_of
@@ -17,6 +17,7 @@ from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.naming.programs import first_state, program_of, replaced, updated
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.telling import telling_cases
+from optimetry.conformance.naming.throughout import edits_throughout
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults.fault import FAULTS
@@ -31,6 +32,12 @@ FEW = Effort("few", 12, 1)
 FOUND = {
     "sgd_gradient_squared": "grad -> square(grad)",
     "sgd_restarts_from_zero": "param - lr*grad -> -(lr*grad)",
+    "momentum_velocity_starts_at_the_gradient": "initial velocity: 0 -> grad",
+    "adam_kept_corrected_and_corrected_again": "moment1 and moment2 kept corrected, and corrected again",
+    "adamax_counted_from_zero": "t -> t - 1, and no correction in the first step",
+    "guarded_ratio": "grad*clip_norm/maximum(norm(grad), clip_norm) -> "
+    "grad*minimum(norm(grad), clip_norm)/(norm(grad) + 1e-07)",
+    "lamb_denominator_with_a_small_number": "norm((...)) -> norm((...)) + 1e-06",
     "momentum_gradient_subtracted": "new velocity -> momentum*velocity - grad",
     "adagrad_old_moment": "new moment -> moment in the parameter alone",
     "adagrad_epsilon_squared": "epsilon -> square(epsilon)",

@@ -9,6 +9,7 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands import workers
 from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.reference.errors import TargetError
@@ -20,7 +21,7 @@ SGD, ADAM, ADAGRAD, DECAYED = (Job(name, ("float32",)) for name in ("sgd", "adam
 
 
 def judged(name, jobs, count=1, time_limit=60.0):
-    with Workers(Task(f"miniatures:{name}", FEW, 0, time_limit), count) as pool:
+    with Workers(Task(Launch(f"miniatures:{name}"), FEW, 0, time_limit), count) as pool:
         found = list(pool.run(jobs))
     assert multiprocessing.active_children() == []
     return found
@@ -33,7 +34,7 @@ def error_of(name, time_limit=60.0):
 
 
 def test_the_target_is_known_before_the_first_verdict():
-    with Workers(Task("miniatures:Correct", FEW, 0)) as pool:
+    with Workers(Task(Launch("miniatures:Correct"), FEW, 0)) as pool:
         assert (pool.name, pool.version) == ("miniature", "1.0")
 
 
@@ -71,7 +72,7 @@ def test_the_other_jobs_go_on_after_a_crash():
 
 
 def test_a_target_that_cannot_be_loaded_is_refused():
-    task = Task("miniatures:NoStart", FEW, 0)
+    task = Task(Launch("miniatures:NoStart"), FEW, 0)
     with pytest.raises(TargetError, match="lacks start"), Workers(task):
         pass
     assert multiprocessing.active_children() == []
@@ -85,14 +86,14 @@ def test_a_target_whose_import_kills_or_hangs_is_refused(tmp_path, monkeypatch, 
     (tmp_path / "import_fails.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(workers, "LOADING_LIMIT", 60.0 if "exit" in source else 1.0)
-    with pytest.raises(TargetError, match=expected), Workers(Task("import_fails:Target", FEW, 0)):
+    with pytest.raises(TargetError, match=expected), Workers(Task(Launch("import_fails:Target"), FEW, 0)):
         pass
     assert multiprocessing.active_children() == []
 
 
 def test_leaving_early_leaves_no_process_behind():
     """Neither one that waits nor one in the middle of a run."""
-    with Workers(Task("miniatures:HangsDeaf", FEW, 0), 2) as pool:
+    with Workers(Task(Launch("miniatures:HangsDeaf"), FEW, 0), 2) as pool:
         findings = pool.run([SGD, ADAM, SGD])
         pool._employ(deque([(0, SGD), (1, ADAM)]))
         busy = multiprocessing.active_children()
@@ -108,7 +109,7 @@ def test_leaving_early_leaves_no_process_behind():
 def test_a_job_that_takes_long_is_no_hang_while_its_runs_are_short(monkeypatch):
     """Every heartbeat gives the worker another time limit: a job of many runs may take longer than one run."""
     monkeypatch.setattr(workers, "GRACE", 0.5)
-    with Workers(Task("miniatures:Sleepy", Effort("few", 40, 0), 0, time_limit=1.0)) as pool:
+    with Workers(Task(Launch("miniatures:Sleepy"), Effort("few", 40, 0), 0, time_limit=1.0)) as pool:
         start = time.monotonic()
         ((verdict,),) = pool.run([SGD])
     assert time.monotonic() - start > 2.0, "the job must outlast the limit of a run for this test to mean anything"
@@ -142,7 +143,7 @@ def test_a_lost_job_has_an_error_for_each_dtype():
 
 
 def test_workers_diagnose_where_they_are_told_to():
-    task = Task("miniatures:Crashes", FEW, 0, diagnoses=True)
+    task = Task(Launch("miniatures:Crashes"), FEW, 0, diagnoses=True)
     with Workers(task) as pool:
         ((lost,),) = pool.run([SGD])
     assert isinstance(lost, Diagnosis)
@@ -158,7 +159,7 @@ def test_idle_processes_are_not_started(tmp_path, monkeypatch):
 def test_the_parent_does_not_load_the_target(tmp_path, monkeypatch):
     (tmp_path / "loaded_by_workers.py").write_text("from miniatures import Correct\n")
     monkeypatch.syspath_prepend(tmp_path)
-    with Workers(Task("loaded_by_workers:Correct", FEW, 0)) as pool:
+    with Workers(Task(Launch("loaded_by_workers:Correct"), FEW, 0)) as pool:
         assert pool.name == "miniature"
     assert "loaded_by_workers" not in sys.modules
 

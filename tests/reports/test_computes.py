@@ -6,8 +6,9 @@ import json
 import pytest
 
 from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.reports.arithmetic import described
 from optimetry.reports.parts import Part
-from optimetry.reports.results import Computes, Writer, described, read
+from optimetry.reports.results import Computes, Writer, read
 from tests.reports.written import BAD, HEADER, refusal
 
 WAYS = {

@@ -1,7 +1,7 @@
 """Lists what a run may do that its rule does not say: each a hypothesis over the whole run, none an edit of a formula.
 
-A slot in less precision, a gradient of an earlier step, an update left out, a NaN replaced: a user of a framework sees
-the rule, and these are beside it. See docs/decisions/0022.
+A slot in less precision, a gradient of an earlier step, an update left out, a NaN replaced, a velocity dropped: a user
+of a framework sees the rule, and these are beside it. See docs/decisions/0022.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from optimetry.conformance.naming.mistakes import Mistake
-from optimetry.conformance.naming.runs import gradients, late, precision, skipped, state
+from optimetry.conformance.naming.runs import gradients, late, missing, precision, skipped, state
 from optimetry.conformance.subjects.subject import Subject
 
 Tier = tuple[Mistake, ...]
@@ -18,7 +18,7 @@ Tier = tuple[Mistake, ...]
 @cache
 def mistakes_of_runs(subject: Subject, dtype: str) -> tuple[Tier, ...]:
     """Return what a run of a subject may do, in tiers: first what shows on any case, then what further cases show."""
-    lists = (precision.mistakes, late.mistakes, skipped.mistakes, state.mistakes)
+    lists = (precision.mistakes, late.mistakes, skipped.mistakes, state.mistakes, missing.mistakes)
     further = (skipped.of_elements, gradients.replacing_finite, gradients.replacing_nonfinite)
     first = tuple(mistake for listed in lists for mistake in listed(subject, dtype))
     return first, *(tuple(listed(subject, dtype)) for listed in further)

@@ -12,17 +12,18 @@ import numpy as np
 
 from optimetry.conformance.laws.readings import CHOICES, COMPARISONS, DROPPED, KEPT
 from optimetry.conformance.selftest.equivalents.engines import Style
-from optimetry.conformance.selftest.equivalents.evaluation import PLAIN
+from optimetry.conformance.selftest.equivalents.evaluation import PLAIN, is_whole_power
 from optimetry.conformance.selftest.equivalents.expression import (
     GRAD,
     PARAM,
     Node,
     as_documented,
+    number_slots,
     rewritten,
     traced,
 )
+from optimetry.reference.books import BOOKS
 from optimetry.reference.rule import Rule
-from optimetry.reference.rules import RULES
 
 LATER = 3
 """The number of an update whose expression has all its terms."""
@@ -31,7 +32,7 @@ LATER = 3
 @cache
 def rules_of(style: Style) -> tuple[str, ...]:
     """Return the names of the rules that a style computes in its own way."""
-    return tuple(name for name, rule in RULES.items() if _applies(style, rule))
+    return tuple(name for rules in BOOKS.values() for name, rule in rules.items() if _applies(style, rule))
 
 
 def _applies(style: Style, rule: type[Rule]) -> bool:
@@ -46,7 +47,7 @@ def _applies(style: Style, rule: type[Rule]) -> bool:
     if style.keeps_bits:
         return True
     if style.evaluation.power is not PLAIN.power:
-        return any(node.op is np.power and node.scalar for node in _nodes(rule))
+        return any(map(is_whole_power, _nodes(rule)))
     if style.evaluation.sum is not PLAIN.sum:
         return not rule.elementwise
     if style.evaluation.narrow_scalars:
@@ -62,8 +63,8 @@ def _expressions(rule: type[Rule]) -> Iterator[dict[str, Node]]:
     flags = [x.name for x in declared if x.kind is bool]
     for corners, positions in product((last, last | zeros), product((False, True), repeat=len(flags))):
         chosen = rule.of({**corners, **dict(zip(flags, positions, strict=True))})
-        slots = chosen.initial_state(np.zeros(3))
-        shapes = {name: np.shape(array) for name, array in slots.items()}
+        numbers, slots = number_slots(chosen), chosen.initial_state(np.zeros(3))
+        shapes = {name: np.shape(array) for name, array in slots.items() if name not in numbers}
         yield traced(chosen, LATER, {PARAM: (3,), GRAD: (3,), **shapes})
 
 

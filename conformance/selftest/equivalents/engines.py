@@ -19,6 +19,7 @@ from optimetry.conformance.selftest.equivalents.expression import (
     Node,
     Rewriting,
     as_documented,
+    number_slots,
     rewritten,
     traced,
 )
@@ -26,8 +27,7 @@ from optimetry.conformance.selftest.equivalents.layouts import Layout, Piece, Up
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.precision import working
-from optimetry.reference.rule import Rule, State
-from optimetry.reference.rules import rule_named
+from optimetry.reference.rule import Rule, State, rule_named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class Style:
     keeps_bits: bool = False
 
 
-DECAYS = ("beta1", "beta2", "decay", "rho")
+DECAYS = ("alpha", "beta", "beta1", "beta2", "decay", "mu", "nu", "rho")
 """The hyperparameters that weigh an average."""
 
 MASTER = "master"
@@ -85,6 +85,7 @@ class StyledRun(RuleRun):
         super().__init__(rule, parameters)
         self.style = style
         self.form = FORMATS[parameters[0].dtype.name]
+        self.numbers = number_slots(rule)
         self.returned = [np.array(param) for param in parameters]
         self.masters = [self._held(param, style.wide_parameters) for param in parameters]
 
@@ -98,17 +99,19 @@ class StyledRun(RuleRun):
         pieces = []
         for i, grad in given:
             training.updates[i] += 1
-            slots = {slot: np.array(array) for slot, array in training.states[i].items()}
-            pieces.append(Piece(self.masters[i], grad, slots, training.updates[i]))
+            state = training.states[i]
+            numbers = {slot: state[slot] for slot in self.numbers}
+            slots = {slot: np.array(array) for slot, array in state.items() if slot not in numbers}
+            pieces.append(Piece(self.masters[i], grad, slots, numbers, training.updates[i]))
 
         def update(piece: Piece) -> Updated:
-            with np.errstate(all="ignore"):  # of this thread
-                return self._update(piece, learning_rate)
+            return self._update(piece, learning_rate)
 
         layout = self.style.layout or (one_buffer if training.rule.elementwise else tensors)
-        for (i, _), (param, state) in zip(given, layout(pieces, update), strict=True):
+        for (i, _), piece, (param, slots) in zip(given, pieces, layout(pieces, update), strict=True):
             self.masters[i] = param
-            training.states[i] = State(**{slot: working(array) for slot, array in state.items()})
+            arrays = {slot: working(array) for slot, array in slots.items()}
+            training.states[i] = State(**arrays, **self._numbers(piece, learning_rate))
             if self.style.in_place:
                 self.returned[i][...] = param
             else:
@@ -116,17 +119,30 @@ class StyledRun(RuleRun):
         return self.returned if self.style.in_place else [param.copy() for param in self.returned]
 
     def _update(self, piece: Piece, learning_rate: float) -> Updated:
+        found = self._values(piece, learning_rate, (PARAM, *piece.slots))
+        param = self._held(found.pop(PARAM)[1], self.style.wide_parameters)
+        return param, {slot: self._held(array, self.style.wide_state) for slot, (_, array) in found.items()}
+
+    def _numbers(self, piece: Piece, learning_rate: float) -> dict[str, Any]:
+        """Return the slots that are numbers; those computed from arrays are held as these are."""
+        found = self._values(piece, learning_rate, self.numbers)
+        return {
+            slot: value if node.scalar else working(self._held(value, self.style.wide_state))
+            for slot, (node, value) in found.items()
+        }
+
+    def _values(self, piece: Piece, learning_rate: float, names: Sequence[str]) -> dict[str, tuple[Node, Any]]:
+        """Evaluate the expressions of these names."""
         style, rule = self.style, self.training.rule
         rewriting = style.tail if piece.is_tail and style.tail else style.rewriting
-        inputs = {PARAM: piece.param, GRAD: piece.grad, **piece.slots}
-        shapes = tuple((name, array.shape) for name, array in inputs.items())
+        arrays = {PARAM: piece.param, GRAD: piece.grad, **piece.slots}
+        nodes = _expressions(rule, rewriting, piece.t, tuple((name, array.shape) for name, array in arrays.items()))
+        inputs = {**arrays, **piece.numbers, LEARNING_RATE: learning_rate}
         known: dict[int, Any] = {}
-        found = {
-            name: style.evaluation.value(node, self.form, inputs | {LEARNING_RATE: learning_rate}, known)
-            for name, node in _expressions(rule, rewriting, piece.t, shapes).items()
-        }
-        param = self._held(found.pop(PARAM), style.wide_parameters)
-        return param, {slot: self._held(array, style.wide_state) for slot, array in found.items()}
+        with np.errstate(all="ignore"):  # of this thread
+            return {
+                name: (nodes[name], style.evaluation.value(nodes[name], self.form, inputs, known)) for name in names
+            }
 
     def state(self) -> dict[str, list[Array]]:
         """Every slot, the counts of updates and, where there is one, the master copy."""

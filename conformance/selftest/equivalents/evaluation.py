@@ -69,7 +69,7 @@ class Evaluation:
             return (a * b + c).astype(held)
         if node.op == LERP:
             return _lerp(*args)
-        if node.op is np.power and node.scalar and not isinstance(node.args[1].args[0], float):
+        if is_whole_power(node):
             return self.power(*args)
         assert isinstance(node.op, np.ufunc)
         return (CHOICES.get(node.op, node.op) if self.nan == DROPPED else node.op)(*args)
@@ -87,6 +87,11 @@ class Evaluation:
             return np.asarray(value).astype(form.wide)
         narrow = self.narrow_scalars and isinstance(value, float)
         return scalar_format(form).dtype.type(value) if narrow else value
+
+
+def is_whole_power(node: Node) -> bool:
+    """Whether a node is a power of a number with a whole exponent."""
+    return node.op is np.power and node.scalar and node.args[1].op is None and isinstance(node.args[1].args[0], int)
 
 
 def _is_mask(value: Any) -> bool:

@@ -77,9 +77,15 @@ PARAM, GRAD, LEARNING_RATE = "param", "grad", "learning_rate"
 """The names of the inputs, beside those of the slots; the parameter's is also the name of its new value."""
 
 
+def number_slots(rule: Rule) -> tuple[str, ...]:
+    """Return the slots that are one number of the whole parameter in place of an array."""
+    return tuple(name for name, value in rule.initial_state(np.zeros(1)).items() if isinstance(value, float))
+
+
 def traced(rule: Rule, t: int, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Node]:
-    """Trace one update: the expressions of the parameter and of each slot, for inputs of these shapes."""
+    """Trace one update: the expressions of the parameter and of each slot, for arrays of these shapes."""
     inputs = {name: array_input(name, shape) for name, shape in shapes.items()}
+    inputs |= {name: Node(INPUT, name, scalar=True) for name in number_slots(rule)}
     param, grad = inputs.pop(PARAM), inputs.pop(GRAD)
     lifted = rule.lifted(lambda name, value: number(value))
     after, slots = lifted.update(param, grad, State(**inputs), Node(INPUT, LEARNING_RATE, scalar=True), t)

@@ -24,6 +24,7 @@ class Piece:
         param: parameter elements.
         grad: their gradients, of the same shape.
         slots: their state; an array may have further axes before those of the parameter.
+        numbers: the slots that are one number of the whole parameter.
         t: the number of updates, this one included.
         is_tail: whether these are the elements that are left behind whole vectors.
     """
@@ -31,6 +32,7 @@ class Piece:
     param: Array
     grad: Array
     slots: Slots
+    numbers: Mapping[str, Any]
     t: int
     is_tail: bool = False
 
@@ -40,12 +42,12 @@ class Piece:
         size = self.param.size
         ahead = {slot: array.shape[: array.ndim - self.param.ndim] for slot, array in self.slots.items()}
         slots = {slot: array.reshape(*ahead[slot], size) for slot, array in self.slots.items()}
-        return Piece(self.param.reshape(size), self.grad.reshape(size), slots, self.t)
+        return replace(self, param=self.param.reshape(size), grad=self.grad.reshape(size), slots=slots)
 
     def part(self, part: slice) -> Piece:
         """Return some elements of the flat piece."""
         slots = {slot: array[..., part] for slot, array in self.slots.items()}
-        return Piece(self.param[part], self.grad[part], slots, self.t)
+        return replace(self, param=self.param[part], grad=self.grad[part], slots=slots)
 
     def padded(self, size: int) -> Piece:
         """Return the flat piece, padded with zeros."""
@@ -53,10 +55,13 @@ class Piece:
         def pad(array: Array) -> Array:
             return np.concatenate([array, np.zeros((*array.shape[:-1], size - array.shape[-1]), array.dtype)], axis=-1)
 
-        return Piece(pad(self.param), pad(self.grad), {slot: pad(array) for slot, array in self.slots.items()}, self.t)
+        slots = {slot: pad(array) for slot, array in self.slots.items()}
+        return replace(self, param=pad(self.param), grad=pad(self.grad), slots=slots)
 
 
 Updated = tuple[Array, dict[str, Array]]
+"""The parameter and its arrays after an update; numbers of the whole parameter are no matter of layout."""
+
 Update = Callable[[Piece], Updated]
 Layout = Callable[[Sequence[Piece], Update], list[Updated]]
 
@@ -79,13 +84,15 @@ def tensors(pieces: Sequence[Piece], update: Update) -> list[Updated]:
 
 
 def one_buffer(pieces: Sequence[Piece], update: Update) -> list[Updated]:
-    """Update all tensors with the same number of updates in one buffer, as multi-tensor kernels do."""
+    """Update all tensors with the same number of updates, and the same numbers, in one buffer, as fused kernels do."""
     done: list[Updated] = [(piece.param, dict(piece.slots)) for piece in pieces]
-    for t in sorted({piece.t for piece in pieces}):
-        chosen = [i for i, piece in enumerate(pieces) if piece.t == t]
+    alike = [(piece.t, tuple(map(float, piece.numbers.values()))) for piece in pieces]
+    for key in sorted(set(alike)):
+        chosen = [i for i, other in enumerate(alike) if other == key]
         flat = [pieces[i].flat for i in chosen]
         joined, joined_slots = _joined([(piece.param, dict(piece.slots)) for piece in flat])
-        param, slots = update(Piece(joined, np.concatenate([piece.grad for piece in flat]), joined_slots, t))
+        grads = np.concatenate([piece.grad for piece in flat])
+        param, slots = update(replace(flat[0], param=joined, grad=grads, slots=joined_slots))
         ends = np.cumsum([piece.param.size for piece in flat])
         for i, end in zip(chosen, ends, strict=True):
             part = slice(end - pieces[i].param.size, end)
@@ -139,11 +146,11 @@ def strided(pieces: Sequence[Piece], update: Update) -> list[Updated]:
     """Update one tensor after the other, none of them contiguous."""
     return [
         update(
-            Piece(
-                _spaced(piece.param),
-                _spaced(piece.grad),
-                {slot: _spaced(array) for slot, array in piece.slots.items()},
-                piece.t,
+            replace(
+                piece,
+                param=_spaced(piece.param),
+                grad=_spaced(piece.grad),
+                slots={slot: _spaced(array) for slot, array in piece.slots.items()},
             )
         )
         for piece in pieces

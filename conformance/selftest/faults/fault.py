@@ -9,7 +9,8 @@ from typing import Any
 from optimetry.conformance.cases.large import Scale
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.instead import Instead
-from optimetry.reports.results import Verdict, described
+from optimetry.reports.arithmetic import described
+from optimetry.reports.results import Verdict
 
 Memory = MutableMapping[str, Any]
 """Outlives the runs of one target; an honest target keeps nothing there."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
 from optimetry.conformance.selftest.faults.hooks import Grads
 from optimetry.conformance.selftest.faults.state import Run
-from optimetry.reference.rule import Rule
+from optimetry.reference.rule import Rule, State
 
 
 class MissingIsZero(Run):
@@ -41,6 +43,51 @@ class _MissingResets(Run):
             if grad is None:
                 self.training.states[i] = self._initial(i)
         return super().step(grads, learning_rate)
+
+
+class _MissingDrops(Run):
+    """Goes on without momentum for a parameter that once had no gradient."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+        super().__init__(rule, parameters, memory)
+        self.missed: set[int] = set()
+        self.rules = rule.of({**rule.hyper(), "momentum": 0.0}), rule
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        training = self.training
+        for i, grad in enumerate(grads):
+            training.rule = self.rules[i not in self.missed]
+            super().step([grad if i == j else None for j in range(len(grads))], learning_rate)
+        self.missed |= {i for i, grad in enumerate(grads) if grad is None}
+        return [np.array(param) for param in training.parameters]
+
+
+class _MissingDecays(Run):
+    """Lets the state of a parameter decay that has no gradient."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        before = list(self.training.parameters)
+        super().step(
+            [np.zeros_like(np.array(p)) if g is None else g for p, g in zip(before, grads, strict=True)], learning_rate
+        )
+        pairs = zip(before, self.training.parameters, grads, strict=True)
+        self.training.parameters = [old if grad is None else new for old, new, grad in pairs]
+        return [np.array(param) for param in self.training.parameters]
+
+
+class _MissingCounts(Run):
+    """Counts the steps without a gradient, with moments that are kept corrected."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        after = super().step(grads, learning_rate)
+        training: Any = self.training
+        for i in (i for i, grad in enumerate(grads) if grad is None):
+            count, rule = training.updates[i], training.rule
+            training.updates[i] = count + 1
+            growth = [(1 - d ** (count + 1)) / (1 - d**count) if count else 1.0 for d in (rule.beta1, rule.beta2)]
+            state = training.states[i]
+            training.states[i] = State(moment1=growth[0] * state.moment1, moment2=growth[1] * state.moment2)
+        return after
 
 
 class _MissingShifts(Run):
@@ -80,6 +127,31 @@ enter(
         start=_MissingResets,
         rejected_by="missing_gradient_rests",
         outcome="diverges: documented, but starts moment anew where the gradient is missing",
+    ),
+    Fault(
+        name="missing_gradient_drops_the_velocity",
+        optimizer="momentum",
+        defect="a velocity is dropped for good where a gradient is missing: TorchOpt 0.7.3",
+        start=_MissingDrops,
+        outcome="diverges: documented, but takes momentum for 0 from the first missing gradient on",
+        dtypes=("float32", "float64"),
+    ),
+    Fault(
+        name="missing_gradient_lets_state_decay",
+        optimizer="rmsprop",
+        defect="the state of a parameter without a gradient decays, and the parameter rests",
+        start=_MissingDecays,
+        outcome="diverges: documented, but updates the state as with zeros where the gradient is missing",
+        rejected_by="missing_gradient_rests",
+    ),
+    Fault(
+        name="missing_gradient_counts_for_corrected_moments",
+        optimizer="adam",
+        defect="every step is counted, and moments are kept corrected: optimi 0.3.3",
+        start=_MissingCounts,
+        outcome="diverges: documented, but counts the step, and keeps moment1 and moment2 as corrected"
+        " where the gradient is missing",
+        rejected_by="missing_gradient_rests",
     ),
     Fault(
         name="missing_gradient_shifts_the_others",

@@ -31,6 +31,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("momentum_squared", "self.momentum * state.velocity", "self.momentum**2 * state.velocity"),
         ("gradient_subtracted", "velocity + grad", "velocity - grad"),
         ("velocity_never_stored", "State(velocity=velocity)", "state"),
+        ("velocity_starts_at_the_gradient", "state.velocity", "(grad if t == 1 else state.velocity)"),
     ),
     "lars_momentum": (
         ("guard_of_either_norm", "(param_norm > 0) & (grad_norm > 0)", "(param_norm > 0) | (grad_norm > 0)"),
@@ -92,6 +93,11 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("maximum_for_the_average", "state.moment2 + (1", "np.maximum(state.moment2, np.square(grad)) + 0 * (1"),
         ("ascends", "param - step", "param + step"),
         ("square_of_the_moment", "np.square(grad)", "np.square(moment1)"),
+        (
+            "kept_corrected_and_corrected_again",  # as ModOpt keeps them
+            "    lr_t =",
+            "    moment1 = moment1 / (1 - self.beta1**t); moment2 = moment2 / (1 - self.beta2**t); lr_t =",
+        ),
     ),
     "adamax": (
         ("minimum_for_the_maximum", "np.maximum(", "np.minimum("),
@@ -99,6 +105,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("correction_with_beta2", "1 - self.beta1**t", "1 - self.beta2**t"),
         ("sum_for_the_maximum", "+ self.epsilon, np.abs(grad)", "+ self.epsilon + np.abs(grad), 0.0"),
         ("beta1_in_the_norm", "self.beta2 * state", "self.beta1 * state"),
+        ("counted_from_zero", "lr / (1 - self.beta1**t)", "lr / (1 - self.beta1 ** (t - 1) if t > 1 else 1)"),
         ("count_ahead", "self.beta1**t", "self.beta1 ** (t + 1)"),
         ("old_norm", "moment / inf_norm", "moment / (self.beta2 * state.inf_norm + self.epsilon)"),
         ("epsilon_decays", "state.inf_norm + self.epsilon", "(state.inf_norm + self.epsilon)"),
@@ -138,6 +145,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("zero_for_an_undefined_ratio", "direction_norm, 1.0)", "direction_norm, 0.0)"),
         ("gradient_norm", "norm(direction)", "norm(grad)"),
         ("parameter_norm_unguarded", "(param_norm > 0) & (direction_norm > 0)", "(direction_norm > 0)"),
+        ("denominator_with_a_small_number", "param_norm / direction_norm,", "param_norm / (direction_norm + 1e-6),"),
     ),
     "asgd": (
         ("batch_never_reached", "% self.batch_num\n", "% max(self.batch_num - 1, 1)\n"),

@@ -10,6 +10,7 @@ from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import Grads
+from optimetry.conformance.selftest.faults.mutations import mutant
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.declaration import Declared
 from optimetry.reference.rule import Rule
@@ -30,6 +31,11 @@ def _dialect(name: str) -> Formula:
 def _rule(name: str, *taken: str) -> Formula:
     """Another documented rule, with these hyperparameters of the first."""
     return lambda rule: rule_named(name).of({each: rule.hyper()[each] for each in taken})
+
+
+def _mutated(old: str, new: str) -> Formula:
+    """The documented rule with one text replaced in its source."""
+    return lambda rule: mutant(rule.name, old, new).of(rule.hyper())
 
 
 def _without_decay(rule: Any) -> Any:
@@ -106,6 +112,20 @@ enter(
         defect="biases and gains are left out of LARS, and updated by SGD",
         start=_for_tensors(lambda param: param.ndim < 2, _rule("sgd")),
         outcome=_split("sgd", FEW, MANY),
+    ),
+    Fault(
+        name="vectors_at_the_plain_rate",
+        optimizer="lars_momentum",
+        defect="biases and gains have the local rate lr, with velocity and decay: open-lars 0.1.1",
+        start=_for_tensors(
+            lambda param: param.ndim < 2, _mutated("np.where((param_norm > 0) & (grad_norm > 0), scaled, lr)", "lr")
+        ),
+        outcome=_split(
+            "where(norm(param) > 0 and norm(grad) > 0, lr*lars_coeff*norm(param)/(norm(grad) +"
+            " lars_weight_decay*norm(param)), lr) -> lr",
+            FEW,
+            MANY,
+        ),
     ),
     Fault(
         name="vectors_by_adam",

@@ -30,6 +30,15 @@ class Softly(ClipByNorm):
         return [grad * self.clip_norm / (norm(grad) + self.clip_norm) for grad in fed], None
 
 
+class GuardedRatio(ClipByNorm):
+    """Divides by the norm with a small number added, whether it is above the limit or not."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        """``g*min(|g|, c)/(|g| + 1e-7)``."""
+        ratios = [np.minimum(norm(grad), self.clip_norm) / (norm(grad) + 1e-7) for grad in fed]
+        return [grad * ratio for grad, ratio in zip(fed, ratios, strict=True)], None
+
+
 class LargestElement(ClipByNorm):
     """Takes the largest magnitude in place of the norm."""
 
@@ -239,6 +248,7 @@ EDITED = (
     "term_limited",
     "corrected_once",
     "softly_clipped",
+    "guarded_ratio",
     "largest_element",
     "sum_of_norms",
     "upper_end_only",
@@ -247,11 +257,13 @@ EDITED = (
 )
 """The faults that are a change of the formula."""
 
-ONE_EDIT = ("softly_clipped", "upper_end_only", "sign_of_zero")
+ONE_EDIT = ("softly_clipped", "guarded_ratio", "upper_end_only", "sign_of_zero")
 """Those of them that `optimetry check` finds."""
 
 
-def _fault(name: str, optimizer: str, rejected_by: str, defect: str, start: Start, outcome: str = "diverges") -> Fault:
+def _fault(
+    name: str, optimizer: str, rejected_by: str | None, defect: str, start: Start, outcome: str = "diverges"
+) -> Fault:
     outcome = FOUND if name in ONE_EDIT else outcome
     edited = name in EDITED
     return Fault(
@@ -273,6 +285,13 @@ enter(
     _fault("half_masked", DGC, "dense", "half the momentum of what is sent goes on", _declared(HalfMasked)),
     _fault("corrected_once", EMA, "constant", "e / (1 - d) at every update", _declared(CorrectedOnce)),
     _fault("softly_clipped", "clip_by_norm", "clipping_twice", "g*c/(c + |g|): shorter each time", _declared(Softly)),
+    _fault(
+        "guarded_ratio",
+        "clip_by_norm",
+        None,
+        "g*min(|g|, c)/(|g| + 1e-7), as PyMC clips all gradients together",
+        _declared(GuardedRatio),
+    ),
     _fault(
         "largest_element", "clip_by_norm", "oracle", "the largest magnitude for the norm", _declared(LargestElement)
     ),

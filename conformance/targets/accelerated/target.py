@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import metadata, util
+from importlib import metadata
 from typing import Any
 
 import numpy as np
 
-from optimetry.accelerated import kernels
 from optimetry.accelerated.devices.device import device_of
 from optimetry.accelerated.engines.engine import ENGINES
+from optimetry.accelerated.kernels import offered
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.accelerated.wrappers import OFFERS
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.errors import EngineUnavailableError
-from optimetry.reference.rules import RULES
 
 MASTER, FMAD = "-master", "-fmad"
 """What the engine is called with ``multi_precision`` (float32 copies of narrow parameters, none of wide ones) and, on
@@ -65,7 +64,7 @@ class AcceleratedTarget:
         """Return why this engine lacks a rule or wrapper, None if it has it; every dtype is supported."""
         if optimizer in OFFERS:
             return f"{optimizer} works without master copies" if self._master else None
-        if optimizer in RULES and util.find_spec(f"{kernels.__name__}.{optimizer}"):
+        if optimizer in offered():
             return None
         return f"{self.name} has no kernel for {optimizer}"
 

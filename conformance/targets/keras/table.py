@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from optimetry.conformance.targets.keras.book import BOOK
+from optimetry.conformance.targets.keras.papers import PAPERS
 from optimetry.conformance.targets.keras.rules import KerasClass
 from optimetry.conformance.targets.keras.wrappers import KerasArgument
 from optimetry.conformance.targets.offers import Offer
 
 OFFERS: Mapping[str, Offer] = {
     **BOOK,
+    **PAPERS,
     "sgd": KerasClass("SGD"),
     # Keras keeps the learning rate inside its momentum, so that is not the documented velocity.
     "momentum": KerasClass("SGD", {"momentum": "momentum", "nesterov": "use_nesterov"}),

@@ -8,6 +8,7 @@ import optax
 
 from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.optax.book import BOOK
+from optimetry.conformance.targets.optax.papers import PAPERS
 from optimetry.conformance.targets.optax.rules import OptaxRule
 from optimetry.conformance.targets.optax.wrappers import OptaxWrapper
 
@@ -15,6 +16,7 @@ MOMENTS = {"moment1": "mu", "moment2": "nu", "step": "count"}
 
 OFFERS: Mapping[str, Offer] = {
     **BOOK,
+    **PAPERS,
     "sgd": OptaxRule(optax.sgd),
     "momentum": OptaxRule(optax.sgd, {"momentum": "momentum", "nesterov": "use_nesterov"}, slots={"velocity": "trace"}),
     "lars_momentum": OptaxRule(

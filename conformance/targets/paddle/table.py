@@ -11,6 +11,7 @@ from typing import Any
 from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.paddle.book import BOOK
 from optimetry.conformance.targets.paddle.library import paddle
+from optimetry.conformance.targets.paddle.papers import PAPERS
 from optimetry.conformance.targets.paddle.rules import FLOATS, PaddleClass, PaddleOperator
 from optimetry.conformance.targets.paddle.wrappers import Average, Clip, Decay
 from optimetry.conformance.targets.protocol import Hyper
@@ -26,6 +27,7 @@ def _ftrl(parameter: Any, grad: Any, slots: list[Any], lr: Any, hyper: Hyper) ->
 
 OFFERS: Mapping[str, Offer] = {
     **BOOK,
+    **PAPERS,
     "sgd": PaddleClass(paddle.optimizer.SGD, dtypes=("bfloat16", *FLOATS)),
     "momentum": PaddleClass(paddle.optimizer.Momentum, ("momentum", "use_nesterov"), slots={"velocity": "velocity"}),
     # paddle._C_ops.lars_momentum_ takes static-graph values only; this class is the dygraph way to the same kernel.

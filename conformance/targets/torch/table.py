@@ -14,11 +14,13 @@ from torch.optim.swa_utils import get_ema_avg_fn, get_ema_multi_avg_fn
 
 from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.torch.book import BOOK
+from optimetry.conformance.targets.torch.papers import PAPERS
 from optimetry.conformance.targets.torch.rules import TorchClass
 from optimetry.conformance.targets.torch.wrappers import Average, Clip, Decay
 
 OFFERS: Mapping[str, Offer] = {
     **BOOK,
+    **PAPERS,
     "sgd": TorchClass(torch.optim.SGD, fused=True),
     "momentum": TorchClass(
         torch.optim.SGD,

@@ -1,0 +1,139 @@
+"""Runs ``optimetry bench``: times targets beside our accelerated backend and the speed of memory."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+from tqdm import tqdm
+
+from optimetry.conformance.commands.arguments import seconds, whole
+from optimetry.conformance.commands.check import checked_folder, write
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
+from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.targets.accelerated.timing import HOST_ENGINES, Row, Timed, has_kernel, timed
+from optimetry.reference.errors import UsageError
+
+EXAMPLES = """\
+examples:
+  optimetry bench torch --optimizer adam --size 1e7
+  optimetry bench adapter:MyTarget --optimizer sgd --size 1e5 --size 1e7
+  optimetry bench torch paddle --book torch --optimizer adamw --tensors 1000 --size 1e4
+
+touch is a kernel that reads and writes the same memory as ours, with one addition in place of the formula: what memory
+allows. Contenders take turns; figures are medians. Other work on the machine changes them: compare those of one run."""
+
+COLUMNS = (
+    "optimizer",
+    "dtype",
+    "size",
+    "contender",
+    "ns/element",
+    "\N{PLUS-MINUS SIGN}",
+    "GB/s",
+    "of limit",
+    "of ours",
+)
+OURS = "accelerated"
+
+
+def add_bench(commands: Any) -> None:
+    """Add the command to the subparsers of ``optimetry``."""
+    parser = commands.add_parser(
+        "bench",
+        help="time a target beside the accelerated backend and the speed of memory",
+        description="Time one step of targets beside the accelerated backend and the speed of memory, in turns.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("targets", nargs="+", metavar="TARGET", help="built-in names, or module:object")
+    parser.add_argument(
+        "--optimizer", action="append", metavar="NAME", help="as for `optimetry check`; can be repeated"
+    )
+    parser.add_argument(
+        "--book",
+        default=DEFAULT_BOOK,
+        metavar="NAME",
+        help=BOOK_HELP.replace("whose document is the judge", "whose rules are timed"),
+    )
+    parser.add_argument(
+        "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)} (default float32)"
+    )
+    parser.add_argument(
+        "--size", action="append", metavar="N", help="elements of one parameter, as 1e6 (default 1e6); can be repeated"
+    )
+    parser.add_argument("--tensors", default="1", metavar="N", help="how many parameters (default 1)")
+    parser.add_argument(
+        "--seconds", default="1", metavar="S", help="about how long the contenders of one row take together (default 1)"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="write speed.jsonl to DIR: a line for each row, with every digit"
+    )
+    parser.set_defaults(command=bench_command)
+
+
+def bench_command(options: argparse.Namespace) -> int:
+    """Run ``optimetry bench``; the status is 1 where a target offers none of the rules."""
+    rules = [name for name in chosen_in(options.book, options.optimizer) if has_kernel(name)]
+    dtypes = chosen("dtype", options.dtype or ["float32"], FORMATS)
+    sizes = [size_of(text) for text in options.size or ["1e6"]]
+    tensors, limit = whole("--tensors", options.tensors, 1), seconds("--seconds", options.seconds)
+    if options.out is not None:
+        checked_folder(options.out)
+    targets = [Timed(spec) for spec in options.targets]
+    jobs = [(rule, dtype, size) for rule in rules for dtype in dtypes for size in sizes]
+    found: list[Row] = []
+    for rule, dtype, size in tqdm(jobs, unit="row", leave=False, disable=not sys.stderr.isatty()):
+        found += timed(targets, rule, dtype, tensors, size, limit)
+    for target in targets:
+        how = "steps on arrays of its own" if target.in_place else "takes and returns arrays, which is part of its time"
+        print(f"{target.name} {how}.")
+    print(f"\n{table(found)}" if found else "\nnone of the rules asked for is offered")
+    if options.out is not None:
+        lines = (json.dumps({"kind": "speed", **row.to_json()}) + "\n" for row in found)
+        write(options.out / "speed.jsonl", "".join(lines))
+        print(f"\nwritten: {options.out / 'speed.jsonl'}")
+    return 0 if found else 1
+
+
+def size_of(text: str) -> int:
+    """Parse a number of elements, which may be written as ``1e6``.
+
+    Raises:
+        UsageError: it is no whole number of at least 1.
+    """
+    digits, power, zeros = text.partition("e")
+    if power and zeros.isascii() and zeros.isdigit() and int(zeros) <= 12:
+        text = digits + "0" * int(zeros)
+    if not text.isdigit():
+        raise UsageError(f"--size = {text!r}, must be a whole number of at least 1, as 1000000 or 1e6")
+    return whole("--size", text, 1)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Write a table: for each rule, dtype and size the contenders, the fastest first, ours by the name of the engine.
+
+    ``of limit`` is the time of the touch limit by a contender's, ``of ours`` that of our fastest engine.
+    """
+    written = []
+    for _, group in groupby(rows, key=lambda row: (row.rule, row.dtype, row.tensors, row.elements)):
+        together = sorted(group, key=lambda row: row.nanoseconds)
+        ours = min(row.nanoseconds for row in together if row.contender in HOST_ENGINES)
+        written += [_cells(row, ours) for row in together]
+    return tabulate(written, COLUMNS, "simple", disable_numparse=True, colalign=("left",) * 4 + ("right",) * 5)
+
+
+def _cells(row: Row, ours: float) -> list[str]:
+    size = f"{row.tensors:,} x {row.elements:,}" if row.tensors > 1 else f"{row.elements:,}"
+    name = f"{OURS} {row.contender}" if row.contender in HOST_ENGINES else row.contender
+    figures = [f"{row.nanoseconds:.3g}", f"{row.spread:.0%}", f"{row.gigabytes_per_second:.3g}"]
+    shares = [f"{row.touch_share:.2f}", f"{ours / row.nanoseconds:.2f}"]
+    return [row.rule, row.dtype, size, name, *figures, *shares]

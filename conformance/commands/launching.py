@@ -1,0 +1,103 @@
+"""Parses which target is judged and how it is run: in the worker's process, in one of its own, or as a program."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from optimetry.conformance.harness.program import python_command
+from optimetry.reference.errors import UsageError
+
+SIZES = {"M": 2**20, "G": 2**30}
+
+PROGRAM = "everything behind `--` is a program that speaks the protocol, as in `-- node harness.js`"
+
+
+class Launch(NamedTuple):
+    """How a target is run.
+
+    Attributes:
+        spec: what it is called: a built-in name, ``module:object``, or the command.
+        command: the program to start, None where the target is imported into the worker's process.
+        memory: bytes that the program may hold, None for no limit.
+    """
+
+    spec: str
+    command: tuple[str, ...] | None = None
+    memory: int | None = None
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Add the target and the options of how it is run to a command."""
+    parser.add_argument("target", nargs="?", metavar="TARGET", help=f"a built-in name, or module:object; {PROGRAM}")
+    parser.add_argument("--isolate", action="store_true", help="run TARGET in a process of its own")
+    parser.add_argument(
+        "--python", metavar="PYTHON", help="run TARGET under this interpreter, which needs NumPy and no optimetry"
+    )
+    parser.add_argument(
+        "--memory-limit", metavar="SIZE", help="memory that a process of its own may hold, such as 512M or 8G"
+    )
+
+
+def split(arguments: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Split the arguments of a command that takes a program into its own and those of the program."""
+    words = list(arguments)
+    if words[:1] not in (["check"], ["diagnose"], ["harness"]) or "--" not in words:
+        return words, ()
+    at = words.index("--")
+    return words[:at], tuple(words[at + 1 :])
+
+
+def launch_of(options: Any) -> Launch:
+    """Return how the target of the options is run.
+
+    Raises:
+        UsageError: there is no target, or two, or an option that does not fit; the text says what is allowed.
+    """
+    memory = memory_of(options.memory_limit)
+    if options.program:
+        if options.target is not None:
+            raise UsageError(f"target {options.target!r}: must be left out where a program is named behind `--`")
+        if options.python is not None:
+            raise UsageError(f"--python = {options.python!r}: is for TARGET; a program behind `--` names its own")
+        return Launch(shlex.join(options.program), program_of(options.program), memory)
+    if options.target is None:
+        raise UsageError(f"no TARGET, must be a built-in name, or module:object; {PROGRAM}")
+    if options.python is not None:
+        program_of([options.python], "--python")
+    elif not options.isolate:
+        if memory is not None:
+            raise UsageError(f"--memory-limit = {options.memory_limit!r}: needs --isolate, --python or a program")
+        return Launch(options.target)
+    return Launch(options.target, tuple(python_command(options.python, options.target)), memory)
+
+
+def program_of(command: Sequence[str], option: str = "program") -> tuple[str, ...]:
+    """Return a command whose program can be found.
+
+    Raises:
+        UsageError: it cannot; the text names it.
+    """
+    if shutil.which(command[0]) is None:
+        why = "is no program that can be run" if Path(command[0]).exists() else "is not found"
+        raise UsageError(f"{option} = {command[0]!r}: {why}, here or on the PATH")
+    return tuple(command)
+
+
+def memory_of(text: str | None) -> int | None:
+    """Parse the argument of ``--memory-limit``.
+
+    Raises:
+        UsageError: it is no size.
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"([1-9][0-9]*)([MG])", text)
+    if found is None:
+        raise UsageError(f"--memory-limit = {text!r}, must be a whole number with M or G behind it, such as 512M or 8G")
+    return int(found[1]) * SIZES[found[2]]

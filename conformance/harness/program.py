@@ -1,0 +1,312 @@
+"""Runs a target program: starts it, sends one line and waits for one, within limits of time and length, and ends it."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import IO, Any
+
+from optimetry.conformance.harness.ending import end_with_parent, ending
+from optimetry.reference.errors import TargetEnded, TargetFault, TargetHung
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - Windows
+    fcntl = None  # type: ignore[assignment]
+
+KEPT = 8192
+"""Bytes of standard error that are kept, the last ones."""
+
+BEAT = 0.2
+"""Seconds between two signs of life while an answer is awaited."""
+
+PATIENCE = 2.0
+"""Seconds that a program may take to end once it has been told to."""
+
+PIPE = 1 << 20
+"""Bytes that a pipe should hold, so that no side waits for the other in the middle of a message."""
+
+QUOTED = 120
+"""Characters of an answer that an error text quotes."""
+
+
+class Program:
+    """A program that answers requests, one line of JSON each; started when it is first asked, and again after a fault.
+
+    Args:
+        command: the program and its arguments.
+        memory: bytes of memory that each of its processes may hold, None for no limit.
+        beat: called from time to time while an answer is awaited.
+
+    Attributes:
+        starts: how often it was started.
+        linger: seconds that are waited for a second line behind an answer; else it is seen with the next request.
+    """
+
+    def __init__(
+        self, command: Sequence[str], *, memory: int | None = None, beat: Callable[[], None] = lambda: None
+    ) -> None:
+        self.command, self.memory, self.beat = list(command), memory, beat
+        self.starts = 0
+        self.linger = 0.0
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors = bytearray()
+        self._unread = bytearray()
+
+    @property
+    def running(self) -> bool:
+        """Whether it has been started, and not ended by us."""
+        return self._process is not None
+
+    @property
+    def pid(self) -> int | None:
+        """The number of its process, None where it is not running."""
+        return None if self._process is None else self._process.pid
+
+    @property
+    def printed(self) -> str:
+        """What it has printed on standard error since the last request, the last of it."""
+        return self._errors.decode("utf-8", "replace")
+
+    def start(self) -> None:
+        """Start the program in a process group of its own.
+
+        Raises:
+            TargetFault: there is no such program, or it cannot be run.
+        """
+        self._errors, self._unread = bytearray(), bytearray()
+        try:
+            self._process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,  # so that all that it starts can be ended with it
+                preexec_fn=end_with_parent(self.memory),  # noqa: PLW1509 - a worker has one thread
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise TargetFault(f"cannot start {self.command[0]!r}: {reason}") from error
+        self.starts += 1
+        for stream in self._streams(self._process):
+            os.set_blocking(stream.fileno(), False)
+
+    def ask(self, do: str, request: bytes, seconds: float, longest: int) -> dict[str, Any]:
+        """Send a request and return the answer. A program that does not give one is ended.
+
+        Args:
+            do: what is requested, for error texts.
+            request: the message, a line.
+            seconds: how long the answer may take.
+            longest: how many bytes it may have.
+
+        Raises:
+            TargetHung: it took longer.
+            TargetEnded: the program ended or closed its output, or was ended: its answer is no line of JSON, is too
+                long, or is not the only one.
+            TargetFault: it cannot be started.
+        """
+        if self._process is None:
+            self.start()
+        try:
+            return self._exchange(do, request, seconds, longest)
+        except TargetFault as fault:
+            self.end()
+            fault.output = self.printed
+            raise
+        except BaseException:  # an alarm or Ctrl-C: the next answer would be that to this request
+            self.end()
+            raise
+
+    def _exchange(self, do: str, request: bytes, seconds: float, longest: int) -> dict[str, Any]:
+        process = self._process
+        assert process is not None
+        self._read_what_is_there(process)
+        if self._unread:
+            raise TargetEnded(f"sent a line that nobody asked for before `{do}`: {quoted(self._unread)}")
+        if process.poll() is not None:
+            raise self._ended(f"before `{do}`")
+        self._errors.clear()
+        line = self._line(process, request, seconds, longest, do)
+        if self.linger:
+            time.sleep(self.linger)
+            self._read_what_is_there(process)
+        try:
+            answer = json.loads(line)
+        except ValueError as error:
+            raise TargetEnded(f"answered `{do}` with a line that is no JSON: {quoted(line)} ({error})") from error
+        if self._unread.strip():
+            raise TargetEnded(f"answered `{do}` with more than one line: then came {quoted(self._unread)}")
+        self._unread.clear()
+        if not isinstance(answer, dict):
+            raise TargetEnded(f"answered `{do}` with {quoted(line)}, must be a JSON object")
+        return answer
+
+    def _line(self, process: subprocess.Popen[bytes], request: bytes, seconds: float, longest: int, do: str) -> bytes:
+        """Send a request, and return the line that comes; everything that is printed meanwhile is read."""
+        deadline, searched = time.monotonic() + seconds, 0
+        stdin, stdout, stderr = self._streams(process)
+        left = self._write(stdin, memoryview(request))
+        waiting = select.poll()
+        waiting.register(stdout, select.POLLIN)
+        waiting.register(stderr, select.POLLIN)
+        if left:
+            waiting.register(stdin, select.POLLOUT)
+        while True:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                what = "loading it" if do == "hello" else "one run"
+                raise TargetHung(f"hung: {what} took longer than {seconds:g} s{self._half()}")
+            self.beat()
+            ready = [descriptor for descriptor, _ in waiting.poll(1000 * min(remaining, BEAT))]
+            if stdin.fileno() in ready:
+                left = self._write(stdin, left)
+                if not left:
+                    waiting.unregister(stdin)
+            if stderr.fileno() in ready and not self._keep(stderr):
+                waiting.unregister(stderr)
+            if stdout.fileno() in ready:
+                piece = _read(stdout)
+                if piece == b"":
+                    raise self._ended(f"without an answer to `{do}`")
+                self._unread += piece or b""
+            at = self._unread.find(b"\n", searched)
+            searched = len(self._unread)
+            if at >= 0 or searched > longest:
+                break
+            if not ready and process.poll() is not None and not self._read_what_is_there(process):
+                raise self._ended(f"without an answer to `{do}`")
+        if at < 0 or at > longest:
+            raise TargetEnded(
+                f"answered `{do}` with a line of more than {longest} bytes, which is more than any answer to it has: "
+                f"{quoted(self._unread)}"
+            )
+        line = bytes(self._unread[:at])
+        del self._unread[: at + 1]
+        return line
+
+    def _write(self, stdin: IO[bytes], left: memoryview) -> memoryview:
+        try:
+            return left[os.write(stdin.fileno(), left) :]
+        except BlockingIOError:
+            return left
+        except OSError:  # it has closed its input; what became of it, the other streams say
+            return left[len(left) :]
+
+    def _keep(self, stderr: IO[bytes]) -> bool:
+        """Keep the last that was printed; return whether more may come."""
+        piece = _read(stderr)
+        if piece:
+            self._errors += piece
+            del self._errors[:-KEPT]
+        return piece != b""
+
+    def _read_what_is_there(self, process: subprocess.Popen[bytes]) -> bool:
+        """Read without waiting; return whether there was anything on standard output."""
+        _, stdout, stderr = self._streams(process)
+        for _ in range(64):  # a flood is cut off
+            before = len(self._errors)
+            if not self._keep(stderr) or len(self._errors) == before:
+                break
+        piece = _read(stdout)
+        self._unread += piece or b""
+        return bool(piece)
+
+    def _ended(self, when: str) -> TargetEnded:
+        """Return what happened to a program that will say nothing more."""
+        process = self._process
+        assert process is not None
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(PATIENCE)
+        self._read_what_is_there(process)
+        last = self.printed.strip().splitlines()[-1:]
+        said = f"; the last on standard error: {quoted(last[0])}" if last else ""
+        how = (
+            "closed its standard output" if process.returncode is None else f"its process {ending(process.returncode)}"
+        )
+        return TargetEnded(f"{how} {when}{self._half()}{said}")
+
+    def _half(self) -> str:
+        """Say what there is of a line that has not been ended."""
+        return f", after the beginning of a line: {quoted(self._unread)}" if self._unread else ""
+
+    def end(self) -> None:
+        """End the program and all processes of its group, whatever they are doing."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        process.wait()
+        for _ in range(16):
+            if not self._keep(self._streams(process)[2]):
+                break
+        for stream in self._streams(process):
+            with suppress(OSError):
+                stream.close()
+
+    def close(self) -> int | None:
+        """Say goodbye, and end what has not ended by itself soon after; return its exit status if it has."""
+        process, status = self._process, None
+        if process is not None:
+            with suppress(OSError, ValueError):
+                self._write(self._streams(process)[0], memoryview(wire({"do": "bye"})))
+                self._streams(process)[0].close()
+            with suppress(subprocess.TimeoutExpired):
+                status = process.wait(PATIENCE)
+        self.end()
+        return status
+
+    @staticmethod
+    def _streams(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        return process.stdin, process.stdout, process.stderr
+
+
+def _read(stream: IO[bytes]) -> bytes | None:
+    """Read what is there: nothing is None, and the end an empty text."""
+    try:
+        return os.read(stream.fileno(), 1 << 20)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+
+
+def wire(message: Mapping[str, Any]) -> bytes:
+    """Return a message as it is sent."""
+    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+
+
+def number(value: Any) -> Any:
+    """Return a hyperparameter or a learning rate as JSON has it: infinities and NaN are strings."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def quoted(text: bytes | bytearray | str) -> str:
+    """Quote the beginning of what a program printed."""
+    if not isinstance(text, str):
+        text = bytes(text[: 4 * QUOTED]).decode("utf-8", "replace")
+    text = text.strip()
+    return repr(text if len(text) <= QUOTED else f"{text[:QUOTED]}…")
+
+
+def python_command(python: str | None, spec: str) -> list[str]:
+    """Return the command that plays a Python target: under this interpreter, or another."""
+    from optimetry.conformance.harness import python_harness
+
+    return [python or sys.executable, str(python_harness.__file__), spec]

@@ -1,0 +1,532 @@
+"""Plays a target written in Python by optimetry's protocol: ``python python_harness.py module:object``.
+
+One file that needs NumPy alone and Python 3.7 or newer: copy it to where the target is, and optimetry, which needs
+more, judges it from elsewhere. optimetry itself imports from here what a run is fed and how it is checked, so that a
+target in a process of its own is treated like one beside the judge.
+"""
+
+from __future__ import annotations
+
+import binascii
+import ctypes
+import importlib
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import IO, Any
+
+import numpy as np
+
+PROTOCOL = 1
+
+NUMPY_DEFAULT = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+"""How NumPy handles floating-point errors by default, which every target is started with."""
+
+RULE, GRADIENTS, AVERAGE = "rule", "gradients", "average"
+"""What can be run: an update rule, a wrapper of gradients, an average of parameters."""
+
+BUFFER = 1 << 18
+"""Bytes that are read or written at once."""
+
+LIMITS = ("cannot", "pinned", "at_most", "dtypes")
+"""The attributes of a target that say what it does not offer."""
+
+
+# The floating-point environment: rounding mode, subnormals, NumPy's error handling.
+
+ROOM = 256
+"""Bytes that hold any C library's ``fenv_t``."""
+
+DEFAULT = ctypes.c_void_p(-1)
+"""``FE_DFL_ENV`` of glibc and of musl: round to nearest, subnormals kept, no traps."""
+
+
+@lru_cache(maxsize=None)
+def _library() -> Any:
+    """Return the C library where its functions on the environment can be used, None elsewhere."""
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        library = ctypes.CDLL("libm.so.6")
+        library.fegetenv.argtypes = library.fesetenv.argtypes = [ctypes.c_void_p]
+    except (OSError, AttributeError):
+        return None
+    return library
+
+
+def changes() -> list[str]:
+    """Name what differs from the default environment, in words; empty where nothing does."""
+    with np.errstate(all="ignore"):
+        one, half = np.array(1.0), np.array(2.0**-53)  # arrays, so that Python folds no constants
+        up, down = one + half * 1.5, one + half * 0.5
+        flushed = not float(np.array(2.0**-1022) * 0.5)  # where only operands are flushed, `not` reads it as zero
+    found = []
+    if flushed:
+        found.append("subnormals are flushed to zero")
+    if float(up) != 1.0 + 2.0**-52 or float(down) != 1.0 or float(-one - half * 0.5) != -1.0:
+        found.append("results are not rounded to nearest")
+    return found
+
+
+@contextmanager
+def default_environment() -> Iterator[None]:
+    """Compute in the default environment inside the block, and restore the previous one behind it.
+
+    Raises:
+        RuntimeError: the environment is not the default one and cannot be set.
+    """
+    library = _library()
+    before = ctypes.create_string_buffer(ROOM)
+    with np.errstate(all="ignore"):
+        if library is None:
+            found = changes()
+            if found:
+                raise RuntimeError(
+                    f"this process does not compute in the default floating-point environment: {', '.join(found)}"
+                )
+            yield
+            return
+        library.fegetenv(before)
+        library.fesetenv(DEFAULT)
+        try:
+            yield
+        finally:
+            library.fesetenv(before)
+
+
+@contextmanager
+def watching(fault: type[Exception]) -> Iterator[None]:
+    """Run a target in the default environment, and raise ``fault`` if it has changed it or left by an exception."""
+    try:
+        with default_environment(), np.errstate(**NUMPY_DEFAULT):  # type: ignore[arg-type]
+            yield
+            found = changes()
+            if np.geterr() != NUMPY_DEFAULT:
+                changed = ", ".join(f"{k}={v!r}" for k, v in np.geterr().items() if v != NUMPY_DEFAULT[k])
+                found.append(f"np.seterr({changed})")
+            if found:
+                raise fault(f"changed how this process computes: {', '.join(found)}")
+    except fault:
+        raise
+    except (Exception, SystemExit) as error:
+        raise fault(raised(error)) from error
+
+
+def raised(error: BaseException) -> str:
+    """Say in one line that an exception was raised."""
+    return f"raised {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+
+
+# What a run is fed, and how it is checked.
+
+
+class Fault(Exception):
+    """The target broke the protocol; the text is the reason of its verdict."""
+
+
+class Feeding:
+    """A run of a target, fed as a training loop feeds it; checks that its inputs are not changed.
+
+    The target gets copies of the parameters, and each parameter's gradients in one buffer that is overwritten before
+    every step, so that a target that keeps the buffer sees its contents change. The parameters in ``fresh`` get a
+    new array at every step instead. All are arrays, 0-d ones too, with memory of their own, C-contiguous and writeable.
+
+    Args:
+        start: begins the run: takes the optimizer's name, hyperparameters and parameters.
+        kind: what is run: a rule, a wrapper of gradients, or an average.
+        optimizer: its name.
+        hyper: its hyperparameters.
+        parameters: what the run begins with.
+        fresh: see above.
+
+    Attributes:
+        run: what the target has started.
+        fault: what is raised.
+    """
+
+    fault: type[Exception] = Fault
+
+    def __init__(
+        self,
+        start: Callable[..., Any],
+        kind: str,
+        optimizer: str,
+        hyper: Mapping[str, Any],
+        parameters: Sequence[Any],
+        fresh: Sequence[int] = (),
+    ) -> None:
+        self.kind, self.original, self.fresh = kind, parameters, fresh
+        self.taken = 0
+        self.parameters = [np.array(param, order="C") for param in parameters]
+        self.buffers = [np.empty_like(param) for param in self.parameters]
+        self.run: Any = start(optimizer, dict(hyper), list(self.parameters))
+        self._hold(self.parameters, self.original, "start changed parameter")
+
+    def step(self, grads: Sequence[Any], rate: float) -> list[Any]:
+        """Feed one more step, and return the result: for an average, what it puts into the parameters."""
+        given = self._fed(grads)
+        if self.kind == RULE:
+            after = self.run.step(list(given), rate)
+        elif self.kind == GRADIENTS:
+            after = self.run.transform(list(given))
+        else:
+            self.run.update(list(given))
+            after = copied(self.run.apply())
+            self.run.restore()
+        self._hold_inputs(given, grads)
+        wrong = what_is_wrong(after, self.original)
+        if wrong:
+            raise self.fault(f"step {self.taken} returned {wrong}")
+        return [np.asarray(array) for array in after]
+
+    def update(self, parameters: Sequence[Any]) -> None:
+        """Feed an average one more step, without applying it."""
+        given = self._fed(parameters)
+        self.run.update(list(given))
+        self._hold_inputs(given, parameters)
+
+    def _fed(self, grads: Sequence[Any]) -> list[Any]:
+        """Return the gradients in the arrays that the target is given."""
+        self.taken += 1
+        for i in self.fresh:
+            self.buffers[i] = np.empty_like(self.buffers[i])
+        pairs = list(zip(self.buffers, grads))
+        for buffer, grad in pairs:
+            if grad is not None:
+                buffer[...] = grad
+        return [None if grad is None else buffer for buffer, grad in pairs]
+
+    def _hold_inputs(self, given: Sequence[Any], grads: Sequence[Any]) -> None:
+        self._hold(given, grads, f"step {self.taken} changed gradient")
+        self._hold(self.parameters, self.original, f"step {self.taken} changed parameter")
+
+    def _hold(self, given: Sequence[Any], original: Sequence[Any], what: str) -> None:
+        for i, (array, before) in enumerate(zip(given, original)):
+            if array is not None and before is not None and array.tobytes() != before.tobytes():
+                raise self.fault(f"{what} {i}, an input")
+
+
+def copied(arrays: Any) -> Any:
+    """Copy arrays that the target may change with its next call; what is no list of arrays stays as it is."""
+    if not isinstance(arrays, (list, tuple)):
+        return arrays
+    return [np.array(array) if isinstance(array, np.ndarray) else array for array in arrays]
+
+
+def what_is_wrong(after: Any, parameters: Sequence[Any]) -> str | None:
+    """Say why something is no list of arrays like the parameters; None where it is."""
+    if not isinstance(after, (list, tuple)):
+        return f"{type(after).__name__}, must be a list of parameters"
+    if len(after) != len(parameters):
+        return f"{len(after)} parameters, must be {len(parameters)}"
+    for i, (array, param) in enumerate(zip(after, parameters)):
+        is_array = isinstance(array, (np.ndarray, np.generic))  # a scalar is what arithmetic makes of 0-d arrays
+        if not is_array or array.dtype != param.dtype or array.shape != param.shape:
+            got = f"{array.dtype} of shape {array.shape}" if is_array else f"a {type(array).__name__}, no array"
+            return f"parameter {i} as {got}, must be {param.dtype} of shape {param.shape}"
+    return None
+
+
+# Messages.
+
+
+def encoded(array: Any) -> dict[str, Any]:
+    """Return an array as a JSON object: little-endian elements in C order, in base64."""
+    array = np.asarray(array)
+    return {"dtype": name_of(array.dtype), "shape": array.shape, "data": elements(array).decode("ascii")}
+
+
+def opening(array: Any) -> bytes:
+    """Return the JSON text of an array as far as its elements."""
+    return json.dumps({**encoded(array), "data": ""}, separators=(",", ":")).encode("ascii")[:-2]
+
+
+def elements(array: Any) -> bytes:
+    """Return the elements of an array in base64."""
+    if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and sys.byteorder == "big"):
+        array = array.byteswap()
+    return binascii.b2a_base64(array.tobytes(), newline=False)
+
+
+def decoded(message: Mapping[str, Any]) -> Any:
+    """Return the array of a JSON object, read-only.
+
+    Raises:
+        Unsupported: this Python does not know the dtype.
+    """
+    return np.frombuffer(binascii.a2b_base64(message["data"]), dtype_named(message["dtype"])).reshape(message["shape"])
+
+
+@lru_cache(maxsize=None)
+def name_of(dtype: Any) -> str:
+    """Return the name of a dtype."""
+    return str(dtype.name)
+
+
+@lru_cache(maxsize=None)
+def dtype_named(name: str) -> Any:
+    """Return a dtype; bfloat16 is that of ml_dtypes."""
+    if name == "bfloat16":
+        try:
+            import ml_dtypes
+        except ImportError:
+            raise Unsupported("bfloat16 needs the package ml_dtypes, which is not installed") from None
+        return np.dtype(ml_dtypes.bfloat16)
+    dtype = np.dtype(name)
+    return dtype.newbyteorder("<") if sys.byteorder == "big" else dtype
+
+
+NAMED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+"""Numbers that JSON does not have, as strings."""
+
+
+def number(value: Any) -> Any:
+    """Return a hyperparameter or learning rate that came as JSON."""
+    return NAMED.get(value, value) if isinstance(value, str) else value
+
+
+# Answers.
+
+
+class Unsupported(Exception):
+    """The target does not offer what is asked; the text is the reason."""
+
+
+class Player:
+    """Answers requests for one target.
+
+    Args:
+        spec: ``module:object``, or the name of a target that comes with optimetry.
+    """
+
+    def __init__(self, spec: str) -> None:
+        self.spec = spec
+        self.target: Any = None
+        self.engines: dict[str, Any] = {}
+        self.runs: dict[int, Any] = {}
+
+    def answer(self, request: Mapping[str, Any]) -> dict[str, Any] | bytes:
+        """Return the answer to a request, as an object or as its text; does not raise, whatever the target does."""
+        answers: dict[str, Callable[[Any], dict[str, Any] | bytes]] = {
+            "hello": self.hello,
+            "run": self.whole,
+            "start": self.start,
+            "step": self.step,
+            "update": self.update,
+            "apply": self.applied,
+            "restore": self.applied,
+            "state": self.state,
+            "load": self.load,
+            "end": self.end,
+        }
+        ask = answers.get(request.get("do", ""))
+        if ask is None:
+            return {"error": f"the harness does not know {request.get('do')!r}, only {', '.join(answers)} and bye"}
+        if request["do"] != "hello" and self.target is None:
+            return {"error": f"{request['do']} came before hello"}
+        try:
+            if ask == self.hello:
+                return self.hello(request)
+            with watching(Fault):
+                try:
+                    return ask(request)
+                except Unsupported as reason:
+                    return {"unsupported": str(reason)}
+        except Fault as fault:
+            return {"error": str(fault)}
+        except (Exception, SystemExit) as error:
+            return {"error": raised(error)}
+
+    def hello(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Load the target, and say what it is."""
+        if request.get("protocol") != PROTOCOL:
+            return {"error": f"protocol = {request.get('protocol')!r}, must be {PROTOCOL}"}
+        found = loaded(self.spec)
+        listed = getattr(found, "engines", None)
+        engines = list(listed()) if callable(listed) else [found]
+        self.engines = {str(getattr(engine, "engine", "default")): engine for engine in engines}
+        ask = getattr(found, "not_run", None)
+        self.target = found
+        return {
+            "name": str(found.name),
+            "version": str(found.version),
+            "language": f"Python {'.'.join(map(str, sys.version_info[:3]))}, NumPy {np.__version__}",
+            "protocol": PROTOCOL,
+            "engines": list(self.engines),
+            "not_run": {str(k): str(v) for k, v in ask().items()} if ask else {},
+            "limits": {name: limits_of(engine) for name, engine in self.engines.items()},
+            "stateful": True,
+        }
+
+    def whole(self, request: Mapping[str, Any]) -> bytes:
+        """Play a run from its first step to its last; the answer is text, since a JSON encoder takes twice as long."""
+        run = self._started(request)
+        heads = [opening(param) for param in run.original]
+        rows = []
+        for step in request["steps"]:
+            after = run.step(arrays(step["grads"]), number(step["learning_rate"]))
+            rows.append(b",".join([head + elements(array) + b'"}' for head, array in zip(heads, after)]))
+        return b'{"after":[' + b",".join([b"[" + row + b"]" for row in rows]) + b"]}"
+
+    def start(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Begin a run that is fed step by step."""
+        run = self.runs[request["run"]] = self._started(request)
+        return {"run": request["run"], "resumable": hasattr(run.run, "state") and hasattr(run.run, "load")}
+
+    def _started(self, request: Mapping[str, Any]) -> Feeding:
+        engine = self.engines.get(request["engine"])
+        if engine is None:
+            raise Fault(f"engine = {request['engine']!r}, must be one of {', '.join(self.engines)}")
+        optimizer, kind = request["optimizer"], request.get("kind", RULE)
+        hyper = {name: number(value) for name, value in request["hyper"].items()}
+        parameters = arrays(request["parameters"])
+        start = engine.start if kind == RULE else getattr(engine, "start_wrapper", None)
+        if start is None:
+            raise Unsupported(f"{self.target.name} offers no wrappers: it has no start_wrapper")
+        ask = getattr(engine, "unsupported", None)
+        try:
+            reason = ask(optimizer, hyper, request["dtype"]) if ask else None
+        except Exception as error:
+            raise Fault(f"unsupported() {raised(error)}") from error
+        if reason is not None:
+            raise Unsupported(str(reason))
+        return Feeding(start, kind, optimizer, hyper, parameters, request.get("fresh", ()))
+
+    def _run(self, request: Mapping[str, Any]) -> Any:
+        run = self.runs.get(request["run"])
+        if run is None:
+            raise Fault(f"run = {request['run']!r}, must be one that was started: {sorted(self.runs)}")
+        return run
+
+    def step(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Feed one more step."""
+        after = self._run(request).step(arrays(request["grads"]), number(request["learning_rate"]))
+        return {"run": request["run"], "after": [encoded(array) for array in after]}
+
+    def update(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Feed an average."""
+        self._run(request).update(arrays(request["grads"]))
+        return {"run": request["run"]}
+
+    def applied(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Apply or restore an average."""
+        run = self._run(request)
+        after = getattr(run.run, request["do"])()
+        wrong = what_is_wrong(after, run.original)
+        if wrong:
+            raise Fault(f"{request['do']} returned {wrong}")
+        return {"run": request["run"], "after": [encoded(array) for array in after]}
+
+    def state(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the state of a run."""
+        state = self._run(request).run.state()
+        return {"run": request["run"], "state": {slot: [encoded(a) for a in held] for slot, held in state.items()}}
+
+    def load(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Let a run continue from a state."""
+        state = {slot: [np.array(array) for array in arrays(held)] for slot, held in request["state"].items()}
+        self._run(request).run.load(state)
+        return {"run": request["run"]}
+
+    def end(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Forget a run."""
+        self.runs.pop(request["run"], None)
+        return {"run": request["run"]}
+
+
+def arrays(messages: Sequence[Any]) -> list[Any]:
+    """Return the arrays of JSON objects; None stays None."""
+    return [None if message is None else decoded(message) for message in messages]
+
+
+def limits_of(engine: Any) -> dict[str, Any]:
+    """Return what an engine says that it does not offer, as JSON."""
+    found = {name: getattr(engine, name, None) for name in LIMITS}
+    return {name: _plain(value) for name, value in found.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, value))
+    return list(value) if isinstance(value, tuple) else value
+
+
+def loaded(spec: str) -> Any:
+    """Load the target that an argument names.
+
+    Raises:
+        Fault: it cannot be loaded, or is no target; the text says what is wrong.
+    """
+    name, colon, path = spec.partition(":")
+    if not colon:
+        name, path = f"optimetry.conformance.targets.{name}.target", "target"
+    elif "" not in sys.path:
+        sys.path.insert(0, "")  # as `python -m` does
+    try:
+        found: Any = importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise Fault(f"importing {name} {raised(error)}") from error
+    for attribute in path.split("."):
+        if not hasattr(found, attribute):
+            raise Fault(f"{getattr(found, '__name__', found)} has no attribute {attribute!r}")
+        found = getattr(found, attribute)
+    if isinstance(found, type) or (callable(found) and not hasattr(found, "start")):
+        try:
+            found = found()
+        except (Exception, SystemExit) as error:
+            raise Fault(f"calling it without arguments {raised(error)}") from error
+    missing = [
+        f"{name} ({kind})"
+        for name, kind, kept in (
+            ("name", "a string", isinstance(getattr(found, "name", None), str)),
+            ("version", "a string", isinstance(getattr(found, "version", None), str)),
+            ("start", "a method", callable(getattr(found, "start", None))),
+        )
+        if not kept
+    ]
+    if missing:
+        raise Fault(f"a {type(found).__name__} is no target, it lacks {', '.join(missing)}")
+    return found
+
+
+# The conversation.
+
+
+def private_streams() -> tuple[IO[bytes], IO[bytes]]:
+    """Return standard input and output for the protocol alone: what the target prints goes to standard error."""
+    requests, replies = os.fdopen(os.dup(0), "rb", BUFFER), os.fdopen(os.dup(1), "wb", BUFFER)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return requests, replies
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: {os.path.basename(sys.argv[0])} module:object")  # noqa: PTH119 - it is a name, not a path
+    requests, replies = private_streams()
+    if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):  # noqa: PTH100, PTH120 - Python 3.7
+        del sys.path[0]  # the modules beside this file are not the target's
+    warnings.simplefilter("ignore")  # cases overflow on purpose
+    player = Player(sys.argv[1])
+    for line in requests:
+        request = json.loads(line)
+        if request.get("do") == "bye":
+            break
+        answer = player.answer(request)
+        text = answer if isinstance(answer, bytes) else json.dumps(answer, separators=(",", ":")).encode("ascii")
+        replies.write(text + b"\n")
+        replies.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Lists the edits of a program that are about no single part: where slots begin, what is counted, what is kept.
+
+Each is a choice that implementations make once, and that shows in several places of a formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+
+from optimetry.conformance.naming.edits import Edit, is_norm, powers
+from optimetry.conformance.naming.programs import (
+    EVERY,
+    FIRST,
+    GRAD,
+    PARAM,
+    STEP,
+    Expression,
+    Program,
+    parts_of,
+    replaced,
+    slots_of,
+)
+
+INITIAL = 0.1
+"""What the squares of Adagrad begin with in libraries."""
+
+BY_THE_FIRST = (GRAD, ("square", GRAD), ("absolute", GRAD), PARAM)
+"""What slots begin with that is no number: something of the first gradient, or the parameter before it."""
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """One choice that changes several lines of a program together.
+
+    Attributes:
+        lines: the lines that differ, by output.
+        words: what it does, as a reader compares it.
+    """
+
+    lines: tuple[tuple[str, Expression], ...]
+    words: str
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The outputs whose lines differ."""
+        return tuple(name for name, _ in self.lines)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """As of an edit that adds as many parts as there are lines, and one more."""
+        return 1 + len(self.lines), -len(self.lines)
+
+    def applied(self, program: Program) -> Program:
+        """Return the program with these lines."""
+        return {**program, **dict(self.lines)}
+
+
+Change = Edit | Rewritten
+"""One edit of a program."""
+
+
+def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterator[Change]:
+    """Yield the edits that replace no single part."""
+    yield from _beginnings(program, hyperparameters)
+    yield from _exchanges(program, hyperparameters)
+    yield from _counted_from_zero(program)
+    yield from _kept_corrected(program)
+
+
+def _beginnings(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edit]:
+    """Yield what slots may begin with, and after how many steps a slot with several entries begins anew."""
+    for name, expression in program.items():
+        if name.startswith(FIRST):
+            numbers = (0.0, 1.0, INITIAL, *hyperparameters, *(x for part in hyperparameters for x in powers(part)))
+            yield from (Edit(expression, new, (name,)) for new in (*numbers, *BY_THE_FIRST) if new != expression)
+        if name.startswith(EVERY):
+            fewer = ("maximum", ("subtract", expression, 1), 1)
+            yield from (Edit(expression, new, (name,)) for new in (1, fewer))
+
+
+def _exchanges(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edit]:
+    """Yield two expressions of one kind in each other's place."""
+    parts = {part: None for expression in program.values() for part in parts_of(expression)}
+    norms = [part for part in parts if is_norm(part)]
+    outputs = tuple(program)
+    for kind in ([x for x in hyperparameters if x in parts], norms, slots_of(program)):
+        yield from (Edit(a, b, outputs, exchanged=True) for a, b in combinations(kind, 2))
+
+
+def _corrections(program: Program) -> list[Expression]:
+    """Return the bias corrections of a program: one less a power of the step number."""
+    parts = {part: None for expression in program.values() for part in parts_of(expression)}
+    found = []
+    for part in parts:
+        match part:
+            case ("subtract", 1, ("power", _, count)) if count == STEP:
+                found.append(part)
+    return found
+
+
+def _counted_from_zero(program: Program) -> Iterator[Rewritten]:
+    """Yield the program that counts from 0, and corrects nothing in the first step, where the correction would be 0."""
+    corrections = _corrections(program)
+    if corrections:
+        before = {one: ("where", ("greater", STEP, 1), _one_before(one), 1) for one in corrections}
+        yield _rewritten(program, before, "t -> t - 1, and no correction in the first step")
+
+
+def _one_before(correction: Expression) -> Expression:
+    return replaced(correction, STEP, ("subtract", STEP, 1))
+
+
+def _kept_corrected(program: Program) -> Iterator[Rewritten]:
+    """Yield the programs whose averages are kept corrected: as the step uses them, or corrected in the step again."""
+    averages = dict(averages_of(program))
+    corrected = {program[slot]: ("divide", program[slot], correction) for slot, correction in averages.items()}
+    if corrected:
+        names = " and ".join(averages)
+        uncorrected = {**program, PARAM: _without_corrections(program[PARAM])}
+        if uncorrected[PARAM] != program[PARAM]:
+            yield _rewritten(program, corrected, f"{names} kept corrected", uncorrected)
+        yield _rewritten(program, corrected, f"{names} kept corrected, and corrected again")
+
+
+def averages_of(program: Program) -> Iterator[tuple[str, Expression]]:
+    """Yield the slots that are averages with a decay, each with its bias correction."""
+    for slot in slots_of(program):
+        match program[slot]:
+            case ("add", ("multiply", str(decay), old), _) if old == slot:
+                yield slot, ("subtract", 1, ("power", decay, STEP))
+
+
+def _without_corrections(expression: Expression) -> Expression:
+    """Put 1 in the place of every bias correction."""
+    return reduce(lambda line, one: replaced(line, one, 1.0), _corrections({PARAM: expression}), expression)
+
+
+def _rewritten(
+    program: Program, changes: dict[Expression, Expression], words: str, base: Program | None = None
+) -> Rewritten:
+    """Put several expressions in the places of others, in the program or in ``base``."""
+    lines = []
+    for name, expression in (base or program).items():
+        new = expression
+        for i, old in enumerate(changes):
+            new = replaced(new, old, f"aside {i}")
+        for i, (_, other) in enumerate(changes.items()):
+            new = replaced(new, f"aside {i}", other)
+        if new != program[name]:
+            lines.append((name, new))
+    return Rewritten(tuple(lines), words)

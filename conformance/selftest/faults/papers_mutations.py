@@ -1,0 +1,143 @@
+"""Rules of the book papers with one token changed, as in `mutations`."""
+
+from __future__ import annotations
+
+from optimetry.conformance.selftest.faults.mutations import enter_mutations
+
+MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "papers.adam": (
+        ("correction_with_beta1", "v / (1 - self.beta2**t)", "v / (1 - self.beta1**t)"),
+        ("epsilon_under_the_root", "np.sqrt(corrected2) + self.epsilon", "np.sqrt(corrected2 + self.epsilon)"),
+        ("epsilon_uncorrected", "+ self.epsilon)", "+ self.epsilon / np.sqrt(1 - self.beta2**t))"),
+        ("gradient_undamped", "(1 - self.beta1) * grad", "grad"),
+    ),
+    "papers.adamax": (
+        ("absolute_value_missing", "np.abs(grad)", "grad"),
+        ("correction_missing", "lr / (1 - self.beta1**t)", "lr"),
+        ("epsilon_in_the_norm", "np.abs(grad)", "np.abs(grad) + 1e-8"),
+    ),
+    "papers.amsgrad": (
+        ("largest_never_stored", "v_max=v_max", "v_max=state.v_max"),
+        ("largest_of_the_old", "np.maximum(state.v_max, v)", "np.maximum(state.v_max, state.v)"),
+        ("corrected", "lr * quotient", "lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) * quotient"),
+    ),
+    "papers.adamw": (
+        ("decay_with_learning_rate", "+ self.weight_decay * param", "+ lr * self.weight_decay * param"),
+        ("decay_dropped", "self.weight_decay * param", "0 * param"),
+    ),
+    "papers.nadam": (
+        ("constant_decay", "mu * state.m + (1 - mu) * grad\n", "self.mu * state.m + (1 - self.mu) * grad\n"),
+        ("nu_above_the_line", "n / (1 - self.nu**t)", "self.nu * n / (1 - self.nu**t)"),
+        ("schedule_missing", "self.momentum(t), self.momentum(t + 1)", "self.mu, self.mu"),
+    ),
+    "papers.radam": (
+        ("first_moment_uncorrected", "lr * m / (1 - self.beta1**t)", "lr * m"),
+        ("no_first_steps", "v)), 1.0)", "v)), 0.0)"),
+    ),
+    "papers.adagrad": (
+        ("delta_inside", "self.delta + np.sqrt(s)", "np.sqrt(self.delta + s)"),
+        ("old_sum", "np.sqrt(s)", "np.sqrt(state.s)"),
+        ("square_missing", "np.square(grad)", "np.abs(grad)"),
+    ),
+    "papers.adadelta": (("learning_rate_dropped", "lr * step", "step"),),
+    "papers.ftrl": (
+        ("lambda2_doubled", "+ self.lambda2", "+ 2 * self.lambda2"),
+        ("beta_dropped", "self.beta + np.sqrt(n)", "np.sqrt(n)"),
+        ("sign_dropped", "np.sign(z) * self.lambda1", "0 * self.lambda1"),
+        ("whole_root", "np.sqrt(n) - np.sqrt(state.n)", "np.sqrt(n)"),
+    ),
+    "papers.lars": (
+        ("coefficient_dropped", "self.eta * quotient", "quotient"),
+        ("decay_missing_in_the_norm", "grad_norm + self.weight_decay * param_norm", "grad_norm"),
+    ),
+    "papers.lamb": (
+        ("first_moment_uncorrected", "m / (1 - self.beta1**t)", "m"),
+        ("ratio_ignored", "lr * ratio", "lr"),
+        ("norm_without_the_decay", "norm(direction)", "norm(r)"),
+        ("zero_for_an_undefined_ratio", "direction_norm, 1.0)", "direction_norm, 0.0)"),
+    ),
+    "papers.lion": (
+        ("decay_of_the_momentum", "self.beta1 * state.m + (1 - self.beta1)", "self.beta2 * state.m + (1 - self.beta2)"),
+        ("average_stored", "m=self.beta2 * state.m + (1 - self.beta2) * grad", "m=average"),
+        ("decay_without_learning_rate", "lr * (np.sign(average) + ", "(lr * np.sign(average) + "),
+        ("sign_of_the_gradient", "np.sign(average)", "np.sign(grad)"),
+        ("sign_of_zero_is_1", "np.sign(average)", "np.sign(average) + (average == 0)"),
+    ),
+    "papers.adabelief": (
+        ("about_the_old_average", "grad - m", "grad - state.m"),
+        ("epsilon_not_in_the_variance", "np.square(grad - m) + self.epsilon", "np.square(grad - m)"),
+        ("second_moment", "np.square(grad - m)", "np.square(grad)"),
+    ),
+    "papers.yogi": (
+        ("average_of_squares", "np.sign(state.v - square) * square", "(state.v - square)"),
+        ("first_moment_corrected", "lr * m", "lr / (1 - self.beta1**t) * m"),
+        ("sign_of_the_moment", "np.sign(state.v - square)", "np.sign(-square)"),
+    ),
+    "papers.novograd": (
+        ("second_moment_from_zero", "v = square\n", "v = (1 - self.beta2) * square\n"),
+        ("epsilon_in_the_first_step", "quotient(grad, np.sqrt(v))", "grad / (np.sqrt(v) + self.epsilon)"),
+        ("gradient_damped", "self.beta1 * state.m + (grad", "self.beta1 * state.m + (1 - self.beta1) * (grad"),
+        ("moment_never_stored", "v=v", "v=square"),
+    ),
+    "papers.adan": (
+        ("change_from_zero", " if t > 2 else change", ""),
+        ("weights_of_the_other_end", "grad + (1 - self.beta2) * change", "grad + self.beta2 * change"),
+        (
+            "decay_as_of_adamw",
+            "(param - step) / (1 + self.weight_decay * lr)",
+            "(1 - self.weight_decay * lr) * param - step",
+        ),
+        ("change_not_in_the_step", "(m + (1 - self.beta2) * v)", "m"),
+    ),
+    "papers.signum": (
+        ("momentum_ignored", "self.beta * state.m", "0 * state.m"),
+        ("sign_missing", "np.sign(m)", "m"),
+        ("momentum_of_signs", "(1 - self.beta) * grad", "(1 - self.beta) * np.sign(grad)"),
+        ("sign_of_zero_is_1", "np.sign(m)", "np.sign(m) + (m == 0)"),
+    ),
+}
+"""For each rule: a name, what stands in the rule's source, and what stands there instead."""
+
+COMPUTES = {
+    "papers.adamw_decay_dropped": "weight_decay = 0 whatever is given",
+    "papers.adadelta_learning_rate_dropped": "learning_rate = 1 whatever is given",
+    "papers.ftrl_beta_dropped": "beta = 0 whatever is given",
+    "papers.lars_coefficient_dropped": "eta = 1 whatever is given",
+    "papers.lion_sign_of_the_gradient": "beta1 = 0 whatever is given",
+    "papers.signum_momentum_ignored": "beta = 0 whatever is given",
+}
+"""The mutations that are the documented rule with other hyperparameters: which."""
+
+ELSEWHERE = {
+    "papers.adam_epsilon_under_the_root": "adam:scaled_epsilon_inside",
+    "papers.adam_epsilon_uncorrected": "adam",
+    "papers.adamax_epsilon_in_the_norm": "torch.adamax",
+    "papers.adamw_decay_with_learning_rate": "torch.adamw",
+    "papers.nadam_constant_decay": "torch.nadam",
+    "papers.adagrad_delta_inside": "adagrad:epsilon_inside",
+    "papers.lamb_ratio_ignored": "torch.adamw",
+    "papers.yogi_average_of_squares": "adam:uncorrected",
+}
+"""The mutations that are a rule of another book, or a dialect of one: which."""
+
+NOT_FOUND = (
+    "papers.amsgrad_corrected",
+    "papers.nadam_schedule_missing",
+    "papers.lamb_norm_without_the_decay",
+    "papers.novograd_second_moment_from_zero",
+    "papers.novograd_epsilon_in_the_first_step",
+    "papers.novograd_gradient_damped",
+    "papers.novograd_moment_never_stored",
+    "papers.adan_change_from_zero",
+    "papers.adan_decay_as_of_adamw",
+)
+"""No single edit of the traced formula: two places, or one step alone."""
+
+OUTCOMES = {
+    **dict.fromkeys(NOT_FOUND, "diverges"),
+    **{name: f"dialect: {rule}" for name, rule in ELSEWHERE.items()},
+    "papers.amsgrad_largest_never_stored": "diverges: documented, but starts v_max anew in every step",
+}
+"""The outcomes of mutations that are no edit that the search finds."""
+
+enter_mutations(MUTATIONS, {}, COMPUTES, OUTCOMES)

@@ -1,0 +1,88 @@
+"""Times targets beside our accelerated backend and the touch limit, all of them in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from optimetry.accelerated.benchmarks.measuring import LR, Row, hyper_of, inputs, measure
+from optimetry.accelerated.devices.host import HOST
+from optimetry.accelerated.kernels import offered
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.peers import Step, names, steps_of
+from optimetry.conformance.targets.protocol import Hyper, engine_name, engines_of
+from optimetry.reference.rule import rule_named
+
+__all__ = ["HOST_ENGINES", "Row", "Timed", "has_kernel", "timed"]
+
+HOST_ENGINES = HOST.engines
+"""What our own contenders are called in rows."""
+
+
+class Timed:
+    """A target to time.
+
+    A framework that benchmarks know steps in place, on arrays of its own. Any other target steps as it is judged: it
+    takes arrays and returns arrays, and what that costs it is part of its time.
+
+    Args:
+        spec: the target, as `load_target` takes it.
+
+    Attributes:
+        name: its name and version.
+        in_place: whether it steps on arrays of its own.
+
+    Raises:
+        TargetError: it cannot be loaded.
+    """
+
+    def __init__(self, spec: str) -> None:
+        self._target = load_target(spec)
+        self.name = f"{self._target.name} {self._target.version}"
+        self.in_place = spec in names()
+        self._spec = spec
+
+    def steps(
+        self, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
+    ) -> Iterator[tuple[str, Step]]:
+        """Yield a step of each of its engines that offers a rule; arguments are those of `peers`."""
+        yield from (steps_of(self._spec) if self.in_place else self._as_judged)(rule, hyper, parameters, grads, lr)
+
+    def _as_judged(
+        self, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
+    ) -> Iterator[tuple[str, Step]]:
+        for engine in engines_of(self._target):
+            ask = getattr(engine, "unsupported", None)
+            if ask is None or ask(rule, hyper, grads[0].dtype.name) is None:
+                run = engine.start(rule, dict(hyper), [array.copy() for array in parameters])
+                name = f"{self._target.name} {engine_name(engine)}".removesuffix(" default")
+                yield name, partial(run.step, [grad.copy() for grad in grads], lr)
+
+
+def has_kernel(rule: str) -> bool:
+    """Return whether a rule or wrapper is one that our backend has a kernel for, beside which it can be timed."""
+    return rule in offered()
+
+
+def timed(targets: Sequence[Timed], rule: str, dtype: str, tensors: int, elements: int, seconds: float) -> list[Row]:
+    """Time targets on one rule beside our engines and the touch limit; empty where none of them offers it.
+
+    Args:
+        targets: what is timed.
+        rule: one that has a kernel.
+        dtype: of the parameters.
+        tensors: how many parameters.
+        elements: of each of them.
+        seconds: about how long all contenders take together.
+    """
+
+    def steps(*arguments: Any) -> Iterator[tuple[str, Step]]:
+        for target in targets:
+            yield from target.steps(*arguments)
+
+    hyper = rule_named(rule).of(hyper_of(rule)).hyper()
+    if not any(True for _ in steps(rule, hyper, *inputs(dtype, 1, 1), LR)):
+        return []
+    return measure(rule, dtype, tensors, elements, seconds=seconds, others=steps)

@@ -1,0 +1,170 @@
+"""A target that is a program: asked by the protocol's messages, it stands where a target of this process stands.
+
+The judge asks whether a run is offered before it asks for the run. A program is asked once for both: its answer to the
+question is kept, and is the answer to the run that follows.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Self
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.harness.messages import elements, rows
+from optimetry.conformance.harness.program import Program, number, wire
+from optimetry.conformance.harness.python_harness import AVERAGE, LIMITS, RULE, encoded
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.names import not_among
+from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.targets.connection import Connection, Unoffered
+from optimetry.conformance.targets.limits import hold_limits
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.session import STRETCH, Guard, kind_of
+from optimetry.conformance.targets.stateful import Replayed, begun, fed
+from optimetry.reference.errors import TargetError, TargetFault
+
+
+class ProgramTarget:
+    """One engine of a target that is a program.
+
+    Attributes:
+        connection: the conversation, which all engines share.
+        name: the target's.
+        version: the target's.
+        engine: the engine's.
+        stateful: whether runs can be fed step by step.
+    """
+
+    cannot: Sequence[str]
+    pinned: Mapping[str, Mapping[str, Any]]
+    at_most: Mapping[str, Mapping[str, Any]]
+    dtypes: Sequence[str]
+
+    def __init__(self, connection: Connection, engine: str | None = None) -> None:
+        hello = connection.hello
+        self.connection, self.engine = connection, engine or _engines(hello)[0]
+        self.name, self.version = hello["name"], hello["version"]
+        self.stateful = bool(hello.get("stateful", False))
+        self._answered: tuple[Case, Array | TargetFault] | None = None
+        for name, value in {**hello, **hello.get("limits", {}).get(self.engine, {})}.items():
+            if name in LIMITS:
+                setattr(self, name, value)
+
+    @classmethod
+    def started(cls, program: Program, guard: Guard, spec: str | None = None) -> Self:
+        """Start a program, which error texts call ``spec``, and ask what it is.
+
+        Raises:
+            TargetError: it cannot be started, or what it says of itself is wrong; the text says what.
+        """
+        spec = shlex.join(program.command) if spec is None else spec
+        target = cls(Connection(program, guard, spec))
+        for optimizer, dtypes in target.connection.hello.get("optimizers", {}).items():
+            if optimizer not in SUBJECTS:
+                raise TargetError(f"target {spec}: optimizers: {not_among('optimizer', optimizer, SUBJECTS)}")
+            for dtype in dtypes:
+                if dtype not in FORMATS:
+                    raise TargetError(f"target {spec}: optimizers: {optimizer}: {not_among('dtype', dtype, FORMATS)}")
+        for engine in target.engines():
+            hold_limits(engine, spec)
+        return target
+
+    def engines(self) -> Sequence[Self]:
+        """Return one target for each implementation."""
+        return [type(self)(self.connection, engine) for engine in _engines(self.connection.hello)]
+
+    def not_run(self) -> Mapping[str, str]:
+        """Return the engines that cannot run here, with reasons."""
+        return dict(self.connection.hello.get("not_run", {}))
+
+    def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
+        """Return why an optimizer or dtype is not among those that the program lists; None where it is, or none are."""
+        if not self.stateful and kind_of(optimizer) == AVERAGE:
+            return f"{self.name} has no stateful session, which averages need"
+        listed = self.connection.hello.get("optimizers")
+        if listed is None:
+            return None
+        if optimizer not in listed:
+            return f"{self.name} does not list {optimizer}"
+        offered = listed[optimizer]
+        return (
+            None if dtype in offered else f"{self.name} offers {optimizer} in {', '.join(offered) or 'no dtype'} only"
+        )
+
+    def declines(self, case: Case) -> str | None:
+        """Return why a run is not offered; where it is, its outcome is kept for `run_whole`."""
+        if self._answered is None or self._answered[0] is not case:
+            try:
+                self._answered = case, self._run(case, ())
+            except Unoffered as reason:
+                return str(reason)
+            except TargetFault as fault:
+                self._answered = case, fault
+        return None
+
+    def run_whole(self, case: Case, fresh: Sequence[int]) -> Array:
+        """Play a case in one message, and return the parameters after each step.
+
+        Raises:
+            TargetFault: what the program answers is not that, or it does not answer.
+        """
+        if self._answered is not None and self._answered[0] is case and not fresh:
+            outcome, self._answered = self._answered[1], None
+            if isinstance(outcome, TargetFault):
+                raise outcome
+            return outcome
+        try:
+            return self._run(case, fresh)
+        except Unoffered as reason:
+            raise TargetFault(f"did not run what it offers: {reason}") from None
+
+    def _run(self, case: Case, fresh: Sequence[int]) -> Array:
+        begin = {"do": "run", "engine": self.engine, **({"fresh": list(fresh)} if fresh else {})}
+        line = wire(begin)[:-2] + b"," + body(case)  # two objects become one
+        steps = len(case.grads)
+        answer = self.connection.ask_line("run", line, case.parameters, steps, max(-(-steps // STRETCH), 1))
+        found = elements(rows(answer, steps, "run"), case.parameters)
+        return np.frombuffer(found, case.form.dtype).reshape(steps, case.size).copy()
+
+    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Any:
+        """Begin a run that is fed step by step; where the program has no such runs, each step plays all again."""
+        dtype = parameters[0].dtype.name if parameters else "float32"
+        begin = {"do": "start" if self.stateful else "run", "engine": self.engine}
+        request = begin | beginning(optimizer, hyper, parameters, dtype)
+        kept = [param.copy() for param in parameters]
+        return (begun if self.stateful else Replayed)(self.connection, request, kept)
+
+    start_wrapper = start
+
+
+def beginning(optimizer: str, hyper: Hyper, parameters: Sequence[Array], dtype: str) -> dict[str, Any]:
+    """Return what a request says of the run that it begins."""
+    kind = kind_of(optimizer)
+    return {
+        "optimizer": optimizer,
+        **({} if kind == RULE else {"kind": kind}),
+        "dtype": dtype,
+        "hyper": {name: number(value) for name, value in hyper.items()},
+        "parameters": [encoded(param) for param in parameters],
+    }
+
+
+@lru_cache(maxsize=8)
+def body(case: Case) -> bytes:
+    """Return a case as it is sent, from its second brace on: engines in turn and laws ask for the same runs."""
+    begin = beginning(case.optimizer, case.hyper, case.parameters, case.dtype)
+    return wire({**begin, "steps": steps_of(case)})[1:]
+
+
+def steps_of(case: Case) -> list[dict[str, Any]]:
+    """Return the steps of a case as they are sent."""
+    return [{"grads": fed(grads), "learning_rate": number(rate)} for grads, rate in case.steps]
+
+
+def _engines(hello: Mapping[str, Any]) -> Sequence[str]:
+    return hello.get("engines") or ["default"]

@@ -1,0 +1,122 @@
+"""Runs of a target program that are fed step by step, so that they can interleave, be saved and be resumed."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.harness.messages import arrays, member, rows
+from optimetry.conformance.harness.program import number
+from optimetry.conformance.harness.python_harness import encoded, what_is_wrong
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.connection import Connection
+from optimetry.reference.errors import TargetFault
+
+
+def fed(grads: Sequence[Array | None]) -> list[dict[str, Any] | None]:
+    """Return the gradients of a step as they are sent."""
+    return [None if grad is None else encoded(grad) for grad in grads]
+
+
+def arrays_like(row: Any, parameters: Sequence[Array], what: str) -> list[Array]:
+    """Return the arrays of a list of messages, which must be like the parameters."""
+    after = arrays(row, what)
+    wrong = what_is_wrong(after, parameters)
+    if wrong:
+        raise TargetFault(f"{what} {wrong}")
+    return after
+
+
+def begun(connection: Connection, request: Mapping[str, Any], parameters: Sequence[Array]) -> RunByMessages:
+    """Begin a run that is fed step by step."""
+    number_of_run = connection.next_run()
+    answer = connection.ask({**request, "run": number_of_run})
+    resumable = bool(answer.get("resumable", False))
+    run = (Resumable if resumable else RunByMessages)(connection, number_of_run, parameters)
+    run.hold(answer, "start")
+    return run
+
+
+class RunByMessages:
+    """One run, known to the program by its number.
+
+    Raises:
+        TargetFault: in every method, as the program's answer is not what was asked for, or does not come.
+    """
+
+    def __init__(self, connection: Connection, number_of_run: int, parameters: Sequence[Array]) -> None:
+        self.connection, self.number, self.parameters = connection, number_of_run, parameters
+        self._started = connection.program.starts
+        weakref.finalize(self, connection.finished.append, number_of_run)
+
+    def hold(self, answer: Mapping[str, Any], do: str) -> None:
+        """Check that an answer is about this run."""
+        if answer.get("run") != self.number:
+            raise TargetFault(f"answered `{do}` of run {self.number} with run = {answer.get('run')!r}")
+
+    def _ask(self, do: str, **more: Any) -> Any:
+        if self.connection.program.starts != self._started or not self.connection.program.running:
+            raise TargetFault("its process ended while this run was under way")
+        answer = self.connection.ask({"do": do, "run": self.number, **more}, self.parameters)
+        self.hold(answer, do)
+        return answer
+
+    def _after(self, do: str, **more: Any) -> list[Array]:
+        return arrays_like(member(self._ask(do, **more), "after", do), self.parameters, f"`{do}` returned")
+
+    def step(self, grads: Sequence[Array | None], learning_rate: float) -> list[Array]:
+        """Feed one more step."""
+        return self._after("step", grads=fed(grads), learning_rate=number(learning_rate))
+
+    def transform(self, grads: Sequence[Array | None]) -> list[Array]:
+        """Feed a wrapper of gradients."""
+        return self.step(grads, 1.0)
+
+    def update(self, parameters: Sequence[Array | None]) -> None:
+        """Feed an average."""
+        self._ask("update", grads=fed(parameters))
+
+    def apply(self) -> list[Array]:
+        """Put averages into the parameters."""
+        return self._after("apply")
+
+    def restore(self) -> list[Array]:
+        """Bring back what `apply` has replaced."""
+        return self._after("restore")
+
+
+class Resumable(RunByMessages):
+    """A run that can be saved and resumed."""
+
+    def state(self) -> dict[str, list[Array]]:
+        """Return the state."""
+        state = member(self._ask("state"), "state", "state")
+        if not isinstance(state, Mapping):
+            raise TargetFault(f"`state` returned a {type(state).__name__}, must be an object of lists of arrays")
+        return {slot: arrays(held, f"`state` returned {slot}:") for slot, held in state.items()}
+
+    def load(self, state: Mapping[str, Sequence[Array]]) -> None:
+        """Continue from a state."""
+        self._ask("load", state={slot: [encoded(np.asarray(held)) for held in kept] for slot, kept in state.items()})
+
+
+class Replayed:
+    """A run of a program without stateful session: every step plays the run again from its first."""
+
+    def __init__(self, connection: Connection, request: Mapping[str, Any], parameters: Sequence[Array]) -> None:
+        self.connection, self.request, self.parameters = connection, request, parameters
+        self.steps: list[dict[str, Any]] = []
+
+    def step(self, grads: Sequence[Array | None], learning_rate: float) -> list[Array]:
+        """Return the parameters after one more step."""
+        self.steps.append({"grads": fed(grads), "learning_rate": number(learning_rate)})
+        answer = self.connection.ask({**self.request, "steps": self.steps}, self.parameters, len(self.steps))
+        last = rows(answer, len(self.steps), "run")[-1]
+        return arrays_like(last, self.parameters, f"step {len(self.steps)} returned")
+
+    def transform(self, grads: Sequence[Array | None]) -> list[Array]:
+        """Return what a wrapper gives for one more step."""
+        return self.step(grads, 1.0)

@@ -1,0 +1,20 @@
+"""Puts into words how a rule is computed where it is not operation by operation in the arrays' own precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+WAYS = {
+    "flushes_subnormals": "flushes subnormals",
+    "incremental_moments": "moments formed as increments",
+    "float32": "{} in float32",
+    "float32_in_some_uses": "{} in float32 in some uses",
+}
+"""The entries of `Computes.arithmetic` in words; braces stand for the numbers that one is about."""
+
+
+def described(way: Any) -> str:
+    """One entry of `Computes.arithmetic` in words."""
+    if not isinstance(way, dict):
+        return WAYS.get(way, str(way))
+    return "; ".join(WAYS.get(name, name + ": {}").format(", ".join(numbers)) for name, numbers in way.items())

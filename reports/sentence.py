@@ -1,0 +1,62 @@
+"""Says in one sentence what verdicts on a target come to, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from optimetry.reports.results import Outcome, Verdict
+
+SAID: dict[Outcome, tuple[str, str]] = {
+    "diverges": ("computes no known rule", "compute no known rule"),
+    "error": ("ended with an error", "ended with errors"),
+    "dialect": ("computes another rule", "compute other rules"),
+    "imprecise": ("is less precise than its dtype", "are less precise than their dtype"),
+}
+"""What is said of one rule and of several, the most telling outcome first."""
+
+SHOWN = 6
+"""Names of rules that are listed before the rest is counted."""
+
+
+def sentence(target: str, verdicts: Sequence[Verdict]) -> str:
+    """Say how many rules a target computes as documented, and of each other rule the worst that is said of it.
+
+    A rule whose worst is not said of every dtype and engine is that *in part*. Empty where nothing judged is offered.
+    """
+    found: dict[str, list[Outcome]] = {}
+    for verdict in verdicts:
+        if verdict.verdict != "unsupported":
+            found.setdefault(verdict.optimizer, []).append(verdict.verdict)
+    if not found:
+        return ""
+    others: dict[Outcome, list[str]] = {}
+    for name, outcomes in found.items():
+        worst = next((outcome for outcome in SAID if outcome in outcomes), None)
+        if worst is not None:
+            others.setdefault(worst, []).append(name if set(outcomes) == {worst} else f"{name} (in part)")
+    good = len(found) - sum(map(len, others.values()))
+    if good == len(found):
+        return f"{target} computes {'all ' * (good > 1)}{_rules(good)} as documented."
+    parts = [f"{target} computes {good or 'none'} of {_rules(len(found))} as documented"]
+    parts += [f"{_listed(others[one])} {SAID[one][len(others[one]) > 1]}" for one in SAID if one in others]
+    return "; ".join(parts) + "."
+
+
+def next_step(verdicts: Sequence[Verdict]) -> str | None:
+    """Return the rule to look at first, None where all is well: what is unexplained comes before what has a name."""
+    for outcome in ("diverges", "dialect", "imprecise"):
+        for verdict in verdicts:
+            if verdict.verdict == outcome:
+                return verdict.optimizer
+    return None
+
+
+def _rules(count: int) -> str:
+    return f"{count} rule{'s' * (count != 1)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > SHOWN:
+        return f"{', '.join(names[: SHOWN - 1])} and {len(names) - SHOWN + 1} more"
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,68 @@
+"""Writes the site: every page from its template, and the style and the script that all of them use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from optimetry.reports.results import Results, ResultsError
+from optimetry.reports.site import mathml
+from optimetry.reports.site.contents import Contents
+from optimetry.reports.site.words import FILTERS
+
+STATIC = ("style.css", "site.js")
+
+
+class MissingSiteError(ResultsError):
+    """What pages are made with is not installed."""
+
+
+def build(results: Sequence[Results], folder: Path) -> list[Path]:
+    """Write the site into a folder, which is made if need be, and return the files written, ``index.html`` first.
+
+    Everything is read from the results; nothing of them reaches a page unescaped, and texts are cut at a limit.
+
+    Raises:
+        MissingSiteError: Jinja2 or latex2mathml is not installed.
+        OSError: a file cannot be written.
+        ResultsError: two results, or two verdicts of one, are about the same thing.
+    """
+    contents = Contents.of(results)
+    environment = _environment()
+    pages = {"index.html": environment.get_template("matrix.html").render(site=contents, root="")}
+    for rule in contents.rules:
+        template = environment.get_template("rule.html")
+        pages[rule.file] = template.render(site=contents, rule=rule, root="../")
+    for target in contents.targets:
+        template = environment.get_template("target.html")
+        pages[target.file] = template.render(site=contents, target=target, root="../")
+    texts = pages | {name: _ours("static", name).read_text("utf-8") for name in STATIC}
+    for name, text in texts.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="\n")
+    return [folder / name for name in texts]
+
+
+def _environment() -> Any:
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingSiteError(f"--site needs {error.name}: pip install 'optimetry[site]'") from error
+    mathml.check()
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: _ours("templates", name).read_text("utf-8")),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= FILTERS
+    return environment
+
+
+def _ours(folder: str, name: str) -> Traversable:
+    return resources.files("optimetry.reports.site") / folder / name

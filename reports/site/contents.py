@@ -1,0 +1,191 @@
+"""Arranges results by page: the matrix, the rules, the targets, and what changed from one version to the next."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from optimetry.reports.document import Document
+from optimetry.reports.matrix import Statement, statements
+from optimetry.reports.results import OUTCOMES, Header, Outcome, Results, ResultsError, Verdict
+
+
+@dataclass(frozen=True)
+class Target:
+    """One version of a target.
+
+    Attributes:
+        header: how it was judged.
+        verdicts: what came out, in the order of the results.
+        file: its page.
+        others: the other versions of the same target, each with what changed.
+    """
+
+    header: Header
+    verdicts: list[Verdict]
+    file: str
+    others: list[Change] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Its name and version."""
+        return f"{self.header.target} {self.header.target_version}"
+
+    @property
+    def counts(self) -> list[tuple[Outcome, int]]:
+        """How many verdicts there are of each outcome that occurs."""
+        counts = Counter(verdict.verdict for verdict in self.verdicts)
+        return [(outcome, counts[outcome]) for outcome in OUTCOMES if counts[outcome]]
+
+    def about(self, rule: str) -> list[Statement]:
+        """Return what is said of one rule."""
+        return statements(verdict for verdict in self.verdicts if verdict.optimizer == rule)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What differs from another version of a target.
+
+    Attributes:
+        than: that version.
+        verdicts: pairs of verdicts on the same thing, there and here, that do not say the same; None where one of them
+            has none.
+    """
+
+    than: Target
+    verdicts: list[tuple[Verdict | None, Verdict | None]]
+
+
+@dataclass(frozen=True)
+class RuleContents:
+    """One rule.
+
+    Attributes:
+        name: its name.
+        book: whose document it is.
+        document: what that says, where the results have it.
+        file: its page.
+        columns: what is said of it, for each target.
+    """
+
+    name: str
+    book: str
+    document: Document | None
+    file: str
+    columns: list[tuple[Target, list[Statement]]]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All pages.
+
+    Attributes:
+        rules: every rule that was judged, in the order of the results.
+        targets: every version of every target.
+    """
+
+    rules: list[RuleContents]
+    targets: list[Target]
+
+    @classmethod
+    def of(cls, results: Sequence[Results]) -> Contents:
+        """Arrange results.
+
+        Raises:
+            ResultsError: two of them, or two verdicts of one, are about the same thing.
+        """
+        _check_distinct(results)
+        files = _Files()
+        targets = [
+            Target(each.header, each.verdicts, files.named("target", each.header.target, each.header.target_version))
+            for each in results
+        ]
+        for target in targets:
+            others = [one for one in targets if one.header.target == target.header.target and one is not target]
+            target.others.extend(Change(one, _changes(one, target)) for one in others)
+        documents = {document.optimizer: document for each in results for document in each.documents}
+        books = {verdict.optimizer: verdict.book for each in results for verdict in each.verdicts}
+        rules = [
+            RuleContents(
+                name,
+                book,
+                documents.get(name),
+                files.named("rule", name),
+                [(target, target.about(name)) for target in targets],
+            )
+            for name, book in books.items()
+        ]
+        return cls(rules, targets)
+
+    @property
+    def books(self) -> list[str]:
+        """The books of the rules."""
+        return list(dict.fromkeys(rule.book for rule in self.rules))
+
+    @property
+    def dtypes(self) -> list[str]:
+        """The dtypes of the verdicts."""
+        return self._values("dtype")
+
+    @property
+    def engines(self) -> list[str]:
+        """The engines of the verdicts."""
+        return self._values("engine")
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """The outcomes that occur, from good to bad."""
+        occurring = self._values("verdict")
+        return [outcome for outcome in OUTCOMES if outcome in occurring]
+
+    def _values(self, attribute: str) -> list[str]:
+        return list(dict.fromkeys(getattr(verdict, attribute) for one in self.targets for verdict in one.verdicts))
+
+
+def _check_distinct(results: Sequence[Results]) -> None:
+    twice = _first_twice((each.header.target, each.header.target_version) for each in results)
+    if twice:
+        raise ResultsError(f"two results of {' '.join(twice)}, must be one of each version of a target")
+    for each in results:
+        twice = _first_twice(map(_what, each.verdicts))
+        if twice:
+            name = f"{each.header.target} {each.header.target_version}"
+            raise ResultsError(f"{name}: two verdicts on {' '.join(twice)}, must be one of each engine and dtype")
+
+
+def _what(verdict: Verdict) -> tuple[str, ...]:
+    return verdict.optimizer, verdict.dtype, verdict.engine
+
+
+def _first_twice(keys: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
+    return next((key for key, count in Counter(keys).items() if count > 1), None)
+
+
+def _changes(before: Target, after: Target) -> list[tuple[Verdict | None, Verdict | None]]:
+    there, here = ({_what(verdict): verdict for verdict in one.verdicts} for one in (before, after))
+    pairs = [(there.get(key), here.get(key)) for key in dict.fromkeys([*there, *here])]
+    return [(old, new) for old, new in pairs if _said(old) != _said(new)]
+
+
+def _said(verdict: Verdict | None) -> object:
+    return verdict and (verdict.verdict, verdict.computes)
+
+
+class _Files:
+    """Names files: the same results always have the same links, and none leaves the folder of the site."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def named(self, folder: str, *names: str) -> str:
+        """Return a new path in a folder, of letters, digits, points, dashes and underscores."""
+        words = (re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:80] for name in names)
+        stem = "-".join(word for word in words if word) or "unnamed"
+        number, path = 1, f"{folder}/{stem}.html"
+        while path.lower() in self._taken:
+            number += 1
+            path = f"{folder}/{stem}-{number}.html"
+        self._taken.add(path.lower())
+        return path

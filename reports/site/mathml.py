@@ -1,0 +1,51 @@
+"""Renders LaTeX as MathML, which browsers show without a script; what a stranger writes there stays harmless."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from optimetry.reports.results import ResultsError
+
+NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
+KEPT = ("display", "stretchy", "fence", "form", "mathvariant", "accent", "movablelimits", "width", "columnalign")
+"""Attributes that say how a formula looks. Others, such as ``href``, are left out."""
+
+LONGEST = 2000
+"""Characters of LaTeX that are rendered; a longer text is none of our documents'."""
+
+
+def check() -> None:
+    """Make sure that formulas can be rendered.
+
+    Raises:
+        ResultsError: latex2mathml is not installed.
+    """
+    try:
+        import latex2mathml.converter  # noqa: F401
+    except ImportError as error:
+        raise ResultsError(f"--site needs {error.name}: pip install 'optimetry[site]'") from error
+
+
+def mathml(latex: str, display: str = "block") -> str | None:
+    """Return a formula as MathML, or None where it cannot be rendered."""
+    from latex2mathml.converter import convert
+
+    if len(latex) > LONGEST:
+        return None
+    try:
+        tree = ET.fromstring(convert(latex, display=display))
+    except Exception:  # what it raises for text that is no LaTeX is not documented
+        return None
+    return ET.tostring(_harmless(tree), encoding="unicode")
+
+
+def _harmless(element: Any) -> Any:
+    """Keep what MathML has for presentation, in its namespace by default."""
+    element.tag = element.tag.removeprefix(NAMESPACE)
+    attributes = {name: value for name, value in element.attrib.items() if name in KEPT}
+    element.attrib.clear()
+    element.attrib.update(attributes)
+    for child in element:
+        _harmless(child)
+    return element

@@ -1,0 +1,89 @@
+"""The words, signs and pieces of text that templates are made of."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from optimetry.reports.results import Outcome
+from optimetry.reports.site.mathml import mathml
+from optimetry.reports.tables import number, percent
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+SIGNS: dict[Outcome, str] = {
+    "conforms": "\N{CHECK MARK}",
+    "imprecise": "\N{ALMOST EQUAL TO}",
+    "dialect": "\N{WHITE DIAMOND}",
+    "diverges": "\N{BALLOT X}",
+    "unsupported": "\N{EN DASH}",
+    "error": "!",
+}
+"""The shape of each outcome: a colour alone says nothing to many readers, and nothing on paper."""
+
+MEANINGS: dict[Outcome, str] = {
+    "conforms": "computes the documented rule, to the last rounding error",
+    "imprecise": "computes the documented rule with less precision than the dtype promises",
+    "dialect": "computes exactly one other rule, which has a name",
+    "diverges": "computes no rule that is known or was found",
+    "unsupported": "does not offer the rule",
+    "error": "raised an error, hung, or returned what is no result",
+}
+
+LONGEST = 4000
+"""Characters of one text that a page shows."""
+
+
+def limited(text: str, longest: int = LONGEST) -> str:
+    """Cut a text that is too long for a page, and say so."""
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]} \N{HORIZONTAL ELLIPSIS} ({len(text) - longest} more characters in the results file)"
+
+
+def rendered(latex: str) -> Markup:
+    """Render a formula on lines of its own; one that cannot be rendered is shown as LaTeX."""
+    from markupsafe import Markup, escape
+
+    made = mathml(latex)
+    return Markup(made) if made else Markup("<code>{}</code>").format(escape(limited(latex)))
+
+
+def prose(text: str) -> Markup:
+    """Render sentences of reStructuredText: formulas and code inside them, all else as plain text."""
+    from markupsafe import Markup, escape
+
+    pieces = [Markup("")]
+    for formula, code, plain in re.findall(r":math:`([^`]*)`|``([^`]*)``|([^:`]+|.)", limited(text), re.DOTALL):
+        made = mathml(formula, "inline") if formula else None
+        if made:
+            pieces.append(Markup(made))
+        elif formula or code:
+            pieces.append(Markup("<code>{}</code>").format(formula or code))
+        else:
+            pieces.append(escape(plain))
+    return Markup("").join(pieces)
+
+
+def ratio(share: float | None) -> str:
+    """Write an error ratio in words: what it is of the rounding bound."""
+    if share is None:
+        return number(None)
+    if share == sys.float_info.max:
+        return "beyond any bound"
+    return f"{number(share)} of the bound" if share <= 2 else f"{number(share)} times the bound"
+
+
+FILTERS = {
+    "limited": limited,
+    "meaning": MEANINGS.__getitem__,
+    "number": number,
+    "percent": percent,
+    "prose": prose,
+    "ratio": ratio,
+    "rendered": rendered,
+    "sign": SIGNS.__getitem__,
+}
+"""What templates call by these names."""

@@ -1,0 +1,79 @@
+"""`optimetry bench`: what is timed beside what, and what is refused. No time is asserted."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from optimetry.conformance.commands.bench import size_of, table
+from optimetry.conformance.targets.accelerated.timing import Row
+from optimetry.reference.errors import UsageError
+
+pytestmark = pytest.mark.usefixtures("miniatures")
+
+QUICK = ("--optimizer", "sgd", "--size", "1e2", "--seconds", "0.001")
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch):
+    monkeypatch.setattr("optimetry.accelerated.benchmarks.rounds.PAUSE", 0)
+
+
+def test_a_target_of_ones_own_is_timed_beside_ours_and_memory(optimetry, tmp_path):
+    status, out, err = optimetry("bench", "miniatures:Correct", *QUICK, "--out", str(tmp_path))
+    assert (status, err) == (0, "")
+    assert out.startswith("miniature 1.0 takes and returns arrays, which is part of its time.\n")
+    rows = [json.loads(line) for line in (tmp_path / "speed.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {row["contender"] for row in rows} == {"touch", "numba", "numpy", "miniature"}
+    for row in rows:
+        assert {name: row[name] for name in ("kind", "rule", "tensors", "elements")} == {
+            "kind": "speed",
+            "rule": "sgd",
+            "tensors": 1,
+            "elements": 100,
+        }
+        assert row["nanoseconds"] > 0
+        assert row["bytes"] == 12
+    assert "accelerated numba" in out
+    assert f"written: {tmp_path / 'speed.jsonl'}" in out
+
+
+def test_a_framework_steps_in_place(optimetry):
+    pytest.importorskip("torch")
+    status, out, _ = optimetry("bench", "torch", *QUICK, "--book", "torch")
+    assert status == 0
+    assert " steps on arrays of its own." in out
+    assert "torch.sgd" in out
+    assert "torch fused" in out
+
+
+def test_what_is_not_offered_is_no_row(optimetry):
+    status, out, _ = optimetry("bench", "miniatures:Correct", "--optimizer", "l1_decay")
+    assert status == 1
+    assert "none of the rules asked for is offered" in out
+
+
+@pytest.mark.parametrize("text", ["0", "1.5", "-1", "1e", "e6", "1e99", "many"])
+def test_a_size_that_is_none(text):
+    with pytest.raises(UsageError, match="--size = "):
+        size_of(text)
+
+
+def test_sizes():
+    assert [size_of(text) for text in ("7", "1e6", "25e2")] == [7, 1_000_000, 2500]
+
+
+def test_a_table_compares_with_the_limit_and_with_ours():
+    def row(contender, nanoseconds, share):
+        size = {"rule": "sgd", "dtype": "float32", "tensors": 2, "elements": 1000}
+        figures = {"nanoseconds": nanoseconds, "spread": 0.02, "bytes": 12, "gigabytes_per_second": 12 / nanoseconds}
+        return Row(contender=contender, **size, **figures, touch_share=share, peer=None, peer_ratio=None)
+
+    text = table([row("mine", 4.0, 0.25), row("numba", 2.0, 0.5), row("touch", 1.0, 1.0)])
+    lines = [line.split() for line in text.splitlines()[2:]]
+    assert [line[5:] for line in lines] == [
+        ["touch", "1", "2%", "12", "1.00", "2.00"],
+        ["accelerated", "numba", "2", "2%", "6", "0.50", "1.00"],
+        ["mine", "4", "2%", "3", "0.25", "0.50"],
+    ]

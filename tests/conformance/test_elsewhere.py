@@ -1,0 +1,97 @@
+"""A dialect that is a rule of another book is named by it, and so is a target that nothing in its own book explains."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.commands.diagnosis_text import report
+from optimetry.conformance.judging.diagnose import diagnose
+from optimetry.conformance.naming.elsewhere import OtherRule, dialects_elsewhere, rules_elsewhere
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.books import BOOKS
+from optimetry.reference.rule import Rule
+from optimetry.reports.results import Computes, Verdict, line
+from tests.conformance.judged import verdict_of
+
+EFFORT = Effort("elsewhere", cases=8, law_cases=0)
+
+
+def computing(optimizer: str, other: str, **hyper: Any) -> Instead:
+    """A target that computes a rule of another book, given the hyperparameters that both have."""
+    known = (*rules_elsewhere(optimizer), *dialects_elsewhere(optimizer))
+    (rule,) = (x.dialect for x in known if x.name == other)
+    assert isinstance(rule, OtherRule)
+
+    def begin(documented: Any, parameters: list[Any]) -> RuleRun:
+        computed = dataclasses.replace(rule.of(documented.hyper()), **hyper)
+        assert isinstance(computed, Rule)
+        return RuleRun(computed, parameters)
+
+    return Instead(begin, optimizer)
+
+
+def judged(optimizer: str, other: str, **hyper: Any) -> Verdict:
+    return verdict_of(computing(optimizer, other, **hyper), optimizer, "float32", EFFORT)
+
+
+def test_a_dialect_is_named_by_the_books_whose_rule_it_is() -> None:
+    verdict = judged("adam", "torch.adam")
+    assert (verdict.verdict, verdict.dialect) == ("dialect", "scaled_epsilon")
+    assert verdict.computes.same_as == ["papers.adam", "torch.adam"]
+    assert str(verdict.computes) == "scaled_epsilon = papers.adam = torch.adam"
+    assert json.loads(line(verdict))["computes"]["same_as"] == ["papers.adam", "torch.adam"]
+
+
+def test_what_only_another_book_documents_has_the_name_of_that_rule() -> None:
+    verdict = judged("papers.adamw", "torch.adamw")
+    assert (verdict.verdict, verdict.dialect, verdict.computes.rule) == ("dialect", "torch.adamw", "torch.adamw")
+    assert str(verdict.computes) == "torch.adamw"
+    assert verdict.reason == "the formula of torch.adamw, as in torch.optim.AdamW (docstring)"
+
+
+def test_a_dialect_of_another_book_names_what_nothing_else_does() -> None:
+    verdict = judged("papers.adagrad", "adagrad:epsilon_inside")
+    assert (verdict.verdict, verdict.dialect) == ("dialect", "adagrad:epsilon_inside")
+    assert verdict.reason.startswith("of adagrad: w -= lr*g / sqrt(m + eps), as in optax.adagrad")
+
+
+def test_a_rule_of_another_book_with_a_hyperparameter_of_its_own_is_not_named() -> None:
+    """Its momentum decay is nothing that this target was given."""
+    assert judged("papers.radam", "torch.radam", weight_decay=0.1).computes.same_as == []
+
+
+def test_the_documented_rule_is_not_named_by_another_book() -> None:
+    verdict = judged("papers.adam", "torch.adam")
+    assert verdict.computes == Computes("documented")
+
+
+def test_names_correspond_with_their_domains() -> None:
+    known = {x.name: x.dialect for x in rules_elsewhere("papers.nadam")}
+    nadam = known["torch.nadam"]
+    assert isinstance(nadam, OtherRule)
+    assert nadam.names == {"beta1": "mu", "beta2": "nu", "eps": "epsilon", "momentum_decay": "momentum_decay"}
+    assert nadam.of({"mu": 0.5, "nu": 0.5, "epsilon": 0.1, "momentum_decay": 0.0}).hyper()["eps"] == 0.1
+    assert "papers.lion" not in {x.name for x in rules_elsewhere("adam")}, "it requires a weight decay"
+    assert "papers.adagrad" not in {x.name for x in rules_elsewhere("adagrad")}, "it has no initial value"
+    assert "papers.adagrad" in {x.name for x in rules_elsewhere("adagrad", frozenset({"initial_accumulator_value"}))}
+    assert not rules_elsewhere("clip_by_norm")
+    for name in BOOKS["papers"]:
+        assert not {x.name for x in rules_elsewhere(name)} & set(BOOKS["papers"])
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "other", "said"),
+    [
+        ("adam", "torch.adam", "ANOTHER RULE, scaled_epsilon, which is papers.adam and torch.adam"),
+        ("papers.adamw", "torch.adamw", "ANOTHER RULE, torch.adamw"),
+    ],
+)
+def test_a_diagnosis_says_which_rule_it_is(optimizer: str, other: str, said: str) -> None:
+    found = diagnose([computing(optimizer, other)], optimizer, "float32", effort=EFFORT, seed=0)
+    assert said in report("", found, 0)

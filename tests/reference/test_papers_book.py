@@ -1,0 +1,46 @@
+"""The book papers has the hyperparameters of the publications: names, order, and the defaults that they recommend."""
+
+from __future__ import annotations
+
+import pytest
+
+from optimetry.reference.books import BOOKS
+
+DECLARED = {
+    "adam": ("Kingma & Ba (2015), algorithm 1", "beta1=0.9, beta2=0.999, epsilon=1e-8"),
+    "adamax": ("Kingma & Ba (2015), algorithm 2", "beta1=0.9, beta2=0.999"),
+    "amsgrad": ("Reddi et al. (2018), algorithm 2", "beta1=None, beta2=None"),
+    "adamw": ("Loshchilov & Hutter (2019), algorithm 2", "beta1=0.9, beta2=0.999, epsilon=1e-8, weight_decay=None"),
+    "nadam": ("Dozat (2016), algorithm 2", "mu=0.99, nu=0.999, epsilon=1e-8, momentum_decay=0.004"),
+    "radam": ("Liu et al. (2020), algorithm 2", "beta1=None, beta2=None"),
+    "adagrad": ("Duchi et al. (2011), figure 1", "delta=None"),
+    "adadelta": ("Zeiler (2012), algorithm 1", "rho=0.95, epsilon=1e-6"),
+    "ftrl": ("McMahan et al. (2013), algorithm 1", "beta=1.0, lambda1=None, lambda2=None"),
+    "lars": ("You et al. (2017), algorithm 1", "momentum=0.9, weight_decay=0.0005, eta=0.001"),
+    "lamb": ("You et al. (2020), algorithm 2", "beta1=0.9, beta2=0.999, epsilon=1e-6, weight_decay=0.01"),
+    "lion": ("Chen et al. (2023), algorithm 2", "beta1=0.9, beta2=0.99, weight_decay=None"),
+    "adabelief": ("Zhuang et al. (2020), algorithm 2", "beta1=0.9, beta2=0.999, epsilon=1e-8"),
+    "yogi": ("Zaheer et al. (2018), algorithm 2", "beta1=0.9, beta2=0.999, epsilon=1e-3"),
+    "novograd": (
+        "Ginsburg et al. (2019), algorithm 1",
+        "beta1=0.95, beta2=0.98, epsilon=1e-8, weight_decay=None",
+    ),
+    "adan": ("Xie et al. (2022), algorithm 1", "beta1=0.02, beta2=0.08, beta3=0.01, epsilon=1e-8, weight_decay=None"),
+    "signum": ("Bernstein et al. (2018), algorithm 2", "beta=None"),
+}
+"""For each rule: its publication, and its hyperparameters with their defaults, None where none is recommended."""
+
+
+def test_the_book_has_these_rules() -> None:
+    assert set(BOOKS["papers"]) == {f"papers.{name}" for name in DECLARED}
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_a_rule_has_the_hyperparameters_of_its_publication_and_corners_for_each(name: str) -> None:
+    document, hyperparameters = DECLARED[name]
+    rule = BOOKS["papers"][f"papers.{name}"]
+    assert (rule.book, rule.__name__.lower()) == ("papers", name)
+    assert rule.document() == document
+    assert [(x.name, x.default) for x in rule.hyperparameters()] == list(eval(f"dict({hyperparameters})").items())
+    assert [x.name for x in rule.hyperparameters() if len(x.corners) < 2] == []
+    assert [x.name for x in rule.hyperparameters() if x.default is not None and x.default not in x.corners] == []

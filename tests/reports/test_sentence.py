@@ -1,0 +1,45 @@
+"""The one sentence behind the tables."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from optimetry.reports.results import Outcome, Verdict
+from optimetry.reports.sentence import next_step, sentence
+from tests.reports.written import ABSENT, BAD, GOOD
+
+
+def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
+    return [
+        dataclasses.replace(GOOD, optimizer=optimizer, verdict=outcome, engine=str(number))
+        for number, outcome in enumerate(outcomes)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "said", "first"),
+    [
+        ([GOOD], "torch computes 1 rule as documented.", None),
+        ([GOOD, *of("adam", "conforms", "unsupported")], "torch computes all 2 rules as documented.", None),
+        ([GOOD, BAD], "torch computes 1 of 2 rules as documented; adam computes another rule.", "adam"),
+        (
+            [*of("adam", "conforms", "imprecise"), *of("sgd", "dialect"), *of("ftrl", "dialect", "diverges")],
+            (
+                "torch computes none of 3 rules as documented; ftrl (in part) computes no known rule; "
+                "sgd computes another rule; adam (in part) is less precise than its dtype."
+            ),
+            "ftrl",
+        ),
+        (
+            [GOOD, *(one for name in "abcdefg" for one in of(name, "error"))],
+            "torch computes 1 of 8 rules as documented; a, b, c, d, e and 2 more ended with errors.",
+            None,
+        ),
+        ([ABSENT], "", None),
+    ],
+)
+def test_a_sentence_that_a_person_understands(verdicts: list[Verdict], said: str, first: str | None) -> None:
+    assert sentence("torch", verdicts) == said
+    assert next_step(verdicts) == first

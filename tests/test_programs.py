@@ -1,0 +1,65 @@
+"""The example programs of `docs/another-language.md`, and the page of the protocol, are what they say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from optimetry.conformance.commands.cli import main
+from optimetry.conformance.harness.messages import schema, violations
+from optimetry.conformance.harness.page import page
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "examples" / "programs"
+GUIDE = (ROOT / "docs" / "another-language.md").read_text(encoding="utf-8")
+
+
+def program(language: str, folder: Path) -> list[str]:
+    """Return the command of an example, compiled if need be; skip where the language is not there."""
+    if language == "JavaScript":
+        if shutil.which("node") is None:
+            pytest.skip("Node is not installed")
+        return ["node", str(EXAMPLES / "harness.js")]
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is not installed")
+    command = ["g++", "-O1", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-o", str(folder / "harness")]
+    subprocess.run([*command, str(EXAMPLES / "harness.cpp")], check=True)
+    return [str(folder / "harness")]
+
+
+@pytest.mark.parametrize(("language", "optimizers"), [("JavaScript", ["sgd", "adam"]), ("C++", ["sgd", "adagrad"])])
+def test_an_example_speaks_the_protocol_and_conforms(
+    language: str, optimizers: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = program(language, tmp_path)
+    assert main(["harness", "check", "--", *command]) == 0
+    asked = [word for name in optimizers for word in ("--optimizer", name)]
+    assert main(["check", "--effort", "quick", "--dtype", "float32", "-n", "1", *asked, "--", *command]) == 0
+    out = capsys.readouterr().out
+    assert "6 answers, all as the protocol says" in out
+    assert "2 verdicts: 2 conforms" in out
+    if language == "JavaScript":  # what the guide prints is what came
+        shown = re.findall(r"^ok +(?:run|bye).*$|^(?:adam|sgd) .*$", out, re.MULTILINE)
+        assert [line for line in shown if line not in GUIDE] == []
+
+
+def test_the_guide_shows_the_whole_example() -> None:
+    blocks = re.findall(r"^```js\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    assert "\n".join(blocks) == (EXAMPLES / "harness.js").read_text(encoding="utf-8")
+
+
+def test_the_page_of_the_protocol_is_what_the_schema_gives() -> None:
+    assert (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8") == page()
+
+
+def test_every_message_is_on_the_page_with_an_example_that_is_valid() -> None:
+    headings = set(re.findall(r"^### `(\w+)`$", page(), re.MULTILINE))
+    kinds = {each["$ref"].rpartition("/")[2] for each in schema()["oneOf"]}
+    assert headings == {kind for kind in kinds if " " not in kind} | {"unsupported", "error", "array"}
+    for kind in [*kinds, "unsupported", "error", "array"]:
+        (example,) = schema()["$defs"][kind]["examples"]
+        assert list(violations(kind, example)) == []
