@@ -54,15 +54,17 @@ class Traced(NDArrayOperatorsMixin):
         return self._made(ufunc.__name__, getattr(ufunc, method)(*map(_value, inputs), **kwargs), inputs)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
-        return self._made(func.__name__, func(*map(_value, args), **kwargs), args)
+        along = [f"axis={kwargs['axis']}"] if "axis" in kwargs else []
+        return self._made(func.__name__, func(*map(_value, args), **kwargs), args, along)
 
-    def _made(self, name: str, value: Any, operands: Any) -> Traced:
+    def _made(self, name: str, value: Any, operands: Any, along: list[str] | None = None) -> Traced:
         """What an operation gives, with a line for it; numbers made of numbers stay Python's, of any precision."""
         if not any(isinstance(_value(operand), np.ndarray | np.generic) for operand in operands):
             value = value.item()
         made = Traced(value, f"s{len(self.lines) + 1}", self.lines, self.show)
-        by_name = _written(name, [each.name if isinstance(each, Traced) else self.show(each) for each in operands])
-        in_numbers = _written(name, [self.show(_value(each)) for each in operands])
+        names = [each.name if isinstance(each, Traced) else self.show(each) for each in operands]
+        by_name = _written(name, [*names, *(along or [])])
+        in_numbers = _written(name, [*(self.show(_value(each)) for each in operands), *(along or [])])
         self.lines.append(f"{made.name} = {by_name} = {in_numbers} = {self.show(value)}")
         return made
 

@@ -46,6 +46,13 @@ def in_bfloat16(x: Any, function: Callable[[Any], Any]) -> Any:
     return function(x)
 
 
+@in_bfloat16.register
+def _(x: Working, function: Callable[[Any], Any]) -> Any:
+    """The same; float16, which has less range than bfloat16, becomes float32 for it."""
+    held = working(np.asarray(x).astype(np.float32)) if x.dtype == np.float16 else x
+    return function(held).astype(x.dtype)
+
+
 def _product(a: Any, b: Any) -> Any:
     """The product of matrices in their own dtype.
 

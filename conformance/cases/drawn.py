@@ -68,7 +68,7 @@ def shapes_of(subject: Drawn) -> Sequence[Shape]:
     return tuple(shape for shape in (*SHAPES, *(MATRICES if subject.shaped else ())) if subject.takes(shape))
 
 
-def taken(subject: Drawn, shape: Shape) -> Shape:
+def fitting(subject: Drawn, shape: Shape) -> Shape:
     """Return a shape if a subject takes it, else a matrix of about as many elements, as square as can be."""
     if subject.takes(shape):
         return shape

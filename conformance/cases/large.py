@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.drawn import SHAPES, Drawn, Shape, taken
+from optimetry.conformance.cases.drawn import SHAPES, Drawn, Shape, fitting
 from optimetry.conformance.cases.sparse import SPARSE, places
 from optimetry.conformance.cases.strategies import STEPS, Plan, Tensor, seeded_plan
 from optimetry.conformance.numerics.formats import FORMATS
@@ -105,7 +105,7 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
             missing=None,
         )
         rate = (0.01 if scale.long else 0.1) * (1.0 if subject.elementwise else 0.1)
-        shapes = [taken(subject, shape) for shape in scale.shapes]
+        shapes = [fitting(subject, shape) for shape in scale.shapes]
         plan = dataclasses.replace(
             drawn,
             hyper=drawn.hyper if scale.drawn else _defaults(subject),

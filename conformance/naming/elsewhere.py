@@ -80,7 +80,10 @@ def _others(optimizer: str, pinned: frozenset[str]) -> Iterator[tuple[Subject, d
     known = {_identity(x): x.name for x in here.hyperparameters()}
     numbers = {x.name for x in here.hyperparameters() if x.kind is not bool} - pinned
     for there in SUBJECTS.values():
-        if there.book != here.book and isinstance(here, RuleSubject) and isinstance(there, RuleSubject):
+        rules = isinstance(here, RuleSubject) and isinstance(there, RuleSubject)
+        if (
+            rules and there.book != here.book and there.shaped == here.shaped
+        ):  # what is of matrices stands for nothing else
             names = {x.name: known[_identity(x)] for x in there.hyperparameters() if _identity(x) in known}
             required = {x.name for x in there.hyperparameters() if x.default is None}
             if required <= set(names) and numbers <= set(names.values()):

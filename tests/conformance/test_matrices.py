@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from optimetry.conformance.cases.drawn import MATRICES, SHAPES, shapes_of, taken
+from optimetry.conformance.cases.drawn import MATRICES, SHAPES, fitting, shapes_of
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.large import MORE_SCALES, large_plans
 from optimetry.conformance.cases.shrink import shrunk
@@ -66,8 +66,8 @@ def test_other_rules_have_the_shapes_that_they_had() -> None:
     ("shape", "matrix"), [((4099,), (64, 64)), ((), (1, 1)), ((3,), (1, 3)), ((33, 65, 31), (257, 258))]
 )
 def test_a_matrix_of_about_as_many_elements(shape: tuple[int, ...], matrix: tuple[int, int]) -> None:
-    assert taken(SUBJECTS["torch.muon"], shape) == matrix
-    assert taken(SUBJECTS["adam"], shape) == shape
+    assert fitting(SUBJECTS["torch.muon"], shape) == matrix
+    assert fitting(SUBJECTS["adam"], shape) == shape
 
 
 @pytest.mark.parametrize("subject", SHAPED, ids=lambda subject: subject.name)

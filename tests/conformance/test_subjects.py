@@ -51,7 +51,7 @@ class Quad:
     """Numbers in quad precision, in which a trajectory has no error to speak of."""
 
     def array(self, array: Any) -> Any:
-        return np.asarray(array).astype(np.float64).astype(QUAD)
+        return working(np.asarray(array).astype(np.float64).astype(QUAD))  # whose products of matrices are right
 
     def scalar(self, name: str, number: float) -> Any:
         return np.asarray(number).astype(QUAD)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.drawn import taken
+from optimetry.conformance.cases.drawn import fitting
 from optimetry.conformance.laws.documented import nonfinite_gradients_act
 from optimetry.conformance.laws.universal import nonfinite_gradients_stay
 from optimetry.conformance.laws.variations import at_steps, poisoned, rescaled
@@ -52,7 +52,7 @@ def of_all_magnitudes(case: Case) -> Iterator[Case]:
     numbers = np.concatenate([sizes, -sizes])
     steps = min(len(case.grads), len(GROWTH))
     if case.size and steps:
-        dtype, shape = case.form.dtype, taken(subject_of(case), numbers.shape)
+        dtype, shape = case.form.dtype, fitting(subject_of(case), numbers.shape)
         yield case.replace(
             parameters=(np.resize(flat(case.parameters), shape),),
             grads=tuple((np.resize(numbers * growth, shape).astype(dtype),) for growth in GROWTH[:steps]),

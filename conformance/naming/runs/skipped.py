@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.drawn import taken
+from optimetry.conformance.cases.drawn import fitting
 from optimetry.conformance.laws.universal import parameters_are_independent, permutation, resuming, splitting
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
@@ -55,7 +55,7 @@ def of_all_sizes(case: Case) -> Iterator[Case]:
     """Yield a short case with the same numbers in tensors of `SIZES`."""
     rows = [[grad for grad in row if grad is not None and grad.size] for row in case.grads]
     steps = [step for step, row in enumerate(rows) if row][:SHORT]
-    shapes = [taken(subject_of(case), (size,)) for size in SIZES]
+    shapes = [fitting(subject_of(case), (size,)) for size in SIZES]
     if steps:
         short = at_steps(case, steps)
         yield short.replace(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.drawn import fitting
 from optimetry.conformance.laws.universal import repeatable, runs_are_independent
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
@@ -46,7 +47,7 @@ def of_fresh_sizes(cases: Iterable[Case]) -> Iterator[Case]:
         rows = [(row, rate) for row, rate in case.steps if any(grad is not None and grad.size for grad in row)]
         taken = [*islice(rows * STEPS, STEPS)]
         if taken:
-            shape = taken(subject_of(case), (FRESH + number,))
+            shape = fitting(subject_of(case), (FRESH + number,))
             given = [flat([grad for grad in row if grad is not None]) for row, _ in taken]
             yield case.replace(
                 parameters=(np.resize(flat(case.parameters), shape),),

@@ -31,12 +31,12 @@ LATER = 3
 
 @cache
 def rules_of(style: Style) -> tuple[str, ...]:
-    """Return the names of the rules that a style computes in its own way."""
+    """Return the names of the rules that a style computes in its own way; none that tells rows and columns apart."""
     return tuple(name for rules in BOOKS.values() for name, rule in rules.items() if _applies(style, rule))
 
 
 def _applies(style: Style, rule: type[Rule]) -> bool:
-    if style.needs_elementwise and not rule.elementwise:
+    if rule.shaped or (style.needs_elementwise and not rule.elementwise):
         return False
     if style.rewriting is not as_documented:
         return any(_changes(style, expressions) for expressions in _expressions(rule))

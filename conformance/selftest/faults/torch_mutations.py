@@ -42,6 +42,17 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
             "np.maximum(state.max_exp_avg_sq, state.exp_avg_sq)",
         ),
     ),
+    "torch.sparse_adam": (
+        (
+            "moments_fade_where_nothing_is_given",
+            "(1 - self.beta1) * grad, state.exp_avg)",
+            "(1 - self.beta1) * grad, self.beta1 * state.exp_avg)",
+        ),
+        ("moves_where_nothing_is_given", "np.where(given, moved, param)", "moved"),
+        ("positive_gradients_alone", "grad != 0", "grad > 0"),
+        ("epsilon_uncorrected", "+ self.eps)", "+ self.eps / np.sqrt(1 - self.beta2**t))"),
+        ("square_missing", "np.square(grad)", "np.abs(grad)"),
+    ),
     "torch.nadam": (
         ("schedule_missing", "self.mu(t), self.mu(t + 1)", "self.beta1, self.beta1"),
         ("schedule_one_step_behind", "self.mu(t), self.mu(t + 1)", "self.mu(t - 1), self.mu(t)"),
@@ -190,8 +201,9 @@ NOT_FOUND = (
     "torch.radam_correction_under_no_root",
     "torch.radam_epsilon_corrected",
     "torch.rprop_clamps_the_first_size",
+    "torch.sparse_adam_positive_gradients_alone",
 )
-"""No single edit of the traced formula: two places, another constant, or what a first step begins with."""
+"""No single edit of the traced formula: two places, another constant or comparison, or how a first step begins."""
 
 OUTCOMES = {
     **dict.fromkeys(NOT_FOUND, "diverges"),

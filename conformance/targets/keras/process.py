@@ -51,13 +51,13 @@ class FarRun:
         """Return the variables of the optimizers by name, the learning rate aside, for each parameter."""
         found: dict[str, list[Any]] = {}
         for optimizer, members in self._groups:
-            for variable in optimizer.variables:
-                owner, _, name = variable.name.partition("_")
+            for full, variable in named(optimizer).items():
+                owner, _, name = full.partition("_")
                 for i in (
                     members if variable is optimizer.iterations else [i for i in members if owner == f"parameter{i}"]
                 ):
                     key = "iteration" if variable is optimizer.iterations else name
-                    found.setdefault(key, [None] * len(self._variables))[i] = np.array(variable.numpy())
+                    found.setdefault(key, [np.zeros(())] * len(self._variables))[i] = np.array(variable.numpy())
         return found
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
@@ -81,7 +81,7 @@ class FarRun:
         parts = [[i for i in members if (grads[i] is None) is missing] for missing in (False, True)]
         if not all(parts):
             return [group]
-        held = {variable.name: variable.numpy() for variable in optimizer.variables}
+        held = {key: variable.numpy() for key, variable in named(optimizer).items()}
         found = []
         for part in parts:
             own = self._optimizer(part)
@@ -91,9 +91,19 @@ class FarRun:
 
     @staticmethod
     def _fill(optimizer: Any, held: Mapping[str, Array]) -> None:
-        for variable in optimizer.variables:
-            if variable.name in held:
-                variable.assign(held[variable.name])
+        for key, variable in named(optimizer).items():
+            if key in held:
+                variable.assign(held[key])
+
+
+def named(optimizer: Any) -> dict[str, Any]:
+    """Return the variables of an optimizer by name; those that have the name of their parameter alone are numbered."""
+    found: dict[str, Any] = {}
+    for variable in optimizer.variables:
+        copies = sum(name.startswith(f"{variable.name}_factor") for name in found)
+        is_nameless = variable.name.startswith("parameter") and "_" not in variable.name
+        found[f"{variable.name}_factor{copies}" if is_nameless else variable.name] = variable
+    return found
 
 
 class FarWrapper:

@@ -39,6 +39,8 @@ class TorchClass(Offer):
     """Keyword of the class that is a word -> the flag that stands for it, and the word; None where it is off."""
     unset: str = ""
     """Hyperparameter that is given as None where it is the resolution of the dtype, which torch takes for None."""
+    sparse: bool = False
+    """Whether the class takes sparse gradients alone, which have the elements that are not zero."""
     fused: bool = False
     """Whether the class takes ``fused=True`` on the CPU."""
 
@@ -64,21 +66,22 @@ class TorchClass(Offer):
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TorchRun:
         """Begin a run."""
-        if self.unset and parameters and hyper[self.unset] == float(ml_dtypes.finfo(parameters[0].dtype).eps):
-            hyper = {**hyper, self.unset: None}  # type: ignore[dict-item]
-        return TorchRun(self, self.keywords(hyper, engine), parameters)
+        given: dict[str, Any] = dict(hyper)
+        if self.unset and parameters and given[self.unset] == torch.finfo(tensor_over(parameters[0]).dtype).eps:
+            given[self.unset] = None
+        return TorchRun(self, self.keywords(given, engine), parameters)
 
 
 class TorchRun:
     """One ``torch.optim`` optimizer over parameters and gradients whose memory NumPy arrays share."""
 
     def __init__(self, entry: TorchClass, keywords: Mapping[str, object], parameters: Sequence[Array]) -> None:
-        self._slots = entry.slots
+        self._slots, self._sparse = entry.slots, entry.sparse
         self._arrays = [np.array(parameter, order="C") for parameter in parameters]
         self._grad_arrays = [np.zeros_like(array) for array in self._arrays]
         self._grads = [tensor_over(array) for array in self._grad_arrays]
         self._parameters = [torch.nn.Parameter(tensor_over(array)) for array in self._arrays]
-        self._optimizer = entry.cls(self._parameters, lr=0.0, **keywords)
+        self._optimizer = entry.cls(self._parameters, lr=1.0, **keywords)
         (self._group,) = self._optimizer.param_groups
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
@@ -89,7 +92,7 @@ class TorchRun:
                 parameter.grad = None
             else:
                 array[...] = grad
-                parameter.grad = tensor
+                parameter.grad = tensor.to_sparse() if self._sparse else tensor
         self._optimizer.step()
         return [array.copy() for array in self._arrays]
 
@@ -101,7 +104,7 @@ class TorchRun:
         states = [self._optimizer.state.get(parameter, {}) for parameter in self._parameters]
         found: dict[str, list[Array]] = {}
         for slot, key in self._slots.items():
-            if not any(isinstance(state.get(key), torch.Tensor) for state in states):
+            if not any(isinstance(state.get(key), torch.Tensor | int) for state in states):
                 continue
             if slot == "step":
                 found[slot] = [np.array(int(state.get(key, 0)), np.int64) for state in states]
@@ -118,11 +121,15 @@ class TorchRun:
             if "step" in state and state["step"][index] == 0:
                 continue  # torch makes the state of a parameter in its first update
             self._optimizer.state[parameter] = {
-                self._slots[slot]: torch.tensor(float(values[index]), dtype=torch.float32)
+                self._slots[slot]: self._count(values[index])
                 if slot == "step"
                 else tensor_over(np.array(values[index], order="C"))
                 for slot, values in state.items()
             }
+
+    def _count(self, steps: Array) -> Any:
+        """Return a number of steps as the class keeps it."""
+        return int(steps) if self._sparse else torch.tensor(float(steps), dtype=torch.float32)
 
 
 def tensor_over(array: Array) -> torch.Tensor:
