@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
@@ -45,6 +46,18 @@ def test_an_example_speaks_the_protocol_and_conforms(
     if language == "JavaScript":  # what the guide prints is what came
         shown = re.findall(r"^ok +(?:run|bye).*$|^(?:adam|sgd) .*$", out, re.MULTILINE)
         assert [line for line in shown if line not in GUIDE] == []
+
+
+def test_tensorflow_js_speaks_the_protocol(capsys: pytest.CaptureFixture[str]) -> None:
+    find = ["node", "-e", "require.resolve('@tensorflow/tfjs')"]
+    if shutil.which("node") is None or subprocess.run(find, check=False, capture_output=True, cwd=EXAMPLES).returncode:
+        pytest.skip("Node with @tensorflow/tfjs is not installed")
+    assert main(["harness", "check", "--time-limit", "60", "--", "node", str(EXAMPLES / "tfjs.js")]) == 0
+    assert "offers sgd, momentum, adagrad, adadelta, adam, adamax, rmsprop" in capsys.readouterr().out
+
+
+def test_the_adapter_of_fluid_is_of_python_3_7() -> None:
+    ast.parse((EXAMPLES / "fluid185.py").read_text(encoding="utf-8"), feature_version=(3, 7))
 
 
 def test_the_guide_shows_the_whole_example() -> None:
