@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
@@ -9,9 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.cli import main
+from optimetry.conformance.commands.rehearsal import Rehearsal
 from optimetry.conformance.harness.messages import schema, violations
 from optimetry.conformance.harness.page import page
+from optimetry.conformance.harness.program import Program
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.targets.program import ProgramTarget
+from optimetry.conformance.targets.session import Guard
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples" / "programs"
@@ -20,6 +27,10 @@ GUIDE = (ROOT / "docs" / "another-language.md").read_text(encoding="utf-8")
 
 def program(language: str, folder: Path) -> list[str]:
     """Return the command of an example, compiled if need be; skip where the language is not there."""
+    if language == "bash":
+        if shutil.which("bash") is None or shutil.which("awk") is None:
+            pytest.skip("bash or awk is not installed")
+        return ["bash", str(EXAMPLES / "harness.sh")]
     if language == "JavaScript":
         if shutil.which("node") is None:
             pytest.skip("Node is not installed")
@@ -45,6 +56,27 @@ def test_an_example_speaks_the_protocol_and_conforms(
     if language == "JavaScript":  # what the guide prints is what came
         shown = re.findall(r"^ok +(?:run|bye).*$|^(?:adam|sgd) .*$", out, re.MULTILINE)
         assert [line for line in shown if line not in GUIDE] == []
+
+
+def test_an_example_in_bash_conforms(tmp_path: Path) -> None:
+    started = Program(program("bash", tmp_path))
+    assert [finding.problems for finding in Rehearsal(started, 30.0).played()] == [()] * 3
+    target = ProgramTarget.started(started, Guard())
+    (verdict,) = judge([target], "sgd", "float64", effort=Effort("few", 12, 1), seed=0)
+    started.close()
+    assert (verdict.verdict, verdict.cases) == ("conforms", 12)
+
+
+def test_tensorflow_js_speaks_the_protocol(capsys: pytest.CaptureFixture[str]) -> None:
+    find = ["node", "-e", "require.resolve('@tensorflow/tfjs')"]
+    if shutil.which("node") is None or subprocess.run(find, check=False, capture_output=True, cwd=EXAMPLES).returncode:
+        pytest.skip("Node with @tensorflow/tfjs is not installed")
+    assert main(["harness", "check", "--time-limit", "60", "--", "node", str(EXAMPLES / "tfjs.js")]) == 0
+    assert "offers sgd, momentum, adagrad, adadelta, adam, adamax, rmsprop" in capsys.readouterr().out
+
+
+def test_the_adapter_of_fluid_is_of_python_3_7() -> None:
+    ast.parse((EXAMPLES / "fluid185.py").read_text(encoding="utf-8"), feature_version=(3, 7))
 
 
 def test_the_guide_shows_the_whole_example() -> None:

@@ -46,7 +46,9 @@ template <class T> std::string run(const Json& request) {
   const Json& parameters = request["parameters"];
   Tensors tensors;
   for (const Json& parameter : parameters.items) tensors.push_back(tensor<T>(parameter).requires_grad_());
-  if (tensors.empty()) return "{\"unsupported\":\"torch::optim needs a parameter\"}";
+  if (request["optimizer"].text == "momentum" && request["hyper"]["use_nesterov"].text == "true" &&
+      request["hyper"]["momentum"].number() == 0)
+    return "{\"unsupported\":\"torch::optim::SGD refuses nesterov without momentum\"}";
   const Made optimizer = made(request["optimizer"].text, request["hyper"], tensors);
   std::string after;
   for (const Json& step : request["steps"].items) {
