@@ -7,6 +7,7 @@ import platform
 import re
 import shlex
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
@@ -168,8 +169,8 @@ def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None,
 def closing(launch: Launch, results: Results) -> list[str]:
     """Return what the verdicts come to, and the command that says more about the first that is not good."""
     said, name = sentence(results.header.target, results.verdicts), next_step(results.verdicts)
-    more = [f"`{diagnosing(launch, name)}` shows where and why."] if name else []
-    return ["", " ".join([said, *more])] if said else []
+    more = [f"where and why: {diagnosing(launch, name)}"] if name else []
+    return ["", *textwrap.wrap(said, terminal_width()), *more] if said else []
 
 
 def diagnosing(launch: Launch, optimizer: str) -> str:

@@ -6,6 +6,7 @@ import argparse
 import io
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
@@ -225,7 +226,8 @@ def report_command(options: argparse.Namespace) -> int:
     for each in found:
         print(f"{each.header.target} {each.header.target_version}. {tables.about(each.header)}\n")
         print(shown(tables.terminal(each.verdicts, terminal_width())))
-        print(f"\n{tables.summary(each.verdicts)}\n\n{sentence(each.header.target, each.verdicts)}\n")
+        print(f"\n{tables.summary(each.verdicts)}\n")
+        print(f"{textwrap.fill(sentence(each.header.target, each.verdicts), terminal_width())}\n")
     if options.out is not None:
         print(f"written: {options.out / 'table.md'}, table.csv, matrix.md")
     if options.site is not None:
