@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from optimetry.conformance.commands.check import diagnosing
+from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_names
 from optimetry.reports.results import read
@@ -29,6 +31,7 @@ def test_a_diverging_target_is_status_1_and_keeps_its_counterexample(optimetry, 
     folder = tmp_path / "new" / "folder"
     assert status == 1
     assert "1 verdict: 1 diverges" in out
+    assert out.endswith("\nwhere and why: optimetry diagnose miniatures:Uphill --optimizer sgd\n")
     assert str(folder / "counterexamples") in out
     script = folder / "counterexamples" / "sgd-float32-default.py"
     assert {path.name for path in folder.iterdir()} == {"counterexamples", "results.jsonl", "table.md", "table.csv"}
@@ -278,3 +281,18 @@ def test_help_has_examples_and_exit_statuses(optimetry):
 
 def test_version(optimetry):
     assert optimetry("--version") == (0, f"optimetry {importlib.metadata.version('optimetry')}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("launch", "command"),
+    [
+        (Launch("a b:C"), "optimetry diagnose 'a b:C' --optimizer adam"),
+        (Launch("torch", ("python3.7", "harness.py", "torch")), "optimetry diagnose torch --optimizer adam"),
+        (
+            Launch("node 'my harness.js'", ("node", "my harness.js")),
+            "optimetry diagnose --optimizer adam -- node 'my harness.js'",
+        ),
+    ],
+)
+def test_the_command_that_says_more(launch, command):
+    assert diagnosing(launch, "adam") == command
