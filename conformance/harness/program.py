@@ -99,7 +99,7 @@ class Program:
         self.starts += 1
         for stream in self._streams(self._process):
             os.set_blocking(stream.fileno(), False)
-            if fcntl is not None and hasattr(fcntl, "F_SETPIPE_SZ"):
+            if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux
                 with suppress(OSError):  # more than this user may have
                     fcntl.fcntl(stream, fcntl.F_SETPIPE_SZ, PIPE)
 
