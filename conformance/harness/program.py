@@ -99,6 +99,9 @@ class Program:
         self.starts += 1
         for stream in self._streams(self._process):
             os.set_blocking(stream.fileno(), False)
+            if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux
+                with suppress(OSError):  # more than this user may have
+                    fcntl.fcntl(stream, fcntl.F_SETPIPE_SZ, PIPE)
 
     def ask(self, do: str, request: bytes, seconds: float, longest: int) -> dict[str, Any]:
         """Send a request and return the answer. A program that does not give one is ended.
@@ -142,7 +145,7 @@ class Program:
             self._read_what_is_there(process)
         try:
             answer = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:  # lists in lists without end are the latter
             raise TargetEnded(f"answered `{do}` with a line that is no JSON: {quoted(line)} ({error})") from error
         if self._unread.strip():
             raise TargetEnded(f"answered `{do}` with more than one line: then came {quoted(self._unread)}")

@@ -19,6 +19,9 @@ LOADING_LIMIT = 300.0
 SHORT = 1 << 20
 """Bytes that any answer may have, beside the arrays that are asked for."""
 
+LINES = 20
+"""Lines that a program has printed which are shown where it cannot be loaded."""
+
 ROOM = 4
 """How many times the size of the expected arrays an answer may have: another dtype is a fault that has words."""
 
@@ -47,7 +50,8 @@ class Connection:
         try:
             self.hello = self._greeted()
         except TargetFault as fault:
-            raise TargetError(f"target {spec}: {fault}") from fault
+            printed = [f"\n  {line}" for line in fault.output.strip().splitlines()[-LINES:]]
+            raise TargetError(f"target {spec}: {fault}{''.join(printed if len(printed) > 1 else ())}") from fault
         program.beat = guard.heartbeat
 
     def _greeted(self) -> dict[str, Any]:

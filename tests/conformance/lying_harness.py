@@ -139,6 +139,8 @@ for line in sys.stdin:
             text = "INFO step done " + text
         elif LIE == "a list":
             text = "[1, 2]\n"
+        elif LIE == "lists without end":
+            text = "[" * 100_000 + "\n"
         elif LIE == "a line without end":
             text = "x" * 5_000_000
         elif LIE == "closes its output":

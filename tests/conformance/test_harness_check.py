@@ -63,6 +63,7 @@ LIES = [
     ("a second line later", "run", r"answered `run` with more than one line: then came '\{\"after\": .*"),
     ("garbage before JSON", "run", r"answered `run` with a line that is no JSON: 'INFO step done \{.*"),
     ("a list", "run", r"answered `run` with '\[1, 2\]', must be a JSON object"),
+    ("lists without end", "run", r"answered `run` with a line that is no JSON: '\[\[\[.*"),
     (
         "a line without end",
         "run",
