@@ -139,7 +139,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "torch.muon": (
         ("buffer_averaged", "state.momentum_buffer + grad", "state.momentum_buffer + (1 - self.momentum) * grad"),
-        ("nesterov_of_the_old_buffer", "self.momentum * buffer", "self.momentum * state.momentum_buffer"),
+        ("gradient_left_out_of_nesterov", "grad + self.momentum * buffer", "self.momentum * buffer"),
         ("epsilon_clamps", "(norm(x) + self.eps)", "np.maximum(norm(x), self.eps)"),
         ("not_normalised", "x / (norm(x) + self.eps)", "x"),
         ("decay_scaled", "lr * self.weight_decay", "lr * scale * self.weight_decay"),
