@@ -75,6 +75,13 @@ def test_expressions_are_numbered_from_1_among_those_that_are_shown() -> None:
     assert rows == [("[1] = learning_rate*moment2 + decay*moment1", 3.0, 3.0), ("sqrt([1])", 4.0, None)]
 
 
+def test_functions_are_noted_by_their_names_as_operations_are() -> None:
+    noted: list[Any] = []
+    x = Number("x", np.array([3.0]), noted)
+    assert np.sum(x * x).value == 9.0
+    assert [expression for expression, _ in noted] == [("multiply", "x", "x"), ("sum", ("multiply", "x", "x"))]
+
+
 def test_what_is_no_number_of_the_formula_is_not_traced() -> None:
     with pytest.raises(TypeError, match="multiply has an operand"):
         Number("x", 1.0, []) * np.ones(2)
