@@ -288,6 +288,19 @@ def test_what_is_not_offered_is_not_tried() -> None:
     assert contradicted(target, "sgd", BIG) is None
 
 
+def test_what_a_target_pins_is_pinned_in_large_cases_too() -> None:
+    given = []
+
+    def begin(rule: Any, parameters: Any) -> Any:
+        given.append(rule.hyper()["momentum"])
+        return run_of(rule, parameters)
+
+    target = Instead(begin, "momentum")
+    target.pinned = {"momentum": {"momentum": 0.25}}  # type: ignore[attr-defined]
+    assert contradicted(target, "momentum", BIG) is None
+    assert given == [0.25]
+
+
 def test_every_hundred_steps_are_watched_as_a_run() -> None:
     beats: list[None] = []
     case = case_of("sgd", LONG)

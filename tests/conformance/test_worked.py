@@ -67,6 +67,21 @@ def test_long_expressions_are_numbered_and_shown_where_they_are_needed() -> None
     assert differences({long: 2.0}, {long: 2.0}) == []
 
 
+def test_expressions_are_numbered_from_1_among_those_that_are_shown() -> None:
+    hidden = ("add", ("multiply", "learning_rate", "moment1"), ("multiply", "decay", "moment2"))
+    needed = ("add", ("multiply", "learning_rate", "moment2"), ("multiply", "decay", "moment1"))
+    both = {hidden: 2.0, needed: 3.0}
+    rows = differences({**both, ("sqrt", needed): 4.0}, both)
+    assert rows == [("[1] = learning_rate*moment2 + decay*moment1", 3.0, 3.0), ("sqrt([1])", 4.0, None)]
+
+
+def test_functions_are_noted_by_their_names_as_operations_are() -> None:
+    noted: list[Any] = []
+    x = Number("x", np.array([3.0]), noted)
+    assert np.sum(x * x).value == 9.0
+    assert [expression for expression, _ in noted] == [("multiply", "x", "x"), ("sum", ("multiply", "x", "x"))]
+
+
 def test_what_is_no_number_of_the_formula_is_not_traced() -> None:
     with pytest.raises(TypeError, match="multiply has an operand"):
         Number("x", 1.0, []) * np.ones(2)
