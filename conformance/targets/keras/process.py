@@ -51,12 +51,11 @@ class FarRun:
         """Return the variables of the optimizers by name, the learning rate aside, for each parameter."""
         found: dict[str, list[Any]] = {}
         for optimizer, members in self._groups:
-            for variable in optimizer.variables:
-                owner, _, name = variable.name.partition("_")
-                for i in (
-                    members if variable is optimizer.iterations else [i for i in members if owner == f"parameter{i}"]
-                ):
-                    key = "iteration" if variable is optimizer.iterations else name
+            for name, variable in named(optimizer).items():
+                owner, _, slot = name.partition("_")
+                own = [i for i in members if owner == f"parameter{i}"]
+                for i in own or (members if name != "learning_rate" else []):
+                    key = slot if own else name
                     found.setdefault(key, [None] * len(self._variables))[i] = np.array(variable.numpy())
         return found
 
@@ -66,10 +65,8 @@ class FarRun:
         alike = [[i for i, other in enumerate(counts) if other == count] for count in dict.fromkeys(counts)]
         self._groups = [(self._optimizer(members), members) for members in alike]
         for optimizer, members in self._groups:
-            self._fill(
-                optimizer, {f"parameter{i}_{name}": values[i] for i in members for name, values in state.items()}
-            )
-            optimizer.iterations.assign(counts[members[0]])
+            held = {f"parameter{i}_{name}": values[i] for i in members for name, values in state.items()}
+            self._fill(optimizer, held | {name: values[members[0]] for name, values in state.items()})
 
     def _optimizer(self, members: Sequence[int]) -> Any:
         optimizer = self._make()
@@ -81,7 +78,7 @@ class FarRun:
         parts = [[i for i in members if (grads[i] is None) is missing] for missing in (False, True)]
         if not all(parts):
             return [group]
-        held = {variable.name: variable.numpy() for variable in optimizer.variables}
+        held = {name: variable.numpy() for name, variable in named(optimizer).items()}
         found = []
         for part in parts:
             own = self._optimizer(part)
@@ -91,9 +88,19 @@ class FarRun:
 
     @staticmethod
     def _fill(optimizer: Any, held: Mapping[str, Array]) -> None:
-        for variable in optimizer.variables:
-            if variable.name in held:
-                variable.assign(held[variable.name])
+        for name, variable in named(optimizer).items():
+            if name in held:
+                variable.assign(held[name])
+
+
+def named(optimizer: Any) -> dict[str, Any]:
+    """Return the variables of an optimizer by name; one of no parameter, such as Nadam's product, by its place."""
+    found: dict[str, Any] = {}
+    for variable in optimizer.variables:
+        known = variable.name in ("iteration", "learning_rate") or variable.name.startswith("parameter")
+        shared = sum(name.startswith("shared_") for name in found)
+        found[variable.name if known else f"shared_{shared}"] = variable
+    return found
 
 
 class FarWrapper:
