@@ -40,6 +40,6 @@ PAPERS: Mapping[str, KerasClass] = {
         slots={"n": "accumulator", "z": "linear"},
     ),
     "papers.lamb": KerasClass("Lamb", {**BETAS, **EPSILON, **DECAY}, slots=MOMENTS),
-    "papers.lion": KerasClass("Lion", {**BETAS, **DECAY}, slots={"m": "momentum"}),
+    "papers.lion": KerasClass("Lion", {**BETAS, **DECAY}, slots={"m": "momentum"}, positive=("beta1",)),
 }
 """Rules by name."""

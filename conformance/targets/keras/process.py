@@ -51,12 +51,11 @@ class FarRun:
         """Return the variables of the optimizers by name, the learning rate aside, for each parameter."""
         found: dict[str, list[Any]] = {}
         for optimizer, members in self._groups:
-            for full, variable in named(optimizer).items():
-                owner, _, name = full.partition("_")
-                for i in (
-                    members if variable is optimizer.iterations else [i for i in members if owner == f"parameter{i}"]
-                ):
-                    key = "iteration" if variable is optimizer.iterations else name
+            for name, variable in named(optimizer).items():
+                owner, _, slot = name.partition("_")
+                own = [i for i in members if owner == f"parameter{i}"]
+                for i in own or (members if name != "learning_rate" else []):
+                    key = slot if own else name
                     found.setdefault(key, [np.zeros(())] * len(self._variables))[i] = np.array(variable.numpy())
         return found
 
@@ -66,10 +65,8 @@ class FarRun:
         alike = [[i for i, other in enumerate(counts) if other == count] for count in dict.fromkeys(counts)]
         self._groups = [(self._optimizer(members), members) for members in alike]
         for optimizer, members in self._groups:
-            self._fill(
-                optimizer, {f"parameter{i}_{name}": values[i] for i in members for name, values in state.items()}
-            )
-            optimizer.iterations.assign(counts[members[0]])
+            held = {f"parameter{i}_{name}": values[i] for i in members for name, values in state.items()}
+            self._fill(optimizer, held | {name: values[members[0]] for name, values in state.items()})
 
     def _optimizer(self, members: Sequence[int]) -> Any:
         optimizer = self._make()
@@ -81,7 +78,7 @@ class FarRun:
         parts = [[i for i in members if (grads[i] is None) is missing] for missing in (False, True)]
         if not all(parts):
             return [group]
-        held = {key: variable.numpy() for key, variable in named(optimizer).items()}
+        held = {name: variable.numpy() for name, variable in named(optimizer).items()}
         found = []
         for part in parts:
             own = self._optimizer(part)
@@ -91,18 +88,25 @@ class FarRun:
 
     @staticmethod
     def _fill(optimizer: Any, held: Mapping[str, Array]) -> None:
-        for key, variable in named(optimizer).items():
-            if key in held:
-                variable.assign(held[key])
+        for name, variable in named(optimizer).items():
+            if name in held:
+                variable.assign(held[name])
 
 
 def named(optimizer: Any) -> dict[str, Any]:
-    """Return the variables of an optimizer by name; those that have the name of their parameter alone are numbered."""
+    """Return the variables of an optimizer by name.
+
+    Those that have the name of their parameter alone, such as Adafactor's factors, are numbered, and so are those of no
+    parameter, such as Nadam's product.
+    """
     found: dict[str, Any] = {}
     for variable in optimizer.variables:
-        copies = sum(name.startswith(f"{variable.name}_factor") for name in found)
-        is_nameless = variable.name.startswith("parameter") and "_" not in variable.name
-        found[f"{variable.name}_factor{copies}" if is_nameless else variable.name] = variable
+        name = variable.name
+        if name.startswith("parameter") and "_" not in name:
+            name = f"{name}_factor{sum(known.startswith(f'{name}_factor') for known in found)}"
+        elif not name.startswith(("parameter", "iteration", "learning_rate")):
+            name = f"shared_{sum(known.startswith('shared_') for known in found)}"
+        found[name] = variable
     return found
 
 

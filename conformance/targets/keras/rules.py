@@ -23,6 +23,13 @@ class KerasClass(Offer):
     """Keywords outside the documented rule that are set."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Slot -> Keras' name of the variable."""
+    positive: tuple[str, ...] = ()
+    """Hyperparameters that the document lets be 0 and the class does not."""
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Return why Keras refuses these hyperparameters, None where it does not."""
+        zero = [name for name in self.positive if hyper[name] == 0]
+        return f"keras.optimizers.{self.cls} refuses {zero[0]} = 0" if zero else None
 
     def keywords(self, hyper: Hyper) -> dict[str, object]:
         """The keyword arguments of the class for ``hyper``."""
