@@ -21,16 +21,16 @@ from optimetry.conformance.targets.session import Guard
 def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None, guard: Guard) -> BrokenLaws:
     """Return the laws that a rejected target breaks beyond the rounding of what it computes.
 
-    With an explanation, the universal ones are tried again with the bound of the formula that it gives; the others are
-    no laws of that formula, or of the documented one only if it is computed precisely. Without one, all are, with the
-    widest bound of all named formulas: what is unknown may round like any. A law that no bound entered the second time
-    is broken by a target that differs each time, and stays.
+    With an explanation, the universal ones are tried again with the bound of the formula that it gives, and what is
+    about NaN and infinities with the formula itself; the others are no laws of that formula, or of the documented one
+    only if it is computed precisely. Without one, all are, with the widest bound of all named formulas: what is unknown
+    may round like any. A law that no bound entered the second time is broken by a target that differs each time, and
+    stays.
 
     Raises:
         TargetFault: the target breaks the protocol.
     """
     formula = widest if explanation is None else explanation.expected
-    documented = explanation is not None and explanation.rule.documented
     bounded: list[Case] = []
 
     def noted(case: Case) -> Expected:
@@ -39,9 +39,10 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
 
     kept = {}
     for name, each in laws.broken.items():
-        if explanation is None or each.law.universal or (documented and each.law.any_arithmetic):
+        if explanation is None or each.law.universal or each.law.any_arithmetic:
             bounded.clear()
-            found = each.law.broken(target, each.case, guard, noted)
+            rule_of = None if explanation is None else explanation.rule.of
+            found = each.law.broken(target, each.case, guard, noted, rule_of)
             if found is not None:
                 kept[name] = Broken(each.law, found, each.case, formula)
             elif not bounded:

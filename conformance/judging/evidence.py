@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.shrink import shrunk
 from optimetry.conformance.judging.broken import Broken
@@ -60,7 +62,7 @@ def difference(
         "documented": str(oracle.value[step, element]),
         "bound": float(oracle.bound[step, element]),
         "share": worst.share,
-        **({"nearest": _distance(small, after, nearest)} if nearest else {}),
+        **_distance(small, after, nearest),
         "script": script(small, after, oracle, title=title, target=name),
     }
 
@@ -69,20 +71,24 @@ def _agrees(case: Case, after: Array, rule: PointClass) -> bool:
     return compare(after, expected(case, rule.of(case.hyper)), case.form).conforms
 
 
-def _distance(case: Case, after: Array, rule: PointClass) -> dict[str, Any]:
-    """Return how far a run is from a rule, as a JSON object."""
+def _distance(case: Case, after: Array, rule: PointClass | None) -> dict[str, Any]:
+    """Return how far a run is from the nearest rule, for a JSON object; nothing where that gives no number there."""
+    if rule is None:
+        return {}
     oracle = expected(case, rule.of(case.hyper))
     far = compare(after, oracle, case.form)
     step, element = far.worst or (0, 0)
-    return {
+    bound = float(oracle.bound[step, element])
+    found = {
         "rule": rule.name,
         "step": step + 1,
         "element": element,
         "expected": str(oracle.value[step, element]),
-        "bound": float(oracle.bound[step, element]),
+        "bound": bound,
         "share": far.share,
         "ulp": far.ulp,
     }
+    return {"nearest": found} if np.isfinite(bound) else {}
 
 
 def lawless(target: Target, broken: Broken, guard: Guard) -> dict[str, Any]:

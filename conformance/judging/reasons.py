@@ -72,7 +72,7 @@ def _distance(shown: dict[str, Any], share: float, nearest: Nearest, *, searched
         far = "infinite where the rule is finite, or different where it is exact"
     else:
         far = f"up to {share:.3g} times what rounding can"
-    if nearest.rule.documented:
+    if nearest.rule.documented or "nearest" not in shown:
         return f"{start}: {far}"
     return f"{start}: {far}; the nearest, {nearest.rule.name}, {_apart(shown['nearest']['share'])}"
 

@@ -8,7 +8,7 @@ others are properties of the documented subject, which a dialect may lack.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,6 +38,7 @@ class Trial:
     """A target, the case a law is tried on, the guard over its runs, and the formula whose rounding bounds them.
 
     Attributes:
+        rule_of: the formula that the target computes, from hyperparameters, where that is not the documented one.
         ran: every case that was run for the law so far, with its trajectory; shared with the trials made of this one.
     """
 
@@ -45,6 +46,7 @@ class Trial:
     case: Case
     guard: Guard
     formula: Formula = expected
+    rule_of: Callable[[Mapping[str, Any]], Declared] | None = None
     ran: list[tuple[Case, Array]] = field(default_factory=list)
 
     @property
@@ -56,6 +58,11 @@ class Trial:
     def documented(self) -> Declared:
         """The documented formula with the case's hyperparameters."""
         return subject_of(self.case).of(self.case.hyper)
+
+    @property
+    def computed(self) -> Declared:
+        """The formula that the target computes, with the case's hyperparameters."""
+        return self.rule_of(self.case.hyper) if self.rule_of else self.documented
 
     def on(self, case: Case) -> Trial:
         """Return a trial of the same target on another case."""
@@ -166,7 +173,14 @@ class Law:
     symptom: bool = False
     any_arithmetic: bool = False
 
-    def broken(self, target: Target, case: Case, guard: Guard, formula: Formula = expected) -> str | None:
+    def broken(
+        self,
+        target: Target,
+        case: Case,
+        guard: Guard,
+        formula: Formula = expected,
+        rule_of: Callable[[Mapping[str, Any]], Declared] | None = None,
+    ) -> str | None:
         """Return what contradicts the law on a case, None where nothing does or the law cannot be tried.
 
         Args:
@@ -174,12 +188,13 @@ class Law:
             case: what the law is tried on.
             guard: what watches over the runs.
             formula: whose rounding bound two runs are compared with; the documented one's by default.
+            rule_of: what the target computes, from hyperparameters; the documented formula by default.
 
         Raises:
             TargetFault: the target breaks the protocol.
         """
         try:
-            return self.check(Trial(target, case, guard, formula)) if self.applies(subject_of(case)) else None
+            return self.check(Trial(target, case, guard, formula, rule_of)) if self.applies(subject_of(case)) else None
         except NotOffered:
             return None
 

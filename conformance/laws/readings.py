@@ -15,7 +15,6 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.subjects.registry import subject_of
 from optimetry.reference.precision import Working
 from optimetry.reference.training import Training
 
@@ -76,15 +75,15 @@ READINGS = tuple(
 )
 
 
-def kinds_of(case: Case, step: int, element: int) -> set[str]:
+def kinds_of(rule: Any, case: Case, step: int, element: int) -> set[str]:
     """Return the kinds of number that the readings of an elementwise rule give for one element after one step.
 
     Args:
+        rule: the rule, with the hyperparameters of the case.
         case: a case of one parameter that always has a gradient.
         step: counted from 0.
         element: of the flat parameter.
     """
-    rule: Any = subject_of(case).of(case.hyper)
     inputs = [case.parameters[0], *(grads[0] for grads in case.grads[: step + 1])]
     found = set()
     for kind, dtype in product(READINGS, {case.form.dtype, np.dtype(np.float64)}):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,13 @@ from optimetry.conformance.cases.drawn import fitting
 from optimetry.conformance.laws.documented import nonfinite_gradients_act
 from optimetry.conformance.laws.universal import nonfinite_gradients_stay
 from optimetry.conformance.laws.variations import at_steps, poisoned, rescaled
+from optimetry.conformance.naming.alterations import Alteration
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.subject import Subject
+from optimetry.reference.rule import Rule, State
 
 LIMITS = (0.1, 0.5, 1.0, 5.0, 10.0, 100.0, 1000.0, 1e4)
 """The usual limits of a clip that nobody asked for."""
@@ -82,8 +85,22 @@ def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     yield _taking("0", whole, lambda x: x if np.isfinite(x).all() else np.zeros_like(x), nonfinite=True)
     if subject.has_learning_rate:
         yield _taking("no gradient", whole, lambda x: x, nonfinite=True, fed=_missing_where_not_finite)
+        run = {"finding": "replaced", "new": "0", "old": "NaN and infinities in steps"}
+        how = {"breaks": OF_NONFINITE, "needs": OF_NONFINITE, "shown_by": _poisoned}
+        yield Mistake(run=run, alteration=FiniteSteps(), **how)  # type: ignore[arg-type]
     spread = "a whole gradient with NaN in it"
     yield _taking("NaN", spread, lambda x: np.full_like(x, np.nan) if np.isnan(x).any() else x, nonfinite=True)
+
+
+@dataclass(frozen=True)
+class FiniteSteps(Alteration):
+    """Moves no element by what is not a finite number; the state moves on."""
+
+    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Keep the elements that would become NaN or infinite."""
+        after, new = rule.update(param, grad, state, lr, t)
+        numbers = getattr(after, "value", after)
+        return np.where(np.isfinite(np.asarray(numbers, np.float64)), after, param), new
 
 
 def _where(which: Callable[[Array], Any], value: Change) -> Change:

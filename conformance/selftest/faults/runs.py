@@ -133,6 +133,12 @@ def _none_unless_finite(grads: Grads) -> Grads:
     return [grad if grad is None or np.isfinite(grad).all() else None for grad in grads]
 
 
+def _finite_steps_of_a_dialect(rule: Rule, parameters: list[Array], memory: Memory) -> HookedRun:
+    (scaled,) = (one for one in DIALECTS["adam"] if one.name == "scaled_epsilon")
+    formula: Any = scaled.of(rule.hyper())
+    return HookedRun(formula, parameters, Hooks(parameter=lambda old, new: np.where(np.isfinite(new), new, old)))
+
+
 def _clipped(limit: float) -> Start:
     return hooked(gradient=lambda grad: np.clip(grad, -limit, limit).astype(grad.dtype))
 
@@ -267,6 +273,15 @@ enter(
         "a parameter whose gradient is not finite is left out of the step",
         hooked(grads=_none_unless_finite),
         rejected_by="nonfinite_gradients_stay",
+    ),
+    beside(
+        "steps_that_are_not_finite_are_dropped",
+        "adam",
+        "takes 0 for NaN and infinities in steps",
+        "epsilon is scaled, and nan_to_num makes 0 of a step that is not finite: neuralnetlib 5.0.0",
+        _finite_steps_of_a_dialect,
+        rule="scaled_epsilon",
+        rejected_by="nonfinite_gradients_act",
     ),
     beside(
         "clipped_at_ten",
