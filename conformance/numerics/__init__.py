@@ -5,4 +5,5 @@ Importing this package fills the tables of what NumPy's functions become on numb
 
 from importlib import import_module
 
-import_module(f"{__name__}.reductions")
+for _module in ("operations", "reductions"):
+    import_module(f"{__name__}.{_module}")

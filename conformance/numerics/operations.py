@@ -1,0 +1,156 @@
+"""Bounds what each elementwise operation of NumPy does to `Bounded` numbers: its operands' bounds, and its rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.numerics.bounded import UFUNCS, Bounded, alike, not_zero, rounded, rounded_often
+from optimetry.conformance.numerics.formats import MARGIN
+from optimetry.conformance.numerics.trilean import FUNCTIONS, Trilean
+
+POWER_ROUNDINGS = 2
+"""Rounding errors allowed to a power with a fractional exponent: a faithfully rounded ``pow`` errs by 2u."""
+
+
+def _add(a: Bounded, b: Bounded) -> Bounded:
+    inexact = np.logical_and(not_zero(a), not_zero(b))
+    return rounded(a.value + b.value, a.bound + b.bound, a.form, a.nonnegative and b.nonnegative, inexact=inexact)
+
+
+def _subtract(a: Bounded, b: Bounded) -> Bounded:
+    inexact = np.logical_and(not_zero(a), not_zero(b))
+    return rounded(a.value - b.value, a.bound + b.bound, a.form, False, inexact=inexact)
+
+
+def _multiply(a: Bounded, b: Bounded) -> Bounded:
+    propagated = np.abs(a.value) * b.bound + (np.abs(b.value) + b.bound) * a.bound
+    nonnegative = a is b or (a.nonnegative and b.nonnegative)
+    return rounded(a.value * b.value, propagated, a.form, nonnegative, underflows=True)
+
+
+def _square(a: Bounded) -> Bounded:
+    size = np.abs(a.value)
+    return rounded(a.value * a.value, (size + size + a.bound) * a.bound, a.form, True, underflows=True)
+
+
+def _divide(a: Bounded, b: Bounded) -> Bounded:
+    value = a.value / b.value
+    nearest_zero = np.maximum(np.abs(b.value) - b.bound, 0.0)  # and what is divided by 0 is not finite
+    propagated = (a.bound + np.abs(value) * b.bound) / nearest_zero
+    return rounded(value, propagated, a.form, a.nonnegative and b.nonnegative, underflows=True)
+
+
+def _sqrt(a: Bounded) -> Bounded:
+    root = np.sqrt(a.value)
+    low = a.value - a.bound
+    if not a.nonnegative:
+        return rounded(root, root - np.sqrt(low), a.form, True)  # a root falls more steeply than it rises
+    low_root = np.sqrt(np.maximum(low, 0.0))
+    return rounded(root, np.maximum(root - low_root, np.sqrt(a.value + a.bound) - root), a.form, True)
+
+
+def _power(a: Bounded, b: Bounded) -> Bounded:
+    """A power: monotone in the base and in the exponent, so the corners bound it.
+
+    A base that may have either sign needs a whole exponent (NumPy gives NaN for another). Corners bound an even power,
+    too: if zero is within reach of the base, the far end of its interval is at twice its distance. They do not bound a
+    pole.
+    """
+    fixed = b.ndim == 0 and bool(b.bound == 0)
+    low, high = a.value - a.bound, a.value + a.bound
+    exponents = (b.value,) if fixed else (b.value - b.bound, b.value + b.bound)
+    value = np.power(a.value, b.value)
+    bases = (np.maximum(low, 0.0) if a.nonnegative else low, high)
+    corners = [np.abs(np.power(base, exponent) - value) for base in bases for exponent in exponents]
+    propagated = reduce(np.maximum, corners)
+    if not a.nonnegative:
+        propagated = np.where((low < 0) & (high >= 0) & (exponents[0] < 0), np.inf, propagated)
+
+    whole = float(b.value) if fixed and bool(b.value == np.floor(b.value)) else math.nan
+    roundings = max(whole - 1, POWER_ROUNDINGS) if whole >= 1 else POWER_ROUNDINGS  # it may be multiplied out
+    relative = (np.abs(value) + propagated) * (math.expm1(roundings * math.log1p(a.scalars_in.roundoff)) * MARGIN)
+    error = np.maximum(relative, np.where(not_zero(a), roundings * a.scalars_in.half_tiny, 0.0))
+    return rounded_often(value, propagated, error, a.form, a.nonnegative or whole % 2 == 0)
+
+
+def _maximum(a: Bounded, b: Bounded) -> Bounded:
+    gap, reach = a.value - b.value, a.bound + b.bound
+    either = np.where(gap < -reach, b.bound, np.maximum(a.bound, b.bound))
+    bound = np.where(gap > reach, a.bound, either)
+    return Bounded(np.maximum(a.value, b.value), bound, a.form, a.nonnegative or b.nonnegative)
+
+
+def _minimum(a: Bounded, b: Bounded) -> Bounded:
+    negated = _maximum(_negative(a), _negative(b))
+    return Bounded(-negated.value, negated.bound, a.form, a.nonnegative and b.nonnegative)
+
+
+def _absolute(a: Bounded) -> Bounded:
+    return Bounded(np.abs(a.value), a.bound, a.form, True)
+
+
+def _negative(a: Bounded) -> Bounded:
+    return Bounded(-a.value, a.bound, a.form)
+
+
+def _sign(a: Bounded) -> Bounded:
+    sign = np.sign(a.value)
+    decided = (np.abs(a.value) > a.bound) | (a.bound == 0)
+    either = 1 + np.abs(sign) + 0 * a.bound  # not finite where the operand's bound is not: NaN has no sign
+    return Bounded(sign, np.where(decided, 0.0, either), a.form, a.nonnegative)
+
+
+def _comparison(compare: np.ufunc) -> Callable[[Bounded, Bounded], Trilean]:
+    def compared(a: Bounded, b: Bounded) -> Trilean:
+        reach = a.bound + b.bound
+        decided = (np.abs(a.value - b.value) > reach) | (reach == 0)
+        return Trilean(compare(a.value, b.value), np.logical_not(decided))
+
+    return compared
+
+
+def _where(condition: Any, a: Any, b: Any) -> Bounded:
+    """Choose elements of ``a`` or ``b``; where the condition is undecided, the bound covers both."""
+    a, b = alike([x if isinstance(x, Bounded) else float(x) for x in (a, b)])
+    nonnegative = a.nonnegative and b.nonnegative
+    if not isinstance(condition, Trilean):
+        return Bounded(
+            np.where(condition, a.value, b.value), np.where(condition, a.bound, b.bound), a.form, nonnegative
+        )
+    truth = condition.truth
+    apart = np.abs(a.value - b.value) * MARGIN  # for the rounding of this very difference
+    value = np.where(truth, a.value, b.value)
+    chosen = np.where(truth, a.bound, b.bound)
+    other = apart + np.where(truth, b.bound, a.bound)
+    return Bounded(value, np.where(condition.undecided, np.maximum(chosen, other), chosen), a.form, nonnegative)
+
+
+def _zeros_like(a: Bounded, shape: tuple[int, ...] | None = None) -> Bounded:
+    zeros = np.zeros_like(a.value, shape=shape)
+    return Bounded(zeros, zeros, a.form, True)
+
+
+UFUNCS |= {
+    np.add: _add,
+    np.subtract: _subtract,
+    np.multiply: _multiply,
+    np.divide: _divide,
+    np.square: _square,
+    np.sqrt: _sqrt,
+    np.power: _power,
+    np.maximum: _maximum,
+    np.minimum: _minimum,
+    np.absolute: _absolute,
+    np.negative: _negative,
+    np.sign: _sign,
+    **{
+        compare: _comparison(compare)
+        for compare in (np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal)
+    },
+}
+FUNCTIONS.update({np.where: _where, np.zeros_like: _zeros_like})
