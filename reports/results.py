@@ -74,10 +74,8 @@ class Computes:
         found: whether the formula was found by a search and is declared nowhere.
         arithmetic: ways of computing that are not operation by operation in the arrays' own precision:
             ``flushes_subnormals``, ``incremental_moments``, or an object such as ``{"float32": ["beta1"]}``.
-        parts: where no rule explains every case, what does: one rule on some cases and another on the rest, or a rule
-            that is given other inputs than the target was; empty where there is nothing of the kind.
-        same_as: the rules of other books that explain every case as well, such as ``torch.adam``; empty where the rule
-            is the documented one.
+        parts: where no rule explains every case, what does: a rule on some cases each, or one given other inputs.
+        same_as: the rules of other books that explain every case as well, such as ``torch.adam``.
     """
 
     rule: str | None = None
@@ -88,9 +86,9 @@ class Computes:
     same_as: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        names = " = ".join(dict.fromkeys([self.rule, *self.same_as])) if self.rule else ""
-        rules = [f"{FOUND}: {self.formula}"] if self.found else [names] if names else map(str, self.parts)
-        return "; ".join([*rules, *map(described, self.arithmetic)])
+        rules = [" = ".join(dict.fromkeys([self.rule, *self.same_as]))] if self.rule else list(map(str, self.parts))
+        found = [f"{FOUND}: {self.formula}"] if self.found else rules
+        return "; ".join([*found, *map(described, self.arithmetic)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,8 +270,7 @@ def _computes(fields: dict[str, Any]) -> Computes:
 def _of_schema_1(fields: dict[str, Any]) -> dict[str, Any]:
     """Convert a verdict line of schema 1 to schema 2; a dialect there stays one, with all suffixes of its name."""
     rule = "documented" if fields.get("verdict") == "conforms" else fields.get("dialect")
-    computes = dataclasses.asdict(Computes(rule))
-    return {**fields, "book": "fluid", "computes": computes, "law": None}
+    return {**fields, "book": "fluid", "computes": dataclasses.asdict(Computes(rule)), "law": None}
 
 
 def _object(text: str) -> dict[str, Any] | None:

@@ -53,8 +53,10 @@ def test_every_equivalent_conforms(optimizer: str, dtype: str) -> None:
 @pytest.mark.parametrize("optimizer", ELSEWHERE)
 def test_every_equivalent_of_a_rule_of_another_book_conforms(optimizer: str) -> None:
     verdicts = equivalents(optimizer, "float32", FEW)
-    assert len(verdicts) >= 12
-    assert {name: verdict.reason for name, verdict in verdicts.items() if verdict.verdict != "conforms"} == {}
+    offered = {name: verdict for name, verdict in verdicts.items() if verdict.verdict != "unsupported"}
+    assert len(offered) >= 12
+    assert set(verdicts) - set(offered) <= {"one_sided_lerp"}, "which not every case is for"
+    assert {name: verdict.reason for name, verdict in offered.items() if verdict.verdict != "conforms"} == {}
 
 
 @pytest.mark.parametrize(("optimizer", "names"), [("torch.nadam", ["mu_product"]), ("papers.novograd", ["v"])])
