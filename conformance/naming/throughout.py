@@ -5,7 +5,7 @@ Each is a choice that implementations make once, and that shows in several place
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
@@ -93,7 +93,7 @@ def _exchanges(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edi
 def _corrections(program: Program) -> list[Expression]:
     """Return the bias corrections of a program: one less a power of the step number."""
     parts = {part: None for expression in program.values() for part in parts_of(expression)}
-    found = []
+    found: list[Expression] = []
     for part in parts:
         match part:
             case ("subtract", 1, ("power", _, count)) if count == STEP:
@@ -139,7 +139,7 @@ def _without_corrections(expression: Expression) -> Expression:
 
 
 def _rewritten(
-    program: Program, changes: dict[Expression, Expression], words: str, base: Program | None = None
+    program: Program, changes: Mapping[Expression, Expression], words: str, base: Program | None = None
 ) -> Rewritten:
     """Put several expressions in the places of others, in the program or in ``base``."""
     lines = []
