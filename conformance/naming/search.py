@@ -48,7 +48,10 @@ def edited_formulas(
         most_edits: in how many places a formula is edited.
     """
     budget = budget or Budget()
-    known = [start for start in starts if not _holds(Explanation(start), runs, holds)]  # of which an edit tells nothing
+    known = list(starts)
+    plain = _passes(runs)[0][1]
+    if any(_holds(Explanation(start, way), runs, holds) for start in known for way in plain):
+        return []  # what such a formula leaves open, such as NaN, is no matter of edits
     for count in range(1, most_edits + 1):
         for start in known if count == 1 else known[:2]:
             for coarse, ways in _passes(runs) if count == 1 else _passes(runs)[:1]:

@@ -20,7 +20,7 @@ from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome
 from optimetry.conformance.selftest.faults.fault import FOUND
 from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.selftest.sensitivity import DTYPES, HALF_QUICK, equivalents, judged
-from optimetry.reference.books import BOOKS
+from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
 
 PAGE = Path("docs") / "confusion.md"
@@ -119,7 +119,7 @@ def trials() -> Iterator[Trial]:
             for dtype in DTYPES:
                 found = outcome(class_verdict(member, dtype))
                 yield Trial(UNNAMED, member.name, optimizer, dtype, f"dialect: {member.name}", found)
-    for optimizer in (name for rules in BOOKS.values() for name in rules):
+    for optimizer in RULES:
         for dtype in DTYPES:
             for style, verdict in equivalents(optimizer, dtype, FEW).items():
                 yield Trial(EQUIVALENT, style, optimizer, dtype, "conforms", outcome(verdict))

@@ -27,8 +27,8 @@ from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard, watched
-from optimetry.reference.books import BOOKS
 from optimetry.reference.errors import TargetFault
+from optimetry.reference.rules import RULES
 from optimetry.reports.results import Verdict
 
 PAGE = Path("docs") / "sensitivity.md"
@@ -103,7 +103,7 @@ def _trained(target: Target, fault: Fault, parameters: Array, grads: Sequence[Ar
 def page() -> str:
     """Write the page as Markdown: the same for the same code."""
     runs = [(fault, dtype) for fault in FAULTS.values() for dtype in fault.dtypes]
-    pairs = [(name, dtype) for rules in BOOKS.values() for name in rules for dtype in DTYPES]
+    pairs = [(optimizer, dtype) for optimizer in RULES for dtype in DTYPES]
     verdicts = {(fault.name, dtype): judged(fault, dtype) for fault, dtype in tqdm(runs, "faults", disable=None)}
     unnoticed = [fault.name for fault in FAULTS.values() if passes_naive_test(fault)]
     shares = {pair: equivalents(*pair, QUICK_CASES) for pair in tqdm(pairs, "equivalents", disable=None)}

@@ -174,38 +174,19 @@ def _remembering(documented: Wrapper, parameters: list[Array], memory: Memory) -
 EMA, AVERAGE, DGC = ExponentialMovingAverage.name, ModelAverage.name, DGCCompress.name
 
 
-EDITED = (
-    "limit_shared_out",
-    "term_limited",
-    "corrected_once",
-    "softly_clipped",
-    "guarded_ratio",
-    "largest_element",
-    "sum_of_norms",
-    "upper_end_only",
-    "sign_of_zero",
-    "longer_windows",
-)
-"""The faults that are a change of the formula."""
-
 ONE_EDIT = ("softly_clipped", "guarded_ratio", "upper_end_only", "sign_of_zero")
-"""Those of them that `optimetry check` finds."""
+"""The faults that `optimetry check` finds, as a change of the formula."""
+
+FURTHER = ("limit_shared_out", "term_limited", "corrected_once", "largest_element", "sum_of_norms", "longer_windows")
+"""Those that are a change of the formula, too."""
 
 
 def _fault(
     name: str, optimizer: str, rejected_by: str | None, defect: str, start: Start, outcome: str = "diverges"
 ) -> Fault:
     outcome = FOUND if name in ONE_EDIT else outcome
-    edited = name in EDITED
-    return Fault(
-        name=name,
-        optimizer=optimizer,
-        defect=defect,
-        start=start,
-        rejected_by=rejected_by,
-        outcome=outcome,
-        edited=edited,
-    )
+    edited = name in (*ONE_EDIT, *FURTHER)
+    return Fault(name, optimizer, defect, start, rejected_by, outcome, edited=edited)
 
 
 enter(
@@ -216,13 +197,7 @@ enter(
     _fault("half_masked", DGC, "dense", "half the momentum of what is sent goes on", _declared(HalfMasked)),
     _fault("corrected_once", EMA, "constant", "e / (1 - d) at every update", _declared(CorrectedOnce)),
     _fault("softly_clipped", "clip_by_norm", "clipping_twice", "g*c/(c + |g|): shorter each time", _declared(Softly)),
-    _fault(
-        "guarded_ratio",
-        "clip_by_norm",
-        None,
-        "g*min(|g|, c)/(|g| + 1e-7), as PyMC clips all gradients together",
-        _declared(GuardedRatio),
-    ),
+    _fault("guarded_ratio", "clip_by_norm", None, "g*min(|g|, c)/(|g| + 1e-7): PyMC", _declared(GuardedRatio)),
     _fault(
         "largest_element", "clip_by_norm", "oracle", "the largest magnitude for the norm", _declared(LargestElement)
     ),
