@@ -45,6 +45,14 @@ VARIANTS = [variant for rule in offered().values() for variant in variants(rule)
 IDS = [f"{name}-{'-'.join(map(str, hyper.values()))}" for name, hyper in VARIANTS]
 
 
+IN_DTYPES = [
+    pytest.param(name, hyper, dtype, id=f"{id_}-{dtype}")
+    for (name, hyper), id_ in zip(VARIANTS, IDS, strict=True)
+    for dtype in (DTYPES if rule_named(name).book == "fluid" else ["bfloat16"])
+]
+"""Variants with dtypes, for what is around a body: that is the same for all, and of other books one dtype is enough."""
+
+
 def variants_where(holds: Callable[[Kernel], bool]) -> list[Any]:
     """The variants whose kernel is such, as parameters of a test."""
     chosen = zip(VARIANTS, IDS, strict=True)
