@@ -69,6 +69,11 @@ class Edit:
     exchanged: bool = False
 
     @property
+    def is_guard(self) -> bool:
+        """Whether it adds a small number of `GUARDS`."""
+        return any(part in GUARDS for part in parts_of(self.new).keys() - parts_of(self.old).keys())
+
+    @property
     def size(self) -> tuple[int, int]:
         """How much it adds: the parts that are new; of equal ones, that in the most outputs comes first."""
         added = parts_of(self.new).keys() - parts_of(self.old).keys()

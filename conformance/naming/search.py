@@ -131,4 +131,7 @@ def nearest(start: PointClass, runs: Runs, count: int, budget: Budget, coarse: f
     search = Nearby(program, [x.name for x in rule.hyperparameters() if x.kind is float], fed_in(runs, coarse), budget)
     with np.errstate(all="ignore"):
         found = search.single() if count == 1 else search.double()
+    if count > 1:
+        # Beside another edit a guard may only decide what 0/0 is, which any small number does: its value is no finding.
+        found = [[edits for edits in members if not any(one.is_guard for one in edits)] for members in found]
     return [[Edited(start, edits, hyper) for edits in members] for members in found]

@@ -68,7 +68,7 @@ def numpy() -> Iterator[ProgramTarget]:
         ("exponential_moving_average", "float32"),
     ],
 )
-def test_the_reference_has_the_same_verdict(optimizer: str, dtype: str, numpy: ProgramTarget) -> None:
+def test_a_sample_of_the_reference_has_the_same_verdict(optimizer: str, dtype: str, numpy: ProgramTarget) -> None:
     targets = [numpy, NumpyTarget()]
     apart, here = (judge([target], optimizer, dtype, effort=FEW, seed=0)[0] for target in targets)
     assert here.verdict == "conforms"
