@@ -117,8 +117,10 @@ def properties(subject: Subject) -> Iterator[Property]:
             if others:
                 yield _value(number, value, others[0])
     if not subject.joint:
-        yield from (_dimensions(limit) for limit in (2, 1, 3))
-        yield ONE_ELEMENT
+        both = (limit for limit in (2, 1, 3) if subject.takes((1,) * (limit - 1)) and subject.takes((1,) * limit))
+        yield from map(_dimensions, both)
+        if subject.takes((1,)):
+            yield ONE_ELEMENT
 
 
 def _value(declared: Hyperparameter, value: Any, other: Any) -> Property:
