@@ -15,6 +15,7 @@ import numpy as np
 
 from optimetry.conformance.naming.candidates import sets_of_numbers
 from optimetry.conformance.naming.edited import Edited, started
+from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.fed import Runs, fed_in
 from optimetry.conformance.naming.nearby import Budget, Nearby
@@ -133,5 +134,8 @@ def nearest(start: PointClass, runs: Runs, count: int, budget: Budget, coarse: f
         found = search.single() if count == 1 else search.double()
     if count > 1:
         # Beside another edit a guard may only decide what 0/0 is, which any small number does: its value is no finding.
-        found = [[edits for edits in members if not any(one.is_guard for one in edits)] for members in found]
+        found = [
+            [edits for edits in members if not any(isinstance(one, Edit) and one.is_guard for one in edits)]
+            for members in found
+        ]
     return [[Edited(start, edits, hyper) for edits in members] for members in found]

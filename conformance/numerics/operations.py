@@ -135,7 +135,7 @@ def _zeros_like(a: Bounded, shape: tuple[int, ...] | None = None) -> Bounded:
     return Bounded(zeros, zeros, a.form, True)
 
 
-UFUNCS |= {
+_ELEMENTWISE: dict[np.ufunc, Callable[..., Any]] = {
     np.add: _add,
     np.subtract: _subtract,
     np.multiply: _multiply,
@@ -153,4 +153,6 @@ UFUNCS |= {
         for compare in (np.greater, np.greater_equal, np.less, np.less_equal, np.equal, np.not_equal)
     },
 }
+
+UFUNCS.update(_ELEMENTWISE)
 FUNCTIONS.update({np.where: _where, np.zeros_like: _zeros_like})
