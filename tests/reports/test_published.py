@@ -1,5 +1,6 @@
 """What is published is of the pinned frameworks, of these rules and cases, and consistent with itself."""
 
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -102,6 +103,8 @@ def test_what_was_found_is_found_again(name, half):
         pytest.skip(f"{name} has no engine {before.engine} here")
     engine, effort = engines[before.engine], EFFORTS[results.header.effort]
     (again,) = judge([engine], before.optimizer, before.dtype, effort=effort, seed=results.header.seed)
+    if not any(verdict.computes.same_as for verdict in results.verdicts):  # written before other books were named
+        again = dataclasses.replace(again, computes=dataclasses.replace(again.computes, same_as=[]))
     assert again == before, AGAIN
 
 
