@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from optimetry.conformance.cases.drawn import fitting
 from optimetry.conformance.cases.effort import EFFORTS, Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws import LAWS
@@ -62,13 +63,15 @@ def equivalents(optimizer: str, dtype: str, effort: Effort) -> dict[str, Verdict
 def passes_naive_test(fault: Fault) -> bool:
     """Whether a fault passes the kind of test that most optimizers have.
 
-    Default hyperparameters, one tensor of ten elements, ten steps with gradients from N(0, 1), a constant learning
-    rate, and ``np.testing.assert_allclose`` with a relative tolerance of 1e-5 on the final parameters.
+    Default hyperparameters, one tensor of ten elements (nine, where it must be a matrix), ten steps with gradients from
+    N(0, 1), a constant learning rate, and ``np.testing.assert_allclose`` with a relative tolerance of 1e-5 on the final
+    parameters.
     """
     rng = np.random.default_rng(0)
     dtype = np.dtype(fault.dtypes[0])
-    parameters = rng.normal(size=10).astype(dtype)
-    grads = list(rng.normal(size=(10, 10)).astype(dtype))
+    shape = fitting(subject_named(fault.optimizer), (10,))
+    parameters = np.resize(rng.normal(size=10).astype(dtype), shape)
+    grads = [np.resize(row, shape) for row in rng.normal(size=(10, 10)).astype(dtype)]
     right = _trained(NumpyTarget(), fault, parameters, grads)
     try:
         with watched(Guard(fault.time_limit)):
