@@ -45,7 +45,7 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
             found = each.law.broken(target, each.case, guard, noted, rule_of)
             if found is not None:
                 kept[name] = Broken(each.law, found, each.case, formula)
-            elif not bounded:
+            elif not bounded and not each.law.any_arithmetic:  # which is held to the formula, and to no bound
                 kept[name] = each
     return BrokenLaws(kept, laws.cases)
 

@@ -46,6 +46,7 @@ def _harmless(element: Any) -> Any:
     attributes = {name: value for name, value in element.attrib.items() if name in KEPT}
     element.attrib.clear()
     element.attrib.update(attributes)
+    element.text = element.text and element.text.replace("\\_", "_")  # which latex2mathml keeps inside words
     for child in element:
         _harmless(child)
     return element
