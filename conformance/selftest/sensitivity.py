@@ -40,7 +40,7 @@ HALF_QUICK = Effort("half of quick", EFFORTS["quick"].cases // 2, EFFORTS["quick
 FEW = Effort("few", 4, 1)
 """The ordinary cases of a fault that only large cases show: they decide nothing."""
 
-QUICK_CASES = Effort("quick, without laws", EFFORTS["quick"].cases, 0)
+QUARTER_QUICK = Effort("a quarter of quick, without laws", EFFORTS["quick"].cases // 4, 0)
 """The effort that measures the error ratios of equivalents; another test holds them to the laws."""
 
 DTYPES = ("float32", "float64")
@@ -109,7 +109,7 @@ def page() -> str:
     pairs = [(optimizer, dtype) for optimizer in RULES for dtype in DTYPES]
     verdicts = {(fault.name, dtype): judged(fault, dtype) for fault, dtype in tqdm(runs, "faults", disable=None)}
     unnoticed = [fault.name for fault in FAULTS.values() if passes_naive_test(fault)]
-    shares = {pair: equivalents(*pair, QUICK_CASES) for pair in tqdm(pairs, "equivalents", disable=None)}
+    shares = {pair: equivalents(*pair, QUARTER_QUICK) for pair in tqdm(pairs, "equivalents", disable=None)}
     return "\n".join((*_heading(verdicts, unnoticed), *_fault_table(verdicts, unnoticed), *_style_table(shares)))
 
 
