@@ -171,7 +171,10 @@ def _style_table(shares: Mapping[tuple[str, str], Mapping[str, Verdict]]) -> lis
         "|---|---|---:|---:|---:|",
     ]
     for style in STYLES.values():
-        worst = [max(shares[rule, dtype][style.name].share or 0.0 for rule in rules_of(style)) for dtype in DTYPES]
+        worst = [
+            max(shares[rule, dtype][style.name].share or 0.0 for rule in rules_of(style) if rule in RULES)
+            for dtype in DTYPES
+        ]
         rows.append(
             f"| {style.name} | {style.description} | {len(rules_of(style))} | {worst[0]:.2f} | {worst[1]:.2f} |"
         )
