@@ -21,7 +21,7 @@ from optimetry.conformance.cases.effort import EFFORTS, Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.equivalents import STYLES, Equivalents, rules_of
+from optimetry.conformance.selftest.equivalents import STYLES, Equivalents, Style, rules_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, rejected_by
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -103,6 +103,10 @@ def _trained(target: Target, fault: Fault, parameters: Array, grads: Sequence[Ar
     return np.asarray(after[0])
 
 
+def _of_fluid(style: Style) -> list[str]:
+    return [rule for rule in rules_of(style) if rule in RULES]
+
+
 def page() -> str:
     """Write the page as Markdown: the same for the same code."""
     runs = [(fault, dtype) for fault in FAULTS.values() for dtype in fault.dtypes]
@@ -117,7 +121,7 @@ def _heading(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequence[st
     rejected = {name for (name, _), verdict in verdicts.items() if rejected_by(verdict)}
     missed = sorted({name for name, _ in verdicts} - rejected)
     counts = Counter(rejected_by(verdict) for verdict in verdicts.values())
-    pairs = sum(len(rules_of(style)) for style in STYLES.values())
+    pairs = sum(len(_of_fluid(style)) for style in STYLES.values())
     share = round(100 * len(unnoticed) / len(FAULTS))
     large = sum(bool(fault.scales) for fault in FAULTS.values())
     return [
@@ -175,9 +179,7 @@ def _style_table(shares: Mapping[tuple[str, str], Mapping[str, Verdict]]) -> lis
             max(shares[rule, dtype][style.name].share or 0.0 for rule in rules_of(style) if rule in RULES)
             for dtype in DTYPES
         ]
-        rows.append(
-            f"| {style.name} | {style.description} | {len(rules_of(style))} | {worst[0]:.2f} | {worst[1]:.2f} |"
-        )
+        rows.append(f"| {style.name} | {style.description} | {len(rules)} | {worst[0]:.2f} | {worst[1]:.2f} |")
     return [*rows, ""]
 
 
