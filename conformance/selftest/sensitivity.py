@@ -175,10 +175,8 @@ def _style_table(shares: Mapping[tuple[str, str], Mapping[str, Verdict]]) -> lis
         "|---|---|---:|---:|---:|",
     ]
     for style in STYLES.values():
-        worst = [
-            max(shares[rule, dtype][style.name].share or 0.0 for rule in rules_of(style) if rule in RULES)
-            for dtype in DTYPES
-        ]
+        rules = _of_fluid(style)
+        worst = [max(shares[rule, dtype][style.name].share or 0.0 for rule in rules) for dtype in DTYPES]
         rows.append(f"| {style.name} | {style.description} | {len(rules)} | {worst[0]:.2f} | {worst[1]:.2f} |")
     return [*rows, ""]
 
