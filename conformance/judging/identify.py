@@ -17,6 +17,9 @@ from optimetry.conformance.numerics.arithmetic import INCREMENTAL, Arithmetic
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 
+ENOUGH = 4
+"""The least cases that name a rule of another book: the probes tell apart the rules of one alone."""
+
 
 def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
     """Try the tiers of candidates; the first in which any holds decides, and it must be one alone.
@@ -43,7 +46,7 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
             narrowed = _narrowed(held, found)
             elsewhere = _names(_same_elsewhere(held, narrowed.explanation))
             return dataclasses.replace(narrowed, alike=tuple(dict.fromkeys(alike)), elsewhere=elsewhere)
-    alive = _found_elsewhere(held)
+    alive = [one for one in _found_elsewhere(held) if one.tried >= ENOUGH]
     return dataclasses.replace(alive[0], elsewhere=_names(alive)) if alive else longest
 
 
