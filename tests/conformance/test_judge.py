@@ -44,6 +44,15 @@ def one_element_wrong(documented: Any, parameters: list[Array]) -> Any:
     return run
 
 
+LITTLE_SAID = {
+    "torch.rmsprop": 0.5,  # whose variance may be negative by its rounding
+    **dict.fromkeys(("papers.amsgrad", "papers.radam"), 0.5),  # which divide 0 by 0 until a gradient comes
+    "papers.yogi": 0.5,  # whose sign may be either, within its bound
+    "torch.muon": 0.6,  # whose iteration may be in bfloat16
+}
+"""Rules of whose elements the bound says less, with the share of elements of which it may say nothing."""
+
+
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("optimizer", SUBJECTS)
 def test_the_reference_conforms_in_working_precision(optimizer: str, dtype: str) -> None:
@@ -56,8 +65,7 @@ def test_the_reference_conforms_in_working_precision(optimizer: str, dtype: str)
     assert verdict.share <= 1, "the formula's own order of operations needs no slack"
     assert dtype != "float32" or verdict.share > 0.1, "the bound is no blank cheque"
     assert verdict.cases == effort.cases
-    negative = optimizer == "torch.rmsprop"  # whose variance may be, by its rounding
-    assert verdict.vacuous < (0.1 if wide and not negative else 0.5)
+    assert verdict.vacuous < LITTLE_SAID.get(optimizer, 0.1 if wide else 0.5)
 
 
 @pytest.mark.parametrize(
