@@ -121,6 +121,7 @@ def test_every_hyperparameter_is_passed_and_every_slot_is_documented(name):
         renamed = getattr(entry, "names", {})
         given = entry.arguments.values() if isinstance(entry.arguments, dict) else entry.arguments
         passed = {word for name in given for word in words(renamed.get(name, name))}
+        passed |= {chosen for chosen, _ in getattr(entry, "words", {}).values()}
         assert passed | set(entry.pinned) == declared, optimizer
         assert not passed & set(entry.pinned), optimizer
 
