@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any
 
-from optimetry.conformance.harness.ending import end_with_parent, ending
+from optimetry.conformance.harness import starting
+from optimetry.conformance.harness.ending import ending
 from optimetry.reference.errors import TargetEnded, TargetFault, TargetHung
 
 try:
@@ -84,18 +85,9 @@ class Program:
         """
         self._errors, self._unread = bytearray(), bytearray()
         try:
-            self._process = subprocess.Popen(
-                self.command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                start_new_session=True,  # so that all that it starts can be ended with it
-                preexec_fn=end_with_parent(self.memory),  # noqa: PLW1509 - a worker has one thread
-            )
-        except (OSError, subprocess.SubprocessError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise TargetFault(f"cannot start {self.command[0]!r}: {reason}") from error
+            self._process = started(self.command, self.memory)
+        except OSError as error:
+            raise TargetFault(f"cannot start {self.command[0]!r}: {error.strerror}") from error
         self.starts += 1
         for stream in self._streams(self._process):
             os.set_blocking(stream.fileno(), False)
@@ -276,6 +268,39 @@ class Program:
         assert process.stdout is not None
         assert process.stderr is not None
         return process.stdin, process.stdout, process.stderr
+
+
+def started(command: Sequence[str], memory: int | None) -> subprocess.Popen[bytes]:
+    """Start a program with pipes, as the leader of a session, so that all that it starts can be ended with it.
+
+    Args:
+        command: the program and its arguments.
+        memory: bytes of memory that each of its processes may hold, None for no limit; without effect on Windows.
+
+    Raises:
+        OSError: there is no such program, or it cannot be run.
+    """
+
+    def popen(command: Sequence[str], kept: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True, pass_fds=kept
+        )
+
+    if sys.platform == "win32":
+        return popen(command)
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb") as errors:
+        try:
+            limited = [str(writer), "-" if memory is None else str(memory), *command]
+            process = popen([sys.executable, "-I", "-S", str(starting.__file__), *limited], (writer,))
+        finally:
+            os.close(writer)
+        number = errors.read()  # ends when the program runs, or cannot
+    if number:
+        process.communicate()
+        raise OSError(int(number), os.strerror(int(number)))
+    return process
 
 
 def _read(stream: IO[bytes]) -> bytes | None:

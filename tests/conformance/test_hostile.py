@@ -18,6 +18,7 @@ from optimetry.conformance.harness.program import KEPT, Program, python_command
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.session import Guard
+from optimetry.reference.errors import TargetFault
 from optimetry.reports.results import read
 
 FEW = Effort("few", 4, 1)
@@ -142,3 +143,36 @@ def test_a_program_is_ended_with_its_worker() -> None:
     program.close()
     assert not alive(pid)
     assert program.pid is None
+
+
+def test_starting_a_program_runs_no_python_between_fork_and_exec() -> None:
+    """A judge that has imported JAX has threads: what Python does in a fork of it may wait for their locks for ever."""
+    code = (
+        "import os, sys\n"
+        "os.register_at_fork(before=lambda: print('forked'), after_in_child=lambda: print('forked'))\n"
+        "from optimetry.conformance.harness.program import started\n"
+        f"process = started([sys.executable, '-S', '-c', 'print(1)'], {GIB})\n"
+        "print(process.communicate()[0])\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.stdout, ended.stderr) == ("b'1\\n'\n", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"), [("no-such-program", "No such file or directory"), ("/", "Permission denied")]
+)
+def test_a_program_that_cannot_be_started_says_why(command: str, reason: str) -> None:
+    with pytest.raises(TargetFault, match=f"^cannot start '{command}': {reason}$"):
+        Program([command]).start()
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="what is limited is Linux's")
+def test_a_limit_above_that_of_this_process_leaves_the_tighter_one() -> None:
+    code = "import resource, sys; sys.stdout.write(str(resource.getrlimit(resource.RLIMIT_DATA)))"
+    again = (
+        "import resource; resource.setrlimit(resource.RLIMIT_DATA, (2**30, 2**30))\n"
+        "import sys; from optimetry.conformance.harness.program import started\n"
+        f"print(started([sys.executable, '-S', '-c', {code!r}], 2**40).communicate()[0].decode())"
+    )
+    ended = subprocess.run([sys.executable, "-c", again], capture_output=True, text=True, check=False)
+    assert (ended.stdout, ended.stderr) == (f"{(GIB, GIB)}\n", "")
