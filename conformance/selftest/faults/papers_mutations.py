@@ -52,7 +52,6 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "papers.lion": (
         ("decay_of_the_momentum", "self.beta1 * state.m + (1 - self.beta1)", "self.beta2 * state.m + (1 - self.beta2)"),
         ("average_stored", "m=self.beta2 * state.m + (1 - self.beta2) * grad", "m=average"),
-        ("decay_without_learning_rate", "lr * (np.sign(average) + ", "(lr * np.sign(average) + "),
         ("sign_of_the_gradient", "np.sign(average)", "np.sign(grad)"),
         ("sign_of_zero_is_1", "np.sign(average)", "np.sign(average) + (average == 0)"),
     ),
