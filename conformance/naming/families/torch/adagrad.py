@@ -47,5 +47,10 @@ declare(
         reference="torch.optim.Adagrad (docstring), where t - 1 is counted",
         difference="lr_t = lr / (1 + t*eta)",
     ),
-    settings=(Setting({"lr_decay": 0.5, "weight_decay": 0.5, "initial_accumulator_value": 0.1, "eps": 0.1}),),
+    settings=tuple(
+        Setting(
+            {"lr_decay": 0.5, "weight_decay": 0.5, "initial_accumulator_value": 0.1, "eps": 0.1, "maximize": maximize}
+        )
+        for maximize in (False, True)
+    ),
 )

@@ -72,6 +72,7 @@ class AdamFamily(AdamChoices, Adam):
         return self.stepped(param, grad, state, lr, t)
 
 
+FLAGS = ("amsgrad", "maximize", "decoupled_weight_decay")
 UNCORRECTED_EPSILON = "w -= lr*sqrt(c2)/c1 * m / (sqrt(v) + eps)"
 INSIDE = "w -= lr*(m/c1) / sqrt(v/c2 + eps)"
 UNCORRECTED = "w -= lr*m / (sqrt(v) + eps)"
@@ -111,7 +112,7 @@ declare(
         difference=AFTER_CORRECTION,
     ),
     settings=tuple(
-        Setting({"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5, "amsgrad": amsgrad})
-        for amsgrad in (False, True)
+        Setting({"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5, **dict.fromkeys(FLAGS, on)})
+        for on in (False, True)
     ),
 )

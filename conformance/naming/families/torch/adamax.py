@@ -59,5 +59,8 @@ declare(
         reference="keras/src/optimizers/adamax.py",
         difference="u = max(b2*u, |g|); w -= lr/(1-b1^t) * m/(u + eps)",
     ),
-    settings=(Setting({"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5}),),
+    settings=tuple(
+        Setting({"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5, "maximize": maximize})
+        for maximize in (False, True)
+    ),
 )

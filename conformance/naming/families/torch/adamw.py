@@ -122,7 +122,7 @@ declare(
         difference="g += wd*w before both moments",
     ),
     settings=tuple(
-        Setting({"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5, "amsgrad": amsgrad})
-        for amsgrad in (False, True)
+        Setting({"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5, "amsgrad": on, "maximize": on})
+        for on in (False, True)
     ),
 )

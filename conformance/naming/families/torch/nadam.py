@@ -65,5 +65,11 @@ declare(
         reference="Dozat (2016), algorithm 2; optax/_src/transform.py, scale_by_adam with nesterov=True",
         difference="mu_t = b1",
     ),
-    settings=(Setting({"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5, "momentum_decay": 1.0}),),
+    settings=tuple(
+        Setting(
+            {"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5, "momentum_decay": 1.0}
+            | dict.fromkeys(("decoupled_weight_decay", "maximize"), on)
+        )
+        for on in (False, True)
+    ),
 )

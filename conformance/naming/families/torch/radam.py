@@ -76,10 +76,12 @@ declare(
         reference="optax/_src/transform.py, scale_by_radam",
         difference="w -= lr*(m/c1) * r / (sqrt(v/c2) + eps)",
     ),
-    settings=(
+    settings=tuple(
         Setting(
-            {"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5},
+            {"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5}
+            | dict.fromkeys(("decoupled_weight_decay", "maximize"), on),
             rates=(0.3, 0.3, 0.07, 0.07, 0.07, 0.3, 0.3),
-        ),
+        )
+        for on in (False, True)
     ),
 )

@@ -74,7 +74,7 @@ declare(
         difference="v_0 = 1; b = mu*b + lr*g / sqrt(x + eps); w -= b",
     ),
     settings=tuple(
-        Setting({"alpha": 0.7, "eps": 0.1, "weight_decay": 0.5, "momentum": 0.6, "centered": centered})
-        for centered in (False, True)
+        Setting({"alpha": 0.7, "eps": 0.1, "weight_decay": 0.5, "momentum": 0.6, "centered": on, "maximize": on})
+        for on in (False, True)
     ),
 )

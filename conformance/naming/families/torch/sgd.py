@@ -75,7 +75,7 @@ declare(
         difference="b = mu*b + lr*g; w -= b + lr*wd*w",
     ),
     settings=tuple(
-        Setting({"momentum": 0.7, "dampening": 0.3, "weight_decay": 0.5, "nesterov": nesterov})
-        for nesterov in (False, True)
+        Setting({"momentum": 0.7, "dampening": 0.3, "weight_decay": 0.5, "nesterov": on, "maximize": on})
+        for on in (False, True)
     ),
 )
