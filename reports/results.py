@@ -1,7 +1,4 @@
-"""Writes and reads results files: a header, a line for each document and verdict, and a footer, as in ``schema.json``.
-
-A file without footer is an unfinished run, and `read` says so. The same seed gives the same bytes.
-"""
+"""Writes and reads results files: a header, records and a footer, as in ``schema.json``; an unfinished run has none."""
 
 from __future__ import annotations
 
@@ -16,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self, get_args
 
+from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.arithmetic import described
 from optimetry.reports.document import Document
 from optimetry.reports.parts import Part
@@ -49,7 +47,7 @@ class Header:
         dtypes: the dtypes judged, in the order of the verdicts.
         optimizers: the optimizers judged, in the order of the verdicts.
         seed: the seed of the cases.
-        effort: ``quick``, ``standard`` or ``thorough``.
+        effort: ``quick``, ``standard`` or ``thorough``; ``none`` where nothing was judged.
     """
 
     kind: Literal["header"] = "header"
@@ -154,9 +152,13 @@ class Results:
     header: Header
     verdicts: list[Verdict] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
+    accuracy: list[Accuracy] = field(default_factory=list)
 
 
-def line(record: Header | Document | Verdict | Footer) -> str:
+Record = Header | Document | Verdict | Accuracy | Footer
+
+
+def line(record: Record) -> str:
     """Return a record as its line of a results file, without the line end."""
     return json.dumps(dataclasses.asdict(record), allow_nan=False)
 
@@ -173,16 +175,13 @@ class Writer:
         self._file: IO[str] = path.open("w", encoding="utf-8", newline="\n")
         self._put(header)
 
-    def write_document(self, document: Document) -> None:
-        """Append what a rule's document says."""
-        self._put(document)
+    def write(self, record: Document | Verdict | Accuracy) -> None:
+        """Append one record, and flush it to disk for readers that follow the file."""
+        if isinstance(record, Verdict):
+            self._verdicts.append(record)
+        self._put(record)
 
-    def write(self, verdict: Verdict) -> None:
-        """Append one verdict, and flush it to disk for readers that follow the file."""
-        self._verdicts.append(verdict)
-        self._put(verdict)
-
-    def _put(self, record: Header | Document | Verdict | Footer) -> None:
+    def _put(self, record: Record) -> None:
         self._file.write(line(record) + "\n")
         self._file.flush()
 
@@ -211,8 +210,7 @@ def read(path: Path) -> Results:
     lines = _lines(path)
     header_fields = _header(path, lines[0])
     header = Header(**{**header_fields, "schema": SCHEMA_VERSION})
-    verdicts: list[Verdict] = []
-    documents: list[Document] = []
+    results = Results(header)
     for number, text in enumerate(lines[1:], start=2):
         fields = _object(text)
         if fields is None:
@@ -223,18 +221,22 @@ def read(path: Path) -> Results:
             if header_fields["schema"] != SCHEMA_VERSION:
                 fields["counts"] = {"imprecise": 0, **fields.get("counts", {})}
             _check(path, number, fields, "footer")
-            _check_footer(path, number, Footer(**fields), verdicts)
+            _check_footer(path, number, Footer(**fields), results.verdicts)
             if number < len(lines):
                 raise ResultsError(f"{path}, line {number + 1}: text after the footer")
-            return Results(header, verdicts, documents)
+            return results
         if fields.get("kind") == "document":
             _check(path, number, fields, "document")
-            documents.append(Document(**fields))
+            results.documents.append(Document(**fields))
+            continue
+        if fields.get("kind") == "accuracy":
+            _check(path, number, fields, "accuracy")
+            results.accuracy.append(Accuracy.of(fields))
             continue
         fields = fields if header_fields["schema"] == SCHEMA_VERSION else _of_schema_1(fields)
         _check(path, number, fields, "verdict")
-        verdicts.append(Verdict(**{**fields, "computes": _computes(fields["computes"])}))
-    raise ResultsError(f"{path}: unfinished: its run did not end, no footer after {len(verdicts)} verdicts")
+        results.verdicts.append(Verdict(**{**fields, "computes": _computes(fields["computes"])}))
+    raise ResultsError(f"{path}: unfinished: its run did not end, no footer after {len(results.verdicts)} verdicts")
 
 
 def _lines(path: Path) -> list[str]:

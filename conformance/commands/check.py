@@ -63,7 +63,15 @@ def run(check: Check) -> int:
         UsageError: the folder for results cannot be written.
     """
     with Workers(check.task, min(check.workers, len(check.jobs))) as workers:
-        results, not_run = Results(_header(check, workers)), workers.not_run
+        header = header_of(
+            workers.name,
+            workers.version,
+            dtypes=check.dtypes,
+            optimizers=check.optimizers,
+            seed=check.task.seed,
+            effort=check.task.effort.name,
+        )
+        results, not_run = Results(header), workers.not_run
         try:
             kept = _Kept(check.out) if check.out else None
             if kept is None:
@@ -71,7 +79,7 @@ def run(check: Check) -> int:
             else:
                 with Writer(kept.results, results.header) as writer:
                     for optimizer in check.optimizers:
-                        writer.write_document(document_of(subject_named(optimizer)))
+                        writer.write(document_of(subject_named(optimizer)))
                     _judge(check, workers, results.verdicts, writer, kept)
                 write_tables(kept.folder, [results])
         except OSError as error:
@@ -81,17 +89,18 @@ def run(check: Check) -> int:
     return 1 if balance.unexpected or balance.stale else 0
 
 
-def _header(check: Check, workers: Workers) -> Header:
+def header_of(target: str, version: str, *, dtypes: list[str], optimizers: list[str], seed: int, effort: str) -> Header:
+    """Return the header of results that are made here."""
     return Header(
         optimetry=metadata.version("optimetry"),
-        target=workers.name,
-        target_version=workers.version,
+        target=target,
+        target_version=version,
         platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, "
         f"NumPy {metadata.version('numpy')}",
-        dtypes=check.dtypes,
-        optimizers=check.optimizers,
-        seed=check.task.seed,
-        effort=check.task.effort.name,
+        dtypes=dtypes,
+        optimizers=optimizers,
+        seed=seed,
+        effort=effort,
     )
 
 

@@ -16,6 +16,7 @@ from tabulate import tabulate
 
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands import ledger
+from optimetry.conformance.commands.accuracy import add_accuracy_command
 from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of, whole
 from optimetry.conformance.commands.bench import add_bench
 from optimetry.conformance.commands.check import Check, checked_folder, run, write, write_tables
@@ -53,6 +54,7 @@ examples:
   optimetry check -- node harness.js                       a program in any language (docs/another-language.md)
   optimetry targets                                        the built-in targets
   optimetry rules adam                                     what is documented of one optimizer; without a name, all
+  optimetry accuracy adapter:MyTarget --optimizer adam     how far it drifts from the rule in ten thousand steps
   optimetry bench adapter:MyTarget --optimizer adam        how fast, beside our backend and the speed of memory
   optimetry report results --out page                      tables from kept results
   optimetry report results others --site site              pages to look at: open site/index.html
@@ -166,6 +168,7 @@ def parser() -> Parser:
     targets = commands.add_parser("targets", help="list the built-in targets", allow_abbrev=False)
     targets.set_defaults(command=targets_command)
     add_rules(commands)
+    add_accuracy_command(commands)
     add_bench(commands)
     add_harness(commands)
 

@@ -5,6 +5,7 @@ import jsonschema
 import pytest
 
 from optimetry.reports import results
+from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.results import Footer, Header, Verdict, Writer, line, read
 from tests.reports.written import ABSENT, BAD, GOOD, HEADER, refusal
 
@@ -39,7 +40,7 @@ def test_every_line_keeps_the_schema(path):
 
 def test_the_schema_is_itself_valid_and_knows_every_field():
     jsonschema.Draft202012Validator.check_schema(results.schema())
-    for kind, record in {"header": Header, "verdict": Verdict, "footer": Footer}.items():
+    for kind, record in {"header": Header, "verdict": Verdict, "accuracy": Accuracy, "footer": Footer}.items():
         named = {field.name for field in dataclasses.fields(record)}
         assert named == set(results.schema()["$defs"][kind]["properties"])
         optional = {"untried"} if record is Verdict else set()  # files of before it was written are read, too

@@ -181,7 +181,7 @@ def written(folder: Path, results: Results) -> Path:
     folder.mkdir()
     with Writer(folder / "results.jsonl", results.header) as writer:
         for document in results.documents:
-            writer.write_document(document)
+            writer.write(document)
         for verdict in results.verdicts:
             writer.write(verdict)
     return folder
