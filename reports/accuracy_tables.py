@@ -25,17 +25,29 @@ SPREADS = ("median", "p99", "largest")
 
 def table(measured: Sequence[Accuracy], form: str = "simple") -> str:
     """Write one row for each rule, dtype, kind of gradients and figures; engines with the same figures share it."""
-    rows: dict[tuple[str, ...], list[str]] = {}
+    found = rows(measured)
+    kept = [
+        i for i, name in enumerate(columns(measured)) if name != "engine" or {row[i] for row in found} != {"default"}
+    ]
+    lines, names = [[row[i] for i in kept] for row in found], [columns(measured)[i] for i in kept]
+    sides = ("left",) * (len(names) - 1) + ("right",)
+    return tabulate(lines, names, form, colalign=sides if lines else None, disable_numparse=True)
+
+
+def columns(measured: Iterable[Accuracy]) -> list[str]:
+    """Return the names of the columns."""
+    after = [f"{step:,} step{'s' * (step > 1)}" for step in steps(measured)]
+    return ["optimizer", "dtype", "engine", "gradients", *after, "ULP"]
+
+
+def rows(measured: Sequence[Accuracy]) -> list[list[str]]:
+    """Return the cells of the table, row by row."""
+    found: dict[tuple[str, ...], list[str]] = {}
     for each in measured:
         cells = [_cell(each, step) for step in steps(measured)]
         key = (each.optimizer, each.dtype, each.gradients, *cells, figure(each.points[-1].ulp.largest))
-        rows.setdefault(key, []).append(each.engine)
-    named = {engine for engines in rows.values() for engine in engines} != {"default"}
-    lines = [[key[0], key[1], *([", ".join(engines)] if named else []), *key[2:]] for key, engines in rows.items()]
-    after = [f"{step:,} step{'s' * (step > 1)}" for step in steps(measured)]
-    columns = ["optimizer", "dtype", *(["engine"] if named else []), "gradients", *after, "ULP"]
-    sides = ("left",) * (len(columns) - 1) + ("right",)
-    return tabulate(lines, columns, form, colalign=sides if lines else None, disable_numparse=True)
+        found.setdefault(key, []).append(each.engine)
+    return [[*key[:2], ", ".join(engines), *key[2:]] for key, engines in found.items()]
 
 
 def steps(measured: Iterable[Accuracy]) -> list[int]:

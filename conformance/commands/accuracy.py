@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from optimetry.conformance.cases.ordinary import KINDS
 from optimetry.conformance.commands.arguments import seconds, whole
-from optimetry.conformance.commands.check import checked_folder, header_of, write
+from optimetry.conformance.commands.check import checked_folder, header_of, write_tables
 from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.judging.accuracy import STEPS, accuracy
 from optimetry.conformance.numerics.formats import FORMATS
@@ -63,9 +63,7 @@ def add_accuracy_command(commands: Any) -> None:
     parser.add_argument(
         "--time-limit", default="60", metavar="S", help="seconds a hundred steps of the target may take (default 60)"
     )
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="add to DIR/results.jsonl, and write accuracy.md and accuracy.csv there"
-    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="add to DIR/results.jsonl, and write tables there")
     parser.set_defaults(command=accuracy_command)
 
 
@@ -110,9 +108,7 @@ def keep(folder: Path, target: Target, dtypes: list[str], rules: list[str], meas
         add_accuracy(file, header, measured)
     except OSError as error:
         raise UsageError(f"--out {folder}: {error.strerror or error}") from error
-    found = [read(file)]
-    write(folder / "accuracy.md", accuracy_tables.markdown(found))
-    write(folder / "accuracy.csv", accuracy_tables.csv_text(found))
+    write_tables(folder, [read(file)])
 
 
 def _is_rule(name: str) -> bool:

@@ -34,7 +34,7 @@ from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_meaning, builtin_names, builtin_version
 from optimetry.reference.errors import OptimetryError, UsageError
 from optimetry.reference.rules import RULES
-from optimetry.reports import matrix, results, tables
+from optimetry.reports import accuracy_tables, matrix, results, tables
 from optimetry.reports.results import ResultsError
 from optimetry.reports.sentence import sentence
 from optimetry.reports.site.build import build
@@ -228,9 +228,12 @@ def report_command(options: argparse.Namespace) -> int:
         write(options.out / "matrix.md", matrix.page(found, folders))
     for each in found:
         print(f"{each.header.target} {each.header.target_version}. {tables.about(each.header)}\n")
-        print(shown(tables.terminal(each.verdicts, terminal_width())))
-        print(f"\n{tables.summary(each.verdicts)}\n")
-        print(f"{textwrap.fill(sentence(each.header.target, each.verdicts), terminal_width())}\n")
+        if each.verdicts:
+            print(shown(tables.terminal(each.verdicts, terminal_width())))
+            print(f"\n{tables.summary(each.verdicts)}\n")
+            print(f"{textwrap.fill(sentence(each.header.target, each.verdicts), terminal_width())}\n")
+        if each.accuracy:
+            print(f"{accuracy_tables.table(each.accuracy)}\n")
     if options.out is not None:
         print(f"written: {options.out / 'table.md'}, table.csv, matrix.md")
     if options.site is not None:

@@ -8,9 +8,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.results import Results, ResultsError
-from optimetry.reports.site import mathml
-from optimetry.reports.site.contents import Contents
+from optimetry.reports.site import mathml, plots
+from optimetry.reports.site.contents import Contents, RuleContents
 from optimetry.reports.site.words import FILTERS
 
 STATIC = ("style.css", "site.js")
@@ -26,7 +27,7 @@ def build(results: Sequence[Results], folder: Path) -> list[Path]:
     Everything is read from the results; nothing of them reaches a page unescaped, and texts are cut at a limit.
 
     Raises:
-        MissingSiteError: Jinja2 or latex2mathml is not installed.
+        MissingSiteError: Jinja2, latex2mathml or Matplotlib is not installed.
         OSError: a file cannot be written.
         ResultsError: two results, or two verdicts of one, are about the same thing.
     """
@@ -36,6 +37,8 @@ def build(results: Sequence[Results], folder: Path) -> list[Path]:
     for rule in contents.rules:
         template = environment.get_template("rule.html")
         pages[rule.file] = template.render(site=contents, rule=rule, root="../")
+        for dtype, file in rule.pictures.items():
+            pages[file] = plots.drift(_curves(rule, dtype))
     for target in contents.targets:
         template = environment.get_template("target.html")
         pages[target.file] = template.render(site=contents, target=target, root="../")
@@ -47,9 +50,21 @@ def build(results: Sequence[Results], folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
+def _curves(rule: RuleContents, dtype: str) -> list[tuple[str, Accuracy]]:
+    """Return what is drawn of one dtype: of each target the first engine, whose name is said if there are others."""
+    curves = []
+    for target, measured in rule.accuracy:
+        mine = [one for one in measured if one.dtype == dtype]
+        first = mine[0].engine if mine else ""
+        engine = "" if all(one.engine == first for one in mine) else f", {first}"
+        curves += [(f"{target.name}{engine}"[:40], one) for one in mine if one.engine == first]
+    return curves
+
+
 def _environment() -> Any:
     try:
         import jinja2
+        import matplotlib as mpl  # noqa: F401
     except ImportError as error:
         raise MissingSiteError(f"--site needs {error.name}: pip install 'optimetry[site]'") from error
     mathml.check()

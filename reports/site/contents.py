@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.document import Document
 from optimetry.reports.matrix import Statement, statements
 from optimetry.reports.results import OUTCOMES, Header, Outcome, Results, ResultsError, Verdict
@@ -20,12 +21,14 @@ class Target:
         header: how it was judged.
         verdicts: what came out, in the order of the results.
         file: its page.
+        accuracy: what was measured of its error.
         others: the other versions of the same target, each with what changed.
     """
 
     header: Header
     verdicts: list[Verdict]
     file: str
+    accuracy: list[Accuracy] = field(default_factory=list)
     others: list[Change] = field(default_factory=list)
 
     @property
@@ -38,6 +41,15 @@ class Target:
         """How many verdicts there are of each outcome that occurs."""
         counts = Counter(verdict.verdict for verdict in self.verdicts)
         return [(outcome, counts[outcome]) for outcome in OUTCOMES if counts[outcome]]
+
+    def accuracy_of(self, rule: str) -> list[Accuracy]:
+        """Return what was measured of one rule."""
+        return [each for each in self.accuracy if each.optimizer == rule]
+
+    def accuracy_behind(self, statement: Statement) -> list[Accuracy]:
+        """Return what was measured of what a statement is about."""
+        said = {(verdict.optimizer, verdict.dtype, verdict.engine) for verdict in statement.verdicts}
+        return [each for each in self.accuracy if each.about[:3] in said]
 
     def about(self, rule: str) -> list[Statement]:
         """Return what is said of one rule."""
@@ -68,6 +80,8 @@ class RuleContents:
         document: what that says, where the results have it.
         file: its page.
         columns: what is said of it, for each target.
+        accuracy: what was measured of it, for each target of which something was.
+        pictures: the files of the pictures of that, by dtype.
     """
 
     name: str
@@ -75,6 +89,8 @@ class RuleContents:
     document: Document | None
     file: str
     columns: list[tuple[Target, list[Statement]]]
+    accuracy: list[tuple[Target, list[Accuracy]]]
+    pictures: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -99,14 +115,19 @@ class Contents:
         _check_distinct(results)
         files = _Files()
         targets = [
-            Target(each.header, each.verdicts, files.named("target", each.header.target, each.header.target_version))
+            Target(
+                each.header,
+                each.verdicts,
+                files.named("target", each.header.target, each.header.target_version),
+                each.accuracy,
+            )
             for each in results
         ]
         for target in targets:
             others = [one for one in targets if one.header.target == target.header.target and one is not target]
             target.others.extend(Change(one, _changes(one, target)) for one in others)
         documents = {document.optimizer: document for each in results for document in each.documents}
-        books = {verdict.optimizer: verdict.book for each in results for verdict in each.verdicts}
+        books = {one.optimizer: one.book for each in results for one in (*each.verdicts, *each.accuracy)}
         rules = [
             RuleContents(
                 name,
@@ -114,6 +135,11 @@ class Contents:
                 documents.get(name),
                 files.named("rule", name),
                 [(target, target.about(name)) for target in targets],
+                [(target, found) for target in targets if (found := target.accuracy_of(name))],
+                {
+                    dtype: files.named("picture", name, dtype, ending="svg")
+                    for dtype in dict.fromkeys(one.dtype for target in targets for one in target.accuracy_of(name))
+                },
             )
             for name, book in books.items()
         ]
@@ -179,13 +205,13 @@ class _Files:
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
-    def named(self, folder: str, *names: str) -> str:
+    def named(self, folder: str, *names: str, ending: str = "html") -> str:
         """Return a new path in a folder, of letters, digits, points, dashes and underscores."""
         words = (re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:80] for name in names)
         stem = "-".join(word for word in words if word) or "unnamed"
-        number, path = 1, f"{folder}/{stem}.html"
+        number, path = 1, f"{folder}/{stem}.{ending}"
         while path.lower() in self._taken:
             number += 1
-            path = f"{folder}/{stem}-{number}.html"
+            path = f"{folder}/{stem}-{number}.{ending}"
         self._taken.add(path.lower())
         return path
