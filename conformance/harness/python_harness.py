@@ -488,6 +488,15 @@ def loaded(spec: str) -> Any:
         if not hasattr(found, attribute):
             raise Fault(f"{getattr(found, '__name__', found)} has no attribute {attribute!r}")
         found = getattr(found, attribute)
+    return made(found)
+
+
+def made(found: Any) -> Any:
+    """Make a target from a class, an instance or a function without arguments.
+
+    Raises:
+        Fault: it cannot be made, or is no target; the text says what is wrong.
+    """
     if isinstance(found, type) or (callable(found) and not hasattr(found, "start")):
         try:
             found = found()

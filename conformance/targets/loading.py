@@ -14,6 +14,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from optimetry.conformance import targets
+from optimetry.conformance.harness import python_harness
 from optimetry.conformance.subjects.names import near_miss
 from optimetry.conformance.targets.limits import hold_limits
 from optimetry.conformance.targets.protocol import Target, engines_of
@@ -153,23 +154,10 @@ def made(found: Any, spec: str) -> Target:
     Raises:
         TargetError: it cannot be made, is no target, or says wrongly what it does not offer.
     """
-    if isinstance(found, type) or (callable(found) and not hasattr(found, "start")):
-        try:
-            found = found()
-        except (Exception, SystemExit) as error:
-            raise TargetError(f"target {spec}: calling it without arguments raised {_text(error)}") from error
-    missing = [
-        f"{name} ({kind})"
-        for name, kind, kept in (
-            ("name", "a string", isinstance(getattr(found, "name", None), str)),
-            ("version", "a string", isinstance(getattr(found, "version", None), str)),
-            ("start", "a method", callable(getattr(found, "start", None))),
-        )
-        if not kept
-    ]
-    if missing:
-        raise TargetError(f"target {spec}: a {type(found).__name__} is no target, it lacks {', '.join(missing)}")
-    target: Target = found
+    try:
+        target: Target = python_harness.made(found)
+    except python_harness.Fault as fault:
+        raise TargetError(f"target {spec}: {fault}") from fault
     try:
         engines = engines_of(target)
     except Exception as error:
