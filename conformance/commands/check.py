@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from optimetry.conformance.commands.ci import Reporting
 from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.launching import Launch
@@ -40,6 +41,7 @@ class Check:
         workers: how many processes judge.
         ledger: the verdicts that are expected.
         out: the folder for results, or None.
+        reporting: what a continuous-integration service is given.
     """
 
     task: Task
@@ -48,6 +50,7 @@ class Check:
     workers: int
     ledger: Ledger
     out: Path | None
+    reporting: Reporting
 
     @property
     def jobs(self) -> list[Job]:
@@ -86,6 +89,7 @@ def run(check: Check) -> int:
             raise UsageError(f"--out {check.out}: {error.strerror or error}") from error
     balance = check.ledger.balance(results.verdicts)
     _print(check, results, balance, kept, not_run)
+    check.reporting.report(results, check.ledger)
     return 1 if balance.unexpected or balance.stale else 0
 
 

@@ -20,6 +20,7 @@ from optimetry.conformance.commands.accuracy import add_accuracy_command
 from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of, whole
 from optimetry.conformance.commands.bench import add_bench
 from optimetry.conformance.commands.check import Check, checked_folder, run, write, write_tables
+from optimetry.conformance.commands.ci import add_reporting, annotation, reporting_of
 from optimetry.conformance.commands.diagnose import add_diagnose
 from optimetry.conformance.commands.harness import add_harness
 from optimetry.conformance.commands.jobs import Task
@@ -35,6 +36,7 @@ from optimetry.conformance.targets.loading import builtin_meaning, builtin_names
 from optimetry.reference.errors import OptimetryError, UsageError
 from optimetry.reference.rules import RULES
 from optimetry.reports import accuracy_tables, matrix, results, tables
+from optimetry.reports.badges import badges
 from optimetry.reports.results import ResultsError
 from optimetry.reports.sentence import sentence
 from optimetry.reports.site.build import build
@@ -87,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, 1, 2, or 130 after Ctrl-C."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a dash that the terminal cannot show must not fail the run
+    options = None
     try:
         own, program = split(sys.argv[1:] if arguments is None else arguments)
         options = parser().parse_args(own)
@@ -94,6 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status: int = options.command(options)
         sys.stdout.flush()
     except (OptimetryError, ResultsError) as error:
+        if options is not None and getattr(options, "github", False):
+            print(annotation(str(error), title="optimetry"))
         print(f"optimetry: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -162,6 +167,7 @@ def parser() -> Parser:
         "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
     )
     add_search(check, DEFAULT_SEARCH)
+    add_reporting(check)
     check.set_defaults(command=check_command)
     add_diagnose(commands, DEFAULT_DTYPES)
 
@@ -182,6 +188,7 @@ def parser() -> Parser:
     report.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
     report.add_argument("--out", type=Path, metavar="DIR", help="write table.md, table.csv and matrix.md to DIR")
     report.add_argument("--site", type=Path, metavar="DIR", help="write a static site to DIR: open its index.html")
+    report.add_argument("--badges", type=Path, metavar="DIR", help="write a badge for each rule and dtype to DIR")
     report.set_defaults(command=report_command)
     return top
 
@@ -204,7 +211,7 @@ def check_command(options: argparse.Namespace) -> int:
     expected = ledger.read(options.expect, list(SUBJECTS), list(FORMATS)) if options.expect else ledger.Ledger()
     if options.out is not None:
         checked_folder(options.out)
-    return run(Check(task, optimizers, dtypes, workers, expected, options.out))
+    return run(Check(task, optimizers, dtypes, workers, expected, options.out, reporting_of(options)))
 
 
 def targets_command(options: argparse.Namespace) -> int:
@@ -238,6 +245,11 @@ def report_command(options: argparse.Namespace) -> int:
         print(f"written: {options.out / 'table.md'}, table.csv, matrix.md")
     if options.site is not None:
         print(f"written: {page}")
+    if options.badges is not None:
+        made = list(badges(found))
+        for name, text in made:
+            write(checked_folder(options.badges, "--badges") / name, text)
+        print(f"written: {len(made)} files in {options.badges}")
     return 0
 
 

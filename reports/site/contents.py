@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.document import Document
+from optimetry.reports.filenames import Names
 from optimetry.reports.matrix import Statement, statements
 from optimetry.reports.results import OUTCOMES, Header, Outcome, Results, ResultsError, Verdict
 
@@ -113,7 +113,7 @@ class Contents:
             ResultsError: two of them, or two verdicts of one, are about the same thing.
         """
         _check_distinct(results)
-        files = _Files()
+        files = Names()
         targets = [
             Target(
                 each.header,
@@ -197,21 +197,3 @@ def _changes(before: Target, after: Target) -> list[tuple[Verdict | None, Verdic
 
 def _said(verdict: Verdict | None) -> object:
     return verdict and (verdict.verdict, verdict.computes)
-
-
-class _Files:
-    """Names files: the same results always have the same links, and none leaves the folder of the site."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-
-    def named(self, folder: str, *names: str, ending: str = "html") -> str:
-        """Return a new path in a folder, of letters, digits, points, dashes and underscores."""
-        words = (re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:80] for name in names)
-        stem = "-".join(word for word in words if word) or "unnamed"
-        number, path = 1, f"{folder}/{stem}.{ending}"
-        while path.lower() in self._taken:
-            number += 1
-            path = f"{folder}/{stem}-{number}.{ending}"
-        self._taken.add(path.lower())
-        return path
