@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 
 from optimetry.reports.accuracy import Accuracy
-from optimetry.reports.results import Header, Results, ResultsError, Writer, read
+from optimetry.reports.results import Entry, Header, Results, ResultsError, Writer, read
+from optimetry.reports.speed import Speed
 
 
-def add_accuracy(path: Path, header: Header, measured: Sequence[Accuracy]) -> None:
+def add(path: Path, header: Header, accuracy: Sequence[Accuracy] = (), speed: Sequence[Speed] = ()) -> None:
     """Add measurements to a results file; those about the same are replaced.
 
     Args:
         path: the file, which is made if need be.
         header: who was measured; it heads a new file, and must fit that of an old one.
-        measured: the measurements.
+        accuracy: errors that were measured.
+        speed: times that were measured.
 
     Raises:
         ResultsError: the file is about another target, or cannot be read.
@@ -24,9 +25,10 @@ def add_accuracy(path: Path, header: Header, measured: Sequence[Accuracy]) -> No
     """
     kept = read(path) if path.exists() else Results(header)
     _check_same(path, kept.header, header)
-    about = {each.about for each in measured}
-    accuracy = [*(each for each in kept.accuracy if each.about not in about), *measured]
-    write(path, dataclasses.replace(kept, accuracy=accuracy))
+    now = {each.about for each in (*accuracy, *speed)}
+    kept.accuracy[:] = [*(each for each in kept.accuracy if each.about not in now), *accuracy]
+    kept.speed[:] = [*(each for each in kept.speed if each.about not in now), *speed]
+    write(path, kept)
 
 
 def write(path: Path, results: Results) -> None:
@@ -38,7 +40,8 @@ def write(path: Path, results: Results) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(path.name + ".new")
     with Writer(new, results.header) as writer:
-        for record in (*results.documents, *results.verdicts, *results.accuracy):
+        records: list[Entry] = [*results.documents, *results.verdicts, *results.accuracy, *results.speed]
+        for record in records:
             writer.write(record)
     new.replace(path)
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self, get_args
@@ -17,6 +15,8 @@ from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.arithmetic import described
 from optimetry.reports.document import Document
 from optimetry.reports.parts import Part
+from optimetry.reports.schema import violation
+from optimetry.reports.speed import Speed
 
 SCHEMA_VERSION = 2
 READABLE = (1, SCHEMA_VERSION)
@@ -153,9 +153,14 @@ class Results:
     verdicts: list[Verdict] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
     accuracy: list[Accuracy] = field(default_factory=list)
+    speed: list[Speed] = field(default_factory=list)
 
 
-Record = Header | Document | Verdict | Accuracy | Footer
+Entry = Document | Verdict | Accuracy | Speed
+Record = Header | Entry | Footer
+
+MEASURED = {"document": "documents", "accuracy": "accuracy", "speed": "speed"}
+"""Where `Results` has the records of each kind but verdicts."""
 
 
 def line(record: Record) -> str:
@@ -175,7 +180,7 @@ class Writer:
         self._file: IO[str] = path.open("w", encoding="utf-8", newline="\n")
         self._put(header)
 
-    def write(self, record: Document | Verdict | Accuracy) -> None:
+    def write(self, record: Entry) -> None:
         """Append one record, and flush it to disk for readers that follow the file."""
         if isinstance(record, Verdict):
             self._verdicts.append(record)
@@ -225,18 +230,23 @@ def read(path: Path) -> Results:
             if number < len(lines):
                 raise ResultsError(f"{path}, line {number + 1}: text after the footer")
             return results
-        if fields.get("kind") == "document":
-            _check(path, number, fields, "document")
-            results.documents.append(Document(**fields))
-            continue
-        if fields.get("kind") == "accuracy":
-            _check(path, number, fields, "accuracy")
-            results.accuracy.append(Accuracy.of(fields))
+        kind = fields.get("kind")
+        if kind in MEASURED:
+            _check(path, number, fields, kind)
+            kept: list[Any] = getattr(results, MEASURED[kind])
+            kept.append(_MADE[kind](fields))
             continue
         fields = fields if header_fields["schema"] == SCHEMA_VERSION else _of_schema_1(fields)
         _check(path, number, fields, "verdict")
         results.verdicts.append(Verdict(**{**fields, "computes": _computes(fields["computes"])}))
     raise ResultsError(f"{path}: unfinished: its run did not end, no footer after {len(results.verdicts)} verdicts")
+
+
+_MADE: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "document": lambda fields: Document(**fields),
+    "accuracy": Accuracy.of,
+    "speed": lambda fields: Speed(**fields),
+}
 
 
 def _lines(path: Path) -> list[str]:
@@ -296,23 +306,6 @@ def _check_footer(path: Path, number: int, footer: Footer, verdicts: list[Verdic
 
 
 def _check(path: Path, number: int, fields: dict[str, Any], kind: str) -> None:
-    from jsonschema.exceptions import best_match
-
-    error = best_match(_validator(kind).iter_errors(fields))
-    if error is not None:
-        where = f"{error.json_path[2:]}: " if error.path else ""
-        raise ResultsError(f"{path}, line {number}: not a {kind} line: {where}{error.message}")
-
-
-@cache
-def _validator(kind: str) -> Any:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator({"$defs": schema()["$defs"], "$ref": f"#/$defs/{kind}"})
-
-
-@cache
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of one line of a results file."""
-    loaded: dict[str, Any] = json.loads(resources.files("optimetry.reports").joinpath("schema.json").read_text("utf-8"))
-    return loaded
+    problem = violation(fields, kind)
+    if problem is not None:
+        raise ResultsError(f"{path}, line {number}: not a {kind} line: {problem}")

@@ -28,7 +28,7 @@ from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault, UsageError
 from optimetry.reports import accuracy_tables
 from optimetry.reports.accuracy import Accuracy
-from optimetry.reports.keeping import add_accuracy
+from optimetry.reports.keeping import add
 from optimetry.reports.results import file_of, read
 
 EXAMPLES = """\
@@ -105,7 +105,7 @@ def keep(folder: Path, target: Target, dtypes: list[str], rules: list[str], meas
     file = folder / "results.jsonl"
     header = header_of(target.name, str(target.version), dtypes=dtypes, optimizers=rules, seed=0, effort="none")
     try:
-        add_accuracy(file, header, measured)
+        add(file, header, accuracy=measured)
     except OSError as error:
         raise UsageError(f"--out {folder}: {error.strerror or error}") from error
     write_tables(folder, [read(file)])

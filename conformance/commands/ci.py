@@ -43,7 +43,7 @@ class Reporting:
                 self.junit.parent.mkdir(parents=True, exist_ok=True)
                 self.junit.write_text(junit(results, balance), encoding="utf-8", newline="\n")
             if self.github:
-                print(*annotations(results.verdicts, ledger), sep="\n")
+                print(*annotated(results.verdicts, ledger), sep="\n")
                 if SUMMARY in os.environ:
                     with Path(os.environ[SUMMARY]).open("a", encoding="utf-8") as file:
                         file.write(summary(results, balance))
@@ -101,7 +101,7 @@ def junit(results: Results, balance: Balance) -> str:
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def annotations(verdicts: Sequence[Verdict], ledger: Ledger) -> Iterator[str]:
+def annotated(verdicts: Sequence[Verdict], ledger: Ledger) -> Iterator[str]:
     """Yield an annotation for each unexpected verdict, and one at each line of the ledger that no longer holds."""
     for verdict in ledger.balance(verdicts).unexpected:
         what = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"

@@ -39,6 +39,8 @@ def build(results: Sequence[Results], folder: Path) -> list[Path]:
         pages[rule.file] = template.render(site=contents, rule=rule, root="../")
         for dtype, file in rule.pictures.items():
             pages[file] = plots.drift(_curves(rule, dtype))
+        for run in rule.runs:
+            pages[run.picture] = plots.sweep(run.rows, run.contenders)
     for target in contents.targets:
         template = environment.get_template("target.html")
         pages[target.file] = template.render(site=contents, target=target, root="../")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from optimetry.reports.accuracy import Accuracy
@@ -11,6 +11,7 @@ from optimetry.reports.document import Document
 from optimetry.reports.filenames import Names
 from optimetry.reports.matrix import Statement, statements
 from optimetry.reports.results import OUTCOMES, Header, Outcome, Results, ResultsError, Verdict
+from optimetry.reports.speed import TOUCH, Speed
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Target:
         verdicts: what came out, in the order of the results.
         file: its page.
         accuracy: what was measured of its error.
+        speed: how fast it is beside others.
         others: the other versions of the same target, each with what changed.
     """
 
@@ -29,6 +31,7 @@ class Target:
     verdicts: list[Verdict]
     file: str
     accuracy: list[Accuracy] = field(default_factory=list)
+    speed: list[Speed] = field(default_factory=list)
     others: list[Change] = field(default_factory=list)
 
     @property
@@ -71,6 +74,38 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Run:
+    """Times of one rule that may be compared: of one dtype and number of parameters, out of one run.
+
+    Attributes:
+        target: what was timed.
+        dtype: of the parameters.
+        tensors: how many there were.
+        rows: the times, for each size the fastest first.
+        picture: the file of their picture.
+    """
+
+    target: Target
+    dtype: str
+    tensors: int
+    rows: list[Speed]
+    picture: str
+
+    @property
+    def contenders(self) -> dict[str, str]:
+        """What contenders are called, those of the largest size first, the fastest of them first."""
+        ordered = sorted(self.rows, key=lambda row: (-row.elements, row.nanoseconds))
+        return {row.contender: called(row.contender) for row in ordered}
+
+
+def called(contender: str) -> str:
+    """Return what a contender is called for those who do not know the names of our engines."""
+    return {TOUCH: "speed of memory", "numba": "accelerated numba", "numpy": "accelerated numpy"}.get(
+        contender, contender
+    )
+
+
+@dataclass(frozen=True)
 class RuleContents:
     """One rule.
 
@@ -82,6 +117,7 @@ class RuleContents:
         columns: what is said of it, for each target.
         accuracy: what was measured of it, for each target of which something was.
         pictures: the files of the pictures of that, by dtype.
+        runs: where it was timed.
     """
 
     name: str
@@ -91,6 +127,7 @@ class RuleContents:
     columns: list[tuple[Target, list[Statement]]]
     accuracy: list[tuple[Target, list[Accuracy]]]
     pictures: dict[str, str]
+    runs: list[Run]
 
 
 @dataclass(frozen=True)
@@ -120,6 +157,7 @@ class Contents:
                 each.verdicts,
                 files.named("target", each.header.target, each.header.target_version),
                 each.accuracy,
+                each.speed,
             )
             for each in results
         ]
@@ -127,7 +165,8 @@ class Contents:
             others = [one for one in targets if one.header.target == target.header.target and one is not target]
             target.others.extend(Change(one, _changes(one, target)) for one in others)
         documents = {document.optimizer: document for each in results for document in each.documents}
-        books = {one.optimizer: one.book for each in results for one in (*each.verdicts, *each.accuracy)}
+        books = {verdict.optimizer: verdict.book for each in results for verdict in each.verdicts}
+        books |= {one.optimizer: one.book for each in results for one in each.accuracy if one.optimizer not in books}
         rules = [
             RuleContents(
                 name,
@@ -140,6 +179,7 @@ class Contents:
                     dtype: files.named("picture", name, dtype, ending="svg")
                     for dtype in dict.fromkeys(one.dtype for target in targets for one in target.accuracy_of(name))
                 },
+                list(_runs(name, targets, files)),
             )
             for name, book in books.items()
         ]
@@ -197,3 +237,18 @@ def _changes(before: Target, after: Target) -> list[tuple[Verdict | None, Verdic
 
 def _said(verdict: Verdict | None) -> object:
     return verdict and (verdict.verdict, verdict.computes)
+
+
+def _runs(rule: str, targets: Iterable[Target], files: Names) -> Iterator[Run]:
+    for target in targets:
+        runs: dict[tuple[str, int], list[Speed]] = {}
+        for row in target.speed:
+            if row.rule == rule:
+                runs.setdefault((row.dtype, row.tensors), []).append(row)
+        for (dtype, tensors), rows in runs.items():
+            header = target.header
+            file = files.named(
+                "picture", "speed", rule, header.target, header.target_version, dtype, str(tensors), ending="svg"
+            )
+            ordered = sorted(rows, key=lambda row: (row.elements, row.nanoseconds))
+            yield Run(target, dtype, tensors, ordered, file)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from optimetry.reports.accuracy import LARGEST, Accuracy
+from optimetry.reports.speed import TOUCH, Speed
 
 THEME = {
     "#010101": ("--text", "#1c1f23", "#e8eaed"),
@@ -100,6 +101,39 @@ def _curve(axes: Any, measured: Accuracy, place: int, places: int, name: str) ->
         axes.plot(
             steps, shown, style, color=SERIES[place], lw=width, marker=marker, ms=3 + width, label=label, alpha=0.9
         )
+
+
+def sweep(rows: Sequence[Speed], names: Mapping[str, str]) -> str:
+    """Draw nanoseconds for each element over the size of one parameter: a line a contender, memory dashed.
+
+    Args:
+        rows: of one rule, dtype and number of parameters, out of one run.
+        names: what contenders are called; those that have no name are left out.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        figure = Figure(figsize=(SIZE[0], SIZE[0] * 0.8), layout="constrained")
+        axes = figure.subplots()
+        for place, contender in enumerate([name for name in names if name != TOUCH][:SHOWN]):
+            _sweep(axes, rows, contender, names[contender], {"color": SERIES[place], "marker": MARKERS[place]})
+        _sweep(axes, rows, TOUCH, names.get(TOUCH, TOUCH), {"color": TEXT, "ls": "--", "marker": "_"})
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("elements of one parameter")
+        axes.set_ylabel("ns / element")
+        axes.grid(visible=True)
+        axes.set_axisbelow(True)
+        axes.minorticks_off()
+        figure.legend(loc="outside lower center", ncols=2, frameon=False)
+        return themed(figure)
+
+
+def _sweep(axes: Any, rows: Sequence[Speed], contender: str, name: str, look: Mapping[str, Any]) -> None:
+    mine = sorted((row.elements, row.nanoseconds) for row in rows if row.contender == contender)
+    if mine:
+        axes.plot(*zip(*mine, strict=True), label=name.replace("$", r"\$"), lw=1.5, ms=5, **look)
 
 
 def themed(figure: Any) -> str:

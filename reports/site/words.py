@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from optimetry.reports import accuracy_tables
 from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.results import Outcome
+from optimetry.reports.site.contents import called
 from optimetry.reports.site.mathml import mathml
 from optimetry.reports.tables import about, number, percent
 
@@ -99,6 +100,7 @@ def in_words(measured: Sequence[Accuracy]) -> str:
 
 FILTERS = {
     "about": about,
+    "called": called,
     "columns": accuracy_tables.columns,
     "in_words": in_words,
     "limited": limited,

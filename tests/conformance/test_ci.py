@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree as ET
 
-from optimetry.conformance.commands.ci import annotation, annotations, junit, summary
+from optimetry.conformance.commands.ci import annotated, annotation, junit, summary
 from optimetry.conformance.commands.ledger import Entry, Ledger
 from optimetry.reports.results import Header, Results, Verdict
 
@@ -56,7 +56,7 @@ def test_what_is_expected_passes_and_says_what_it_is():
     suite = ET.fromstring(junit(Results(HEADER, VERDICTS), balance))
     assert [out.text for out in suite.findall("testcase/system-out")] == ["expected: diverges:rest"]
     assert suite.find("testcase/failure") is None
-    assert list(annotations(VERDICTS, known)) == []
+    assert list(annotated(VERDICTS, known)) == []
 
 
 def test_a_summary_names_what_is_unexpected_and_leaves_out_what_is_not_offered():
