@@ -25,9 +25,9 @@ def add(path: Path, header: Header, accuracy: Sequence[Accuracy] = (), speed: Se
     """
     kept = read(path) if path.exists() else Results(header)
     _check_same(path, kept.header, header)
-    now = {each.about for each in (*accuracy, *speed)}
-    kept.accuracy[:] = [*(each for each in kept.accuracy if each.about not in now), *accuracy]
-    kept.speed[:] = [*(each for each in kept.speed if each.about not in now), *speed]
+    errors, times = {each.about for each in accuracy}, {each.about for each in speed}
+    kept.accuracy[:] = [*(each for each in kept.accuracy if each.about not in errors), *accuracy]
+    kept.speed[:] = [*(each for each in kept.speed if each.about not in times), *speed]
     write(path, kept)
 
 

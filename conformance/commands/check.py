@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import TextIO
 
 from tqdm import tqdm
 
@@ -26,6 +27,7 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
 from optimetry.reports import accuracy_tables, tables
+from optimetry.reports.formats import WRITERS
 from optimetry.reports.results import Header, Results, Verdict, Writer
 from optimetry.reports.sentence import next_step, sentence
 
@@ -42,6 +44,7 @@ class Check:
         ledger: the verdicts that are expected.
         out: the folder for results, or None.
         reporting: what a continuous-integration service is given.
+        form: the format that is printed.
     """
 
     task: Task
@@ -51,6 +54,7 @@ class Check:
     ledger: Ledger
     out: Path | None
     reporting: Reporting
+    form: str
 
     @property
     def jobs(self) -> list[Job]:
@@ -153,6 +157,10 @@ class _Kept:
 
 
 def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None, not_run: Mapping[str, str]) -> None:
+    if check.form in WRITERS:
+        print(WRITERS[check.form]([results]), end="")
+        _print_balance(check, balance, sys.stderr)
+        return
     note = version_note(check.task.spec, results.header.target_version)
     print(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}\n")
     if note:
@@ -161,14 +169,7 @@ def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None,
     print(f"\n{tables.summary(results.verdicts)}")
     for engine, reason in not_run.items():
         print(f"engine {engine} not run: {reason}")
-    if check.ledger.path is not None:
-        for verdict in balance.unexpected:
-            engine = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
-            print(f"unexpected: {engine}: {full(verdict.verdict, name_of(verdict))}, not in {check.ledger.path}")
-        for text in balance.stale:
-            print(f"stale: {text}")
-        if not (balance.unexpected or balance.stale):
-            print(f"all that is offered conforms or is expected by {check.ledger.path}")
+    _print_balance(check, balance, sys.stdout)
     if kept is not None:
         print(f"written: {kept.results}, table.md, table.csv")
     count = sum(verdict.counterexample is not None for verdict in results.verdicts)
@@ -177,6 +178,20 @@ def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None,
     elif count:
         print(f"counterexamples: {count}; --out DIR keeps them, as scripts that need NumPy alone where possible")
     print(*closing(check.task.launch, results), sep="\n")
+
+
+def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
+    if check.ledger.path is not None:
+        for verdict in balance.unexpected:
+            engine = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
+            print(
+                f"unexpected: {engine}: {full(verdict.verdict, name_of(verdict))}, not in {check.ledger.path}",
+                file=file,
+            )
+        for text in balance.stale:
+            print(f"stale: {text}", file=file)
+        if not (balance.unexpected or balance.stale):
+            print(f"all that is offered conforms or is expected by {check.ledger.path}", file=file)
 
 
 def closing(launch: Launch, results: Results) -> list[str]:

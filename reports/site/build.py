@@ -37,8 +37,8 @@ def build(results: Sequence[Results], folder: Path) -> list[Path]:
     for rule in contents.rules:
         template = environment.get_template("rule.html")
         pages[rule.file] = template.render(site=contents, rule=rule, root="../")
-        for dtype, file in rule.pictures.items():
-            pages[file] = plots.drift(_curves(rule, dtype))
+        for dtype, picture in rule.pictures.items():
+            pages[picture] = plots.drift(_curves(rule, dtype))
         for run in rule.runs:
             pages[run.picture] = plots.sweep(run.rows, run.contenders)
     for target in contents.targets:
