@@ -33,6 +33,9 @@ def add_report(commands: Any) -> None:
     report.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
     report.add_argument("--out", type=Path, metavar="DIR", help="write table.md, table.csv and matrix.md to DIR")
     report.add_argument("--site", type=Path, metavar="DIR", help="write a static site to DIR: open its index.html")
+    report.add_argument(
+        "--findings", type=Path, metavar="FILE", help="for --site: a page in Markdown; each of its sections gets a page"
+    )
     report.add_argument("--badges", type=Path, metavar="DIR", help="write a badge for each rule and dtype to DIR")
     add_format(report)
     report.set_defaults(command=report_command)
@@ -42,8 +45,9 @@ def report_command(options: argparse.Namespace) -> int:
     """Run ``optimetry report``."""
     files = [results.file_of(path) for path in options.results]
     found = [results.read(file) for file in files]
+    told = findings_in(options.findings)
     if options.site is not None:
-        page = site_written(found, options.site)
+        page = site_written(found, options.site, told)
     if options.out is not None:
         write_tables(checked_folder(options.out), found)
         folders = [Path(os.path.relpath(file.parent, options.out)).as_posix() for file in files]
@@ -52,16 +56,16 @@ def report_command(options: argparse.Namespace) -> int:
         print(WRITERS[options.format](found), end="")
     else:
         print(*map(shown_results, found), sep="\n")
-    told = sys.stdout if options.format == TABLE else sys.stderr
+    stream = sys.stdout if options.format == TABLE else sys.stderr
     if options.out is not None:
-        print(f"written: {options.out / 'table.md'}, table.csv, matrix.md", file=told)
+        print(f"written: {options.out / 'table.md'}, table.csv, matrix.md", file=stream)
     if options.site is not None:
-        print(f"written: {page}", file=told)
+        print(f"written: {page}", file=stream)
     if options.badges is not None:
         made = list(badges(found))
         for name, text in made:
             write(checked_folder(options.badges, "--badges") / name, text)
-        print(f"written: {len(made)} files in {options.badges}", file=told)
+        print(f"written: {len(made)} files in {options.badges}", file=stream)
     return 0
 
 
@@ -77,13 +81,25 @@ def shown_results(found: results.Results) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def site_written(found: Sequence[results.Results], folder: Path) -> Path:
+def findings_in(page: Path | None) -> str:
+    """Read a page of findings, nothing where there is none.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return "" if page is None else page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--findings {page}: {getattr(error, 'strerror', None) or 'not text in UTF-8'}") from error
+
+
+def site_written(found: Sequence[results.Results], folder: Path, told: str) -> Path:
     """Write a site, and return its first page.
 
     Raises:
         UsageError: it cannot be written; the other errors are those of `build`.
     """
     try:
-        return build(found, checked_folder(folder, "--site"))[0]
+        return build(found, checked_folder(folder, "--site"), told)[0]
     except OSError as error:
         raise UsageError(f"--site {folder}: {error.strerror or error}") from error

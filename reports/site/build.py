@@ -21,18 +21,23 @@ class MissingSiteError(ResultsError):
     """What pages are made with is not installed."""
 
 
-def build(results: Sequence[Results], folder: Path) -> list[Path]:
+def build(results: Sequence[Results], folder: Path, told: str = "") -> list[Path]:
     """Write the site into a folder, which is made if need be, and return the files written, ``index.html`` first.
 
     Everything is read from the results; nothing of them reaches a page unescaped, and texts are cut at a limit.
 
+    Args:
+        results: what the pages are about.
+        folder: where they are written.
+        told: a page of findings in Markdown, which become a page each; none without it.
+
     Raises:
-        MissingSiteError: Jinja2, latex2mathml or Matplotlib is not installed.
+        MissingSiteError: Jinja2, latex2mathml, markdown-it-py or Matplotlib is not installed.
         OSError: a file cannot be written.
         ResultsError: two results, or two verdicts of one, are about the same thing.
     """
-    contents = Contents.of(results)
     environment = _environment()
+    contents = Contents.of(results, told)
     pages = {"index.html": environment.get_template("matrix.html").render(site=contents, root="")}
     for rule in contents.rules:
         template = environment.get_template("rule.html")
@@ -44,6 +49,12 @@ def build(results: Sequence[Results], folder: Path) -> list[Path]:
     for target in contents.targets:
         template = environment.get_template("target.html")
         pages[target.file] = template.render(site=contents, target=target, root="../")
+    for finding in contents.findings:
+        pages[finding.file] = environment.get_template("finding.html").render(
+            site=contents, finding=finding, root="../"
+        )
+    if contents.findings:
+        pages["findings.html"] = environment.get_template("findings.html").render(site=contents, root="")
     texts = pages | {name: _ours("static", name).read_text("utf-8") for name in STATIC}
     for name, text in texts.items():
         file = folder / name
@@ -66,6 +77,7 @@ def _curves(rule: RuleContents, dtype: str) -> list[tuple[str, Accuracy]]:
 def _environment() -> Any:
     try:
         import jinja2
+        import markdown_it  # noqa: F401
         import matplotlib as mpl  # noqa: F401
     except ImportError as error:
         raise MissingSiteError(f"--site needs {error.name}: pip install 'optimetry[site]'") from error

@@ -11,6 +11,7 @@ from optimetry.reports.document import Document
 from optimetry.reports.filenames import Names
 from optimetry.reports.matrix import Statement, statements
 from optimetry.reports.results import OUTCOMES, Header, Outcome, Results, ResultsError, Verdict
+from optimetry.reports.site.findings import Finding, findings
 from optimetry.reports.speed import TOUCH, Speed
 
 
@@ -137,14 +138,16 @@ class Contents:
     Attributes:
         rules: every rule that was judged, in the order of the results.
         targets: every version of every target.
+        findings: what is told of some rules.
     """
 
     rules: list[RuleContents]
     targets: list[Target]
+    findings: list[Finding] = field(default_factory=list)
 
     @classmethod
-    def of(cls, results: Sequence[Results]) -> Contents:
-        """Arrange results.
+    def of(cls, results: Sequence[Results], told: str = "") -> Contents:
+        """Arrange results, and a page of findings in Markdown.
 
         Raises:
             ResultsError: two of them, or two verdicts of one, are about the same thing.
@@ -183,7 +186,11 @@ class Contents:
             )
             for name, book in books.items()
         ]
-        return cls(rules, targets)
+        return cls(rules, targets, findings(told, books, files) if told else [])
+
+    def findings_about(self, rule: str) -> list[Finding]:
+        """Return the findings that name a rule."""
+        return [finding for finding in self.findings if rule in finding.rules]
 
     @property
     def books(self) -> list[str]:

@@ -42,7 +42,7 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is inst
 class Page(HTMLParser):
     """What a page refers to, and whether every element that is opened is closed."""
 
-    VOID = ("meta", "link", "input", "br")
+    VOID = ("meta", "link", "input", "br", "img")
 
     def __init__(self, file: Path) -> None:
         super().__init__()
