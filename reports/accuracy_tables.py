@@ -23,28 +23,51 @@ largest error in units in the last place of the parameter, after the last step."
 SPREADS = ("median", "p99", "largest")
 
 
-def table(measured: Sequence[Accuracy], form: str = "simple") -> str:
-    """Write one row for each rule, dtype, kind of gradients and figures; engines with the same figures share it."""
-    found = rows(measured)
-    kept = [
-        i for i, name in enumerate(columns(measured)) if name != "engine" or {row[i] for row in found} != {"default"}
-    ]
-    lines, names = [[row[i] for i in kept] for row in found], [columns(measured)[i] for i in kept]
-    sides = ("left",) * (len(names) - 1) + ("right",)
+def terminal(measured: Sequence[Accuracy], width: int) -> str:
+    """Write the table for a terminal of some width, as far as names allow.
+
+    Where there is no room, engines stand below each other, and columns of steps between the first and the last are left
+    out.
+    """
+    shown = steps(measured)
+    found = _fitting(measured, shown, "simple", ", ")
+    while _width(found) > width:
+        found = _fitting(measured, shown, "simple", ",\n")
+        if len(shown) <= 2:
+            break
+        shown = [shown[0], *shown[2:]]
+    return found
+
+
+def table(measured: Sequence[Accuracy]) -> str:
+    """Write the table in Markdown."""
+    return _fitting(measured, steps(measured), "pipe", ", ")
+
+
+def _width(text: str) -> int:
+    return max(map(len, text.splitlines()), default=0)
+
+
+def _fitting(measured: Sequence[Accuracy], shown: Sequence[int], form: str, between: str) -> str:
+    found, all_names = rows(measured, shown), columns(shown)
+    kept = [i for i, name in enumerate(all_names) if name != "engine" or {row[i] for row in found} != {"default"}]
+    lines = [[row[i].replace(", ", between) if all_names[i] == "engine" else row[i] for i in kept] for row in found]
+    sides = ("left",) * (len(kept) - 1) + ("right",)
+    names = [all_names[i] for i in kept]
     return tabulate(lines, names, form, colalign=sides if lines else None, disable_numparse=True)
 
 
-def columns(measured: Iterable[Accuracy]) -> list[str]:
-    """Return the names of the columns."""
-    after = [f"{step:,} step{'s' * (step > 1)}" for step in steps(measured)]
+def columns(shown: Sequence[int]) -> list[str]:
+    """Return the names of the columns, for the steps that are shown."""
+    after = [f"{step:,} step{'s' * (step > 1)}" for step in shown]
     return ["optimizer", "dtype", "engine", "gradients", *after, "ULP"]
 
 
-def rows(measured: Sequence[Accuracy]) -> list[list[str]]:
-    """Return the cells of the table, row by row."""
+def rows(measured: Sequence[Accuracy], shown: Sequence[int]) -> list[list[str]]:
+    """Return the cells of the table, row by row; engines with the same figures share one."""
     found: dict[tuple[str, ...], list[str]] = {}
     for each in measured:
-        cells = [_cell(each, step) for step in steps(measured)]
+        cells = [_cell(each, step) for step in shown]
         key = (each.optimizer, each.dtype, each.gradients, *cells, figure(each.points[-1].ulp.largest))
         found.setdefault(key, []).append(each.engine)
     return [[*key[:2], ", ".join(engines), *key[2:]] for key, engines in found.items()]
@@ -59,9 +82,7 @@ def steps(measured: Iterable[Accuracy]) -> list[int]:
 def markdown(results: Iterable[Results]) -> str:
     """Write a page with a section for each target that was measured."""
     found = [each for each in results if each.accuracy]
-    sections = [
-        f"## {each.header.target} {each.header.target_version}\n\n{table(each.accuracy, 'pipe')}" for each in found
-    ]
+    sections = [f"## {each.header.target} {each.header.target_version}\n\n{table(each.accuracy)}" for each in found]
     return "\n\n".join(["# How accurate frameworks are", LEGEND, *sections]) + "\n"
 
 

@@ -84,7 +84,7 @@ def accuracy_command(options: argparse.Namespace) -> int:
     measured = list(_measured(target, rules, dtypes, steps, guard, failed))
     print(f"{target.name} {target.version}, {steps:,} steps at the documented defaults.\n")
     if measured:
-        print(f"{accuracy_tables.table(measured)}\n")
+        print(f"{accuracy_tables.terminal(measured, terminal_width())}\n")
         print(textwrap.fill(accuracy_tables.LEGEND.replace("*", ""), terminal_width()))
     else:
         print("none of the rules asked for is offered" if not failed else "nothing could be measured")

@@ -77,7 +77,7 @@ def shown_results(found: results.Results) -> str:
         table = shown(tables.terminal(found.verdicts, terminal_width()))
         parts += [table, tables.summary(found.verdicts), textwrap.fill(said, terminal_width())]
     if found.accuracy:
-        parts.append(accuracy_tables.table(found.accuracy))
+        parts.append(accuracy_tables.terminal(found.accuracy, terminal_width()))
     return "\n\n".join(parts) + "\n"
 
 

@@ -101,7 +101,7 @@ def in_words(measured: Sequence[Accuracy]) -> str:
 FILTERS = {
     "about": about,
     "called": called,
-    "columns": accuracy_tables.columns,
+    "columns": lambda measured: accuracy_tables.columns(accuracy_tables.steps(measured)),
     "in_words": in_words,
     "limited": limited,
     "meaning": MEANINGS.__getitem__,
@@ -110,7 +110,7 @@ FILTERS = {
     "prose": prose,
     "ratio": ratio,
     "rendered": rendered,
-    "rows": accuracy_tables.rows,
+    "rows": lambda measured: accuracy_tables.rows(measured, accuracy_tables.steps(measured)),
     "sign": SIGNS.__getitem__,
 }
 """What templates call by these names."""

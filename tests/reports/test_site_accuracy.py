@@ -92,10 +92,26 @@ def test_a_figure_has_two_digits(value, text):
 
 
 def test_engines_with_the_same_figures_share_a_row():
-    assert [row[:4] for row in accuracy_tables.rows(MEASURED)] == [
+    shown = accuracy_tables.steps(MEASURED)
+    assert [row[:4] for row in accuracy_tables.rows(MEASURED, shown)] == [
         ["adam", "float32", "fused", "normal"],
         ["adam", "float32", "fused, single", "training"],
         ["lion", "float32", "fused", "training"],
     ]
-    assert accuracy_tables.columns(MEASURED)[4:] == ["1 step", "10 steps", "ULP"]
+    assert accuracy_tables.columns(shown)[4:] == ["1 step", "10 steps", "ULP"]
     assert "engine" not in accuracy_tables.table([accuracy(engine="default")])
+
+
+def test_a_table_fits_the_terminal():
+    spread = MEASURED[0].points[0]
+    points = [dataclasses.replace(spread, step=step) for step in accuracy_tables.SHOWN]
+    measured = [dataclasses.replace(each, points=points) for each in MEASURED]
+    wide, narrow, narrowest = (accuracy_tables.terminal(measured, width) for width in (200, 100, 10))
+    assert all(f"{step:,} step" in wide for step in accuracy_tables.SHOWN)
+    assert "fused, single" in wide
+    assert max(map(len, narrow.splitlines())) <= 100
+    assert "fused, single" not in narrow
+    for text in (narrow, narrowest):
+        assert "1 step " in text
+        assert "10,000 steps" in text
+        assert "10 steps" not in text
