@@ -67,7 +67,7 @@ def pool(optimizer: str, number: int, dtype: str) -> Case:
     return Case(
         optimizer=optimizer,
         dtype=dtype,
-        hyper=setting.hyper,
+        hyper=subject_named(optimizer).of(setting.hyper).hyper(),
         learning_rates=setting.rates,
         parameters=tuple(map(tensor, range(len(params)), params)),
         grads=tuple(tuple(map(tensor, range(len(step)), step)) for step in grads),

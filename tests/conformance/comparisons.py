@@ -15,6 +15,8 @@ from optimetry.conformance.numerics.formats import Format, scalar_format
 from optimetry.conformance.subjects.registry import SUBJECTS
 
 # Hyperparameters at which implementations that agree by default do not.
+TORCH_ADAM = {"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.3}
+
 HYPERS: dict[str, list[dict[str, Any]]] = {
     "sgd": [{}],
     "momentum": [{"momentum": 0.7, "use_nesterov": nesterov} for nesterov in (False, True)],
@@ -28,6 +30,20 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
     "ftrl": [{"l1": 0.0, "l2": 0.0}, {"l1": 0.1, "l2": 0.3, "lr_power": -0.3}],
     "lamb": [{"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1, "lamb_weight_decay": decay} for decay in (0.0, 0.3)],
     "asgd": [{"batch_num": 2, "weight_decay": 0.3}],
+    "torch.sgd": [
+        {"momentum": 0.7, "dampening": 0.3, "weight_decay": 0.3, "nesterov": nesterov} for nesterov in (False, True)
+    ],
+    "torch.adagrad": [{"lr_decay": 0.7, "weight_decay": 0.3, "initial_accumulator_value": 0.3, "eps": 0.1}],
+    "torch.adam": [{**TORCH_ADAM, "amsgrad": amsgrad} for amsgrad in (False, True)],
+    "torch.adamw": [{**TORCH_ADAM, "amsgrad": amsgrad} for amsgrad in (False, True)],
+    "torch.adamax": [TORCH_ADAM],
+    "torch.nadam": [{**TORCH_ADAM, "momentum_decay": 0.7}],
+    "torch.radam": [TORCH_ADAM],
+    "torch.rmsprop": [
+        {"alpha": 0.9, "eps": 0.1, "momentum": 0.7, "weight_decay": 0.3, "centered": centered}
+        for centered in (False, True)
+    ],
+    "papers.lion": [{"beta1": 0.7, "beta2": 0.9, "weight_decay": 0.3}],
     "clip_by_norm": [{"clip_norm": 1.0}, {"clip_norm": 1e-7}],
     "clip_by_global_norm": [{"clip_norm": 1.0}, {"clip_norm": 1e-7}],
     "l2_decay": [{"regularization_coeff": 0.3}],
@@ -39,7 +55,7 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
     "model_average": [{"average_window_rate": 0.5, "min_average_window": 1, "max_average_window": 3}],
     "dgc_compress": [{"momentum": 0.7, "sparsity": 0.75, "use_nesterov": look_ahead} for look_ahead in (False, True)],
 }
-LEARNING_RATES = [0.1, 0.1, 0.03, 0.03, 0.2]
+LEARNING_RATES = [0.1, 0.1, 0.03, 0.03, 0.2, 0.2]
 SEED = 20240229
 
 

@@ -48,6 +48,10 @@ def test_float32_rounding_applies_to_a_dialect() -> None:
     assert rounded.epsilon_placement == "scaled"
 
 
+UNDER_A_SIGN = {"papers.lion": {"beta1", "beta2"}}
+"""Numbers of which the sign of a sum is all that counts: a rounding shows only where the sum is nearly 0."""
+
+
 @pytest.mark.parametrize("name", HYPERS)
 def test_no_two_choices_of_numbers_in_float32_are_the_same_in_float64(name: str) -> None:
     """What is tried as one tier, of which one alone may explain a target."""
@@ -63,4 +67,6 @@ def test_no_two_choices_of_numbers_in_float32_are_the_same_in_float64(name: str)
         ]
         runs[one.arithmetic.float32] = [on_bounds(case, one.computed(case.hyper)) for case in cases]
     for (first, a), (second, b) in combinations(runs.items(), 2):
+        if {*first} ^ {*second} <= UNDER_A_SIGN.get(name, set()):
+            continue
         assert most(a, b) > 20, f"{first} and {second} agree"

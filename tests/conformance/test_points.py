@@ -85,7 +85,7 @@ def test_named_dialects_never_share_a_class(name: str) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_stored_classes_are_what_the_cases_do_not_tell_apart(name: str) -> None:
     cases = (case.only(range(min(len(case.parameters), 30))) for case in telling_cases(name, drawn=3))
-    assert merged(name, cases) == stored()[name]
+    assert sorted(merged(name, cases), key=str) == sorted(stored()[name], key=str)  # in whatever order they split
 
 
 @pytest.mark.parametrize("name", LARGE)

@@ -25,7 +25,7 @@ from optimetry.conformance.naming.probes import APART, Probed, oracles_of, probe
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Expected
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.instead import computing
-from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.session import Guard
@@ -78,7 +78,8 @@ def test_probes_are_short_and_of_plain_numbers(name: str) -> None:
     assert 1 <= len(probes) <= 3
     assert sum(case.size for case in probes) <= 36
     for case in probes:
-        assert len(case.grads) == len(case.learning_rates) == 4
+        assert case.hyper == subject_named(name).of(case.hyper).hyper(), "adapters are given every hyperparameter"
+        assert len(case.grads) == len(case.learning_rates) == (7 if name == "torch.radam" else 4)  # rho grows to 5
         assert len(set(case.learning_rates)) > 1, "a rule that holds the rate elsewhere shows when it changes"
         for array in (*case.parameters, *(grad for step in case.grads for grad in step)):
             assert array is not None

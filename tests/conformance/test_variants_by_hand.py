@@ -225,4 +225,4 @@ def test_a_family_starts_as_its_document_does(name: str) -> None:
 
 
 def start(rule: Rule, param: Any) -> dict[str, tuple[Any, list[Any]]]:
-    return {name: (value.dtype, value.tolist()) for name, value in rule.initial_state(param).items()}
+    return {name: (np.asarray(x).dtype, np.asarray(x).tolist()) for name, x in rule.initial_state(param).items()}

@@ -1,11 +1,14 @@
-"""Dialects of the documented rules and wrappers, one family a file; importing this package declares them all."""
+"""Dialects of the documented rules and wrappers, one family a file; importing this package declares them all.
+
+Those of fluid's rules lie here, those of another book's in a folder of its name.
+"""
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 from optimetry.conformance.naming.families.family import DIALECTS, FAMILIES, SETTINGS
 
-for _module in sorted(module.name for module in iter_modules(__path__)):
-    import_module(f"{__name__}.{_module}")
+for _module in sorted(module.name for module in walk_packages(__path__, f"{__name__}.")):
+    import_module(_module)
 
 __all__ = ["DIALECTS", "FAMILIES", "SETTINGS"]

@@ -50,9 +50,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("zero_for_an_undefined_ratio", "direction_norm, 1.0)", "direction_norm, 0.0)"),
     ),
     "papers.lion": (
-        ("decay_of_the_momentum", "self.beta1 * state.m + (1 - self.beta1)", "self.beta2 * state.m + (1 - self.beta2)"),
         ("average_stored", "m=self.beta2 * state.m + (1 - self.beta2) * grad", "m=average"),
-        ("decay_without_learning_rate", "lr * (np.sign(average) + ", "(lr * np.sign(average) + "),
         ("sign_of_the_gradient", "np.sign(average)", "np.sign(grad)"),
         ("sign_of_zero_is_1", "np.sign(average)", "np.sign(average) + (average == 0)"),
     ),
@@ -127,6 +125,7 @@ NOT_FOUND = (
 OUTCOMES = {
     **dict.fromkeys(NOT_FOUND, "diverges"),
     **{name: f"dialect: {rule}" for name, rule in ELSEWHERE.items()},
+    "papers.lion_average_stored": "diverges: sign_of_momentum with beta1 and beta2 swapped",
     "papers.amsgrad_largest_never_stored": "diverges: documented, but starts v_max anew in every step",
 }
 """The outcomes of mutations that are no edit that the search finds."""

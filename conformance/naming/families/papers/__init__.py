@@ -1,0 +1,1 @@
+"""Families of the rules as published."""

@@ -1,0 +1,117 @@
+"""Rules that are called Adam, and count as torch's: with its hyperparameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
+from optimetry.reference.books.torch.adam import Adam
+from optimetry.reference.books.torch.gradient import directed, with_decay
+from optimetry.reference.rule import Array, Rule, State
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdamChoices(Rule):
+    """What implementations of Adam and AdamW choose differently; c1 and c2 are the bias corrections."""
+
+    epsilon_placement: str = axis(
+        "corrected",
+        {
+            "corrected": "sqrt(v/c2) + eps",
+            "uncorrected": "(sqrt(v) + eps) / sqrt(c2)",
+            "inside": "sqrt(v/c2 + eps)",
+        },
+    )
+    bias_correction: str = axis("documented", {"documented": "c1 = 1 - b1^t, c2 = 1 - b2^t", "none": "c1 = c2 = 1"})
+    amsgrad_order: str = axis(
+        "before_correction",
+        {"before_correction": "the largest v so far, over c2", "after_correction": "the largest v/c2 so far"},
+    )
+    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
+    step_count: str = step_count()
+
+    def stepped(self: Any, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        """Return a parameter and its state after a step along a gradient to descend along."""
+        corrected = self.bias_correction == "documented"
+        correction1, correction2 = (1 - self.beta1**t, 1 - self.beta2**t) if corrected else (1.0, 1.0)
+        incremental = self.incremental_moments
+        exp_avg = moving_average(state.exp_avg, grad, self.beta1, incremental=incremental)
+        exp_avg_sq = moving_average_of_squares(state.exp_avg_sq, grad, self.beta2, incremental=incremental)
+
+        variance, largest = exp_avg_sq / correction2, state.max_exp_avg_sq
+        if self.amsgrad and self.amsgrad_order == "before_correction":
+            largest = np.maximum(largest, exp_avg_sq)
+            variance = largest / correction2
+        elif self.amsgrad:
+            variance = largest = np.maximum(largest, variance)
+
+        if self.epsilon_placement == "corrected":
+            root = np.sqrt(variance) + self.eps
+        elif self.epsilon_placement == "uncorrected":
+            root = np.sqrt(variance) + self.eps / np.sqrt(correction2)
+        else:
+            root = np.sqrt(variance + self.eps)
+        param = param - lr * (exp_avg / correction1) / root
+        return param, State(exp_avg=exp_avg, exp_avg_sq=exp_avg_sq, max_exp_avg_sq=largest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdamFamily(AdamChoices, Adam):
+    """Adam of torch.optim, with a choice at every place where implementations differ."""
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        grad = directed(grad, self.maximize)
+        if self.decoupled_weight_decay:
+            param = param - lr * self.weight_decay * param
+        else:
+            grad = with_decay(grad, param, self.weight_decay)
+        return self.stepped(param, grad, state, lr, t)
+
+
+UNCORRECTED_EPSILON = "w -= lr*sqrt(c2)/c1 * m / (sqrt(v) + eps)"
+INSIDE = "w -= lr*(m/c1) / sqrt(v/c2 + eps)"
+UNCORRECTED = "w -= lr*m / (sqrt(v) + eps)"
+AFTER_CORRECTION = "x = max(x, v/c2); w -= lr*(m/c1) / (sqrt(x) + eps)"
+
+declare(
+    Dialect(
+        name="uncorrected_epsilon",
+        family=AdamFamily,
+        point={"epsilon_placement": "uncorrected"},
+        origin="keras.optimizers.Adam, tf.train.AdamOptimizer; torch.optim.SparseAdam",
+        reference="Kingma & Ba (2015), before section 2.1; keras/src/optimizers/adam.py",
+        difference=UNCORRECTED_EPSILON,
+    ),
+    Dialect(
+        name="epsilon_inside",
+        family=AdamFamily,
+        point={"epsilon_placement": "inside"},
+        origin="optax.adam with eps_root in place of eps",
+        reference="optax/_src/transform.py, scale_by_adam",
+        difference=INSIDE,
+    ),
+    Dialect(
+        name="uncorrected",
+        family=AdamFamily,
+        point={"bias_correction": "none"},
+        origin="BertAdam without its decay; apex.optimizers.FusedAdam(bias_correction=False)",
+        reference="google-research/bert, optimization.py; apex/optimizers/fused_adam.py",
+        difference=UNCORRECTED,
+    ),
+    Dialect(
+        name="amsgrad_after_correction",
+        family=AdamFamily,
+        point={"amsgrad_order": "after_correction"},
+        origin="optax.amsgrad",
+        reference="optax/_src/transform.py, scale_by_amsgrad",
+        difference=AFTER_CORRECTION,
+    ),
+    settings=tuple(
+        Setting({"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5, "amsgrad": amsgrad})
+        for amsgrad in (False, True)
+    ),
+)

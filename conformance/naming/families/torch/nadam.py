@@ -1,0 +1,69 @@
+"""Rules that are called NAdam."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
+from optimetry.reference.books.torch.gradient import directed, with_decay
+from optimetry.reference.books.torch.nadam import NAdam
+from optimetry.reference.rule import Array, State
+
+
+@dataclass(frozen=True, kw_only=True)
+class NAdamFamily(NAdam):
+    """NAdam of torch.optim, with a choice at every place where implementations differ; c2 is 1 - b2^t."""
+
+    epsilon_placement: str = axis(
+        "corrected", {"corrected": "sqrt(v/c2) + eps", "uncorrected": "(sqrt(v) + eps) / sqrt(c2)"}
+    )
+    schedule: str = axis(
+        "documented", {"documented": "mu_t = b1*(1 - 0.96^(t*psi)/2)", "none": "mu_t = b1, whatever psi"}
+    )
+    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
+    step_count: str = step_count()
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        grad = directed(grad, self.maximize)
+        if self.decoupled_weight_decay:
+            param = param - lr * self.weight_decay * param
+        else:
+            grad = with_decay(grad, param, self.weight_decay)
+        mu, next_mu = self.mu(t), self.mu(t + 1)
+        mu_product = state.mu_product * mu
+        incremental = self.incremental_moments
+        exp_avg = moving_average(state.exp_avg, grad, self.beta1, incremental=incremental)
+        exp_avg_sq = moving_average_of_squares(state.exp_avg_sq, grad, self.beta2, incremental=incremental)
+        ahead = next_mu * exp_avg / (1 - mu_product * next_mu) + (1 - mu) * grad / (1 - mu_product)
+        correction2 = 1 - self.beta2**t
+        eps = self.eps if self.epsilon_placement == "corrected" else self.eps / np.sqrt(correction2)
+        param = param - lr * ahead / (np.sqrt(exp_avg_sq / correction2) + eps)
+        return param, State(exp_avg=exp_avg, exp_avg_sq=exp_avg_sq, mu_product=mu_product)
+
+    def mu(self, t: int) -> Any:
+        return super().mu(t) if self.schedule == "documented" else self.beta1
+
+
+declare(
+    Dialect(
+        name="uncorrected_epsilon",
+        family=NAdamFamily,
+        point={"epsilon_placement": "uncorrected"},
+        origin="the epsilon of tf.train.AdamOptimizer; no release known",
+        reference="Kingma & Ba (2015), before section 2.1",
+        difference="w -= lr*sqrt(c2)*ahead / (sqrt(v) + eps)",
+    ),
+    Dialect(
+        name="constant_momentum",
+        family=NAdamFamily,
+        point={"schedule": "none"},
+        origin="optax.nadam",
+        reference="Dozat (2016), algorithm 2; optax/_src/transform.py, scale_by_adam with nesterov=True",
+        difference="mu_t = b1",
+    ),
+    settings=(Setting({"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5, "momentum_decay": 1.0}),),
+)

@@ -1,0 +1,85 @@
+"""Rules that are called RAdam."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
+from optimetry.reference.books.torch.gradient import directed, with_decay
+from optimetry.reference.books.torch.radam import RAdam
+from optimetry.reference.rule import Array, State
+
+THRESHOLDS = {"5": 5.0, "4": 4.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RAdamFamily(RAdam):
+    """RAdam of torch.optim, with a choice at every place where implementations differ; c2 is 1 - b2^t."""
+
+    threshold: str = axis("5", {"5": "rectified where rho > 5", "4": "rectified where rho > 4"})
+    below: str = axis("momentum", {"momentum": "w -= lr*m/c1 where it is not", "nothing": "w stays where it is not"})
+    epsilon_placement: str = axis(
+        "uncorrected", {"uncorrected": "sqrt(c2) / (sqrt(v) + eps)", "corrected": "1 / (sqrt(v/c2) + eps)"}
+    )
+    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
+    step_count: str = step_count()
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        grad = directed(grad, self.maximize)
+        if self.decoupled_weight_decay:
+            param = param - lr * self.weight_decay * param
+        else:
+            grad = with_decay(grad, param, self.weight_decay)
+        incremental = self.incremental_moments
+        exp_avg = moving_average(state.exp_avg, grad, self.beta1, incremental=incremental)
+        exp_avg_sq = moving_average_of_squares(state.exp_avg_sq, grad, self.beta2, incremental=incremental)
+
+        correction, threshold = 1 - self.beta2**t, THRESHOLDS[self.threshold]
+        longest = 2 / (1 - self.beta2) - 1
+        length = longest - 2 * t * self.beta2**t / correction
+        inf, rho = np.maximum(longest, 5.0), np.maximum(length, threshold)  # where they are less, it is not used
+        rectification = np.sqrt((rho - 4) * (rho - 2) * inf / ((inf - 4) * (inf - 2) * rho))
+        if self.epsilon_placement == "uncorrected":
+            adaptive = rectification * np.sqrt(correction) / (np.sqrt(exp_avg_sq) + self.eps)
+        else:
+            adaptive = rectification / (np.sqrt(exp_avg_sq / correction) + self.eps)
+        factor = np.where(length > threshold, adaptive, 1.0 if self.below == "momentum" else 0.0)
+        return param - lr * exp_avg / (1 - self.beta1**t) * factor, State(exp_avg=exp_avg, exp_avg_sq=exp_avg_sq)
+
+
+declare(
+    Dialect(
+        name="threshold_of_the_paper",
+        family=RAdamFamily,
+        point={"threshold": "4"},
+        origin="RAdam as published",
+        reference="Liu et al. (2020), algorithm 2",
+        difference="rectified where rho > 4",
+    ),
+    Dialect(
+        name="no_step_without_rectification",
+        family=RAdamFamily,
+        point={"below": "nothing"},
+        origin="the authors' RAdam(degenerated_to_sgd=False)",
+        reference="LiyuanLucasLiu/RAdam, radam/radam.py",
+        difference="w stays where rho <= 5",
+    ),
+    Dialect(
+        name="corrected_epsilon",
+        family=RAdamFamily,
+        point={"epsilon_placement": "corrected"},
+        origin="optax.radam",
+        reference="optax/_src/transform.py, scale_by_radam",
+        difference="w -= lr*(m/c1) * r / (sqrt(v/c2) + eps)",
+    ),
+    settings=(
+        Setting(
+            {"beta1": 0.7, "beta2": 0.9, "eps": 0.1, "weight_decay": 0.5},
+            rates=(0.3, 0.3, 0.07, 0.07, 0.07, 0.3, 0.3),
+        ),
+    ),
+)

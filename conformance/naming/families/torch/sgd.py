@@ -1,0 +1,81 @@
+"""Rules that are called SGD, and have momentum, dampening and a decay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.reference.books.torch.gradient import directed, with_decay
+from optimetry.reference.books.torch.sgd import SGD
+from optimetry.reference.rule import Array, State
+
+
+@dataclass(frozen=True, kw_only=True)
+class SGDFamily(SGD):
+    """SGD of torch.optim, with a choice at every place where implementations differ."""
+
+    first_step: str = axis(
+        "undampened", {"undampened": "b = g in the first step", "dampened": "b = (1-tau)*g in the first step"}
+    )
+    learning_rate_placement: str = axis(
+        "outside", {"outside": "b = mu*b + (1-tau)*g; w -= lr*b", "inside": "b = mu*b + lr*(1-tau)*g; w -= b"}
+    )
+    decay: str = axis("coupled", {"coupled": "g + wd*w takes the place of g", "decoupled": "w loses lr*wd*w"})
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        grad = directed(grad, self.maximize)
+        if self.decay == "coupled":
+            grad = with_decay(grad, param, self.weight_decay)
+        else:
+            param = param - lr * self.weight_decay * param
+        inside = self.learning_rate_placement == "inside"
+        push = lr * grad if inside else grad
+        dampened = (1 - self.dampening) * push
+        later = self.momentum * state.momentum_buffer + dampened
+        buffer = np.where(t > 1, later, push if self.first_step == "undampened" else dampened)
+        direction = push + self.momentum * buffer if self.nesterov else buffer
+        direction = np.where(self.momentum != 0, direction, push)
+        return param - (direction if inside else lr * direction), State(momentum_buffer=buffer)
+
+
+declare(
+    Dialect(
+        name="first_step_dampened",
+        family=SGDFamily,
+        point={"first_step": "dampened"},
+        origin="a buffer that begins at zeros; no release known",
+        reference="torch.optim.SGD (docstring), where the first step sets it",
+        difference="b = (1-tau)*g in the first step",
+    ),
+    Dialect(
+        name="learning_rate_inside",
+        family=SGDFamily,
+        point={"learning_rate_placement": "inside"},
+        origin="keras.optimizers.SGD, Caffe",
+        reference="keras/src/optimizers/sgd.py; torch.optim.SGD (docstring), the note on other frameworks",
+        difference="b = mu*b + lr*g; w -= b",
+    ),
+    Dialect(
+        name="decoupled_decay",
+        family=SGDFamily,
+        point={"decay": "decoupled"},
+        origin="timm's SGDW; keras.optimizers.SGD(weight_decay=...) without momentum",
+        reference="Loshchilov & Hutter (2019), algorithm 1; timm/optim/sgdw.py",
+        difference="w -= lr*wd*w, and the gradient stays",
+    ),
+    Dialect(
+        name="learning_rate_inside_decoupled_decay",
+        family=SGDFamily,
+        point={"learning_rate_placement": "inside", "decay": "decoupled"},
+        origin="keras.optimizers.SGD(weight_decay=...) with momentum",
+        reference="keras/src/optimizers/sgd.py and base_optimizer.py",
+        difference="b = mu*b + lr*g; w -= b + lr*wd*w",
+    ),
+    settings=tuple(
+        Setting({"momentum": 0.7, "dampening": 0.3, "weight_decay": 0.5, "nesterov": nesterov})
+        for nesterov in (False, True)
+    ),
+)

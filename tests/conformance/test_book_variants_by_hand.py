@@ -1,0 +1,161 @@
+"""Families of the books: each choice is what its text says, worked out beside it for one step of one number."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.naming.families import FAMILIES
+from optimetry.conformance.naming.families.family import axes
+from optimetry.conformance.naming.points import at
+from optimetry.reference.rule import State
+
+W, G, LR, EPS, WD = 0.5, -0.3, 0.2, 0.01, 0.3
+B1, B2 = 0.7, 0.9
+D = G + WD * W  # the gradient with an L2 penalty
+KEPT = W - LR * WD * W  # the parameter without what decays
+
+
+def m(g: float) -> float:
+    return B1 * 0.2 + (1 - B1) * g
+
+
+def v(g: float) -> float:
+    return B2 * 0.25 + (1 - B2) * g**2
+
+
+def corrections(t: int) -> tuple[float, float]:
+    return 1 - B1**t, 1 - B2**t
+
+
+C1, C2 = corrections(3)
+ADAM = ({"beta1": B1, "beta2": B2, "eps": EPS, "weight_decay": WD}, {"exp_avg": 0.2, "exp_avg_sq": 0.25})
+AMSGRAD = ({**ADAM[0], "amsgrad": True}, {**ADAM[1], "max_exp_avg_sq": 1.0})
+ADAMW_STEP = LR * m(G) / C1 / (math.sqrt(v(G) / C2) + EPS)
+NADAM = ({**ADAM[0], "momentum_decay": 1.0}, {**ADAM[1], "mu_product": 0.1})
+MAX = (ADAM[0], {"exp_avg": 0.2, "exp_inf": 0.1})
+BUFFER = 0.7 * 0.4 + (1 - 0.25) * G
+SGD = ({"momentum": 0.7, "dampening": 0.25, "weight_decay": WD}, {"momentum_buffer": 0.4})
+UNDECAYED_SGD = ({"momentum": 0.7, "dampening": 0.25}, SGD[1])
+RMS = (
+    {"alpha": B2, "eps": EPS, "momentum": 0.7, "weight_decay": 0.0},
+    {"square_avg": 0.25, "grad_avg": 0.2, "momentum_buffer": 0.4},
+)
+SUM = ({"lr_decay": 0.5, "eps": EPS, "weight_decay": 0.0}, {"sum": 0.25})
+LION = ({"beta1": B1, "beta2": 0.2, "weight_decay": WD}, {"m": 0.2})  # the sign of b1*m + (1-b1)*g is that of 0.05
+
+
+def nadam(mu: float, ahead: float, product: float, eps: float) -> float:
+    look = ahead * m(D) / (1 - product * ahead) + (1 - mu) * D / (1 - product)
+    return W - LR * look / (math.sqrt(v(D) / C2) + eps)
+
+
+def mu(t: int) -> float:
+    return B1 * (1 - 0.5 * 0.96**t)
+
+
+def rectified(t: int, root: float) -> float:
+    inf = 2 / (1 - B2) - 1
+    rho = inf - 2 * t * B2**t / (1 - B2**t)
+    r = math.sqrt((rho - 4) * (rho - 2) * inf / ((inf - 4) * (inf - 2) * rho))
+    return W - LR * m(D) / (1 - B1**t) * r * root
+
+
+CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]], int, float]] = [
+    (
+        "torch.adam",
+        {"epsilon_placement": "uncorrected"},
+        ADAM,
+        3,
+        W - LR * math.sqrt(C2) / C1 * m(D) / (math.sqrt(v(D)) + EPS),
+    ),
+    ("torch.adam", {"epsilon_placement": "inside"}, ADAM, 3, W - LR * m(D) / C1 / math.sqrt(v(D) / C2 + EPS)),
+    ("torch.adam", {"bias_correction": "none"}, ADAM, 3, W - LR * m(D) / (math.sqrt(v(D)) + EPS)),
+    ("torch.adam", {"amsgrad_order": "after_correction"}, AMSGRAD, 3, W - LR * m(D) / C1 / (1.0 + EPS)),
+    (
+        "torch.adamw",
+        {"epsilon_placement": "uncorrected"},
+        ADAM,
+        3,
+        KEPT - LR * math.sqrt(C2) / C1 * m(G) / (math.sqrt(v(G)) + EPS),
+    ),
+    ("torch.adamw", {"epsilon_placement": "inside"}, ADAM, 3, KEPT - LR * m(G) / C1 / math.sqrt(v(G) / C2 + EPS)),
+    ("torch.adamw", {"bias_correction": "none"}, ADAM, 3, KEPT - LR * m(G) / (math.sqrt(v(G)) + EPS)),
+    ("torch.adamw", {"amsgrad_order": "after_correction"}, AMSGRAD, 3, KEPT - LR * m(G) / C1 / (1.0 + EPS)),
+    ("torch.adamw", {"decay": "without_lr"}, ADAM, 3, W - WD * W - ADAMW_STEP),
+    ("torch.adamw", {"decay": "after_step"}, ADAM, 3, (W - ADAMW_STEP) * (1 - LR * WD)),
+    ("torch.adamw", {"decay": "coupled"}, ADAM, 3, W - LR * m(D) / C1 / (math.sqrt(v(D) / C2) + EPS)),
+    ("torch.nadam", {"epsilon_placement": "uncorrected"}, NADAM, 3, nadam(mu(3), mu(4), 0.1 * mu(3), EPS / C2**0.5)),
+    ("torch.nadam", {"schedule": "none"}, NADAM, 3, nadam(B1, B1, 0.1 * B1, EPS)),
+    ("torch.radam", {"threshold": "4"}, ADAM, 5, rectified(5, math.sqrt(corrections(5)[1]) / (math.sqrt(v(D)) + EPS))),
+    ("torch.radam", {"below": "nothing"}, ADAM, 5, W),
+    (
+        "torch.radam",
+        {"epsilon_placement": "corrected"},
+        ADAM,
+        6,
+        rectified(6, 1 / (math.sqrt(v(D) / corrections(6)[1]) + EPS)),
+    ),
+    ("torch.sgd", {"first_step": "dampened"}, SGD, 1, W - LR * (1 - 0.25) * D),
+    ("torch.sgd", {"learning_rate_placement": "inside"}, UNDECAYED_SGD, 3, W - (0.7 * 0.4 + LR * (1 - 0.25) * G)),
+    ("torch.sgd", {"decay": "decoupled"}, SGD, 3, KEPT - LR * BUFFER),
+    (
+        "torch.rmsprop",
+        {"epsilon_placement": "inside"},
+        RMS,
+        3,
+        W - LR * (0.7 * 0.4 + G / math.sqrt(v(G) + EPS)),
+    ),
+    (
+        "torch.rmsprop",
+        {"learning_rate_placement": "inside"},
+        RMS,
+        3,
+        W - (0.7 * 0.4 + LR * G / (math.sqrt(v(G)) + EPS)),
+    ),
+    ("torch.adagrad", {"epsilon_placement": "inside"}, SUM, 3, W - LR / 2 * G / math.sqrt(0.25 + G**2 + EPS)),
+    ("torch.adagrad", {"rate_count": "t"}, SUM, 3, W - LR / 2.5 * G / (math.sqrt(0.25 + G**2) + EPS)),
+    ("torch.adamax", {"epsilon_placement": "decayed_norm"}, MAX, 3, W - LR * m(D) / (C1 * max(0.09 + EPS, -D))),
+    ("torch.adamax", {"epsilon_placement": "denominator"}, MAX, 3, W - LR * m(D) / (C1 * (max(0.09, -D) + EPS))),
+    ("papers.lion", {"decay": "without_lr"}, LION, 3, W - LR - WD * W),
+    ("papers.lion", {"decay": "coupled"}, LION, 3, W - LR),
+    ("papers.lion", {"direction": "momentum"}, LION, 3, W + LR - LR * WD * W),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "point", "given", "t", "expected"), CHOICES, ids=lambda x: x if isinstance(x, str) else ""
+)
+def test_a_choice_is_what_its_text_says(name: str, point: dict[str, str], given: Any, t: int, expected: float) -> None:
+    hyper, slots = given
+    rule: Any = at(name, point, hyper)
+    state = State(**{slot: np.array([slots.get(slot, 0.0)]) for slot in rule.slots})
+    moved, _ = rule.update(np.array([W]), np.array([G]), state, LR, t)
+    assert moved[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_state_of_ones_is_what_its_text_says() -> None:
+    rule: Any = at("torch.rmsprop", {"initial_value": "1"}, RMS[0])
+    start = rule.initial_state(np.zeros(2))
+    assert {name: value.tolist() for name, value in start.items()} == {
+        "square_avg": [1.0, 1.0],
+        "grad_avg": [0.0, 0.0],
+        "momentum_buffer": [0.0, 0.0],
+    }
+
+
+def test_every_choice_is_worked_out() -> None:
+    worked = {(name, *choice) for name, point, *_ in CHOICES for choice in point.items()}
+    declared = {
+        (name, axis.name, value)
+        for name, family in FAMILIES.items()
+        if "." in name
+        for axis in axes(family).values()
+        for value in axis.values
+        if value != axis.documented
+    }
+    assert declared - worked == {("torch.rmsprop", "initial_value", "1")}
+    assert worked <= declared
