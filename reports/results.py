@@ -1,24 +1,22 @@
-"""Writes and reads results files: a header, a line for each document and verdict, and a footer, as in ``schema.json``.
-
-A file without footer is an unfinished run, and `read` says so. The same seed gives the same bytes.
-"""
+"""Writes and reads results files: a header, records and a footer, as in ``schema.json``; an unfinished run has none."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self, get_args
 
+from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.arithmetic import described
 from optimetry.reports.document import Document
 from optimetry.reports.parts import Part
+from optimetry.reports.schema import violation
+from optimetry.reports.speed import Speed
 
 SCHEMA_VERSION = 2
 READABLE = (1, SCHEMA_VERSION)
@@ -49,7 +47,7 @@ class Header:
         dtypes: the dtypes judged, in the order of the verdicts.
         optimizers: the optimizers judged, in the order of the verdicts.
         seed: the seed of the cases.
-        effort: ``quick``, ``standard`` or ``thorough``.
+        effort: ``quick``, ``standard`` or ``thorough``; ``none`` where nothing was judged.
     """
 
     kind: Literal["header"] = "header"
@@ -154,9 +152,18 @@ class Results:
     header: Header
     verdicts: list[Verdict] = field(default_factory=list)
     documents: list[Document] = field(default_factory=list)
+    accuracy: list[Accuracy] = field(default_factory=list)
+    speed: list[Speed] = field(default_factory=list)
 
 
-def line(record: Header | Document | Verdict | Footer) -> str:
+Entry = Document | Verdict | Accuracy | Speed
+Record = Header | Entry | Footer
+
+MEASURED = {"document": "documents", "accuracy": "accuracy", "speed": "speed"}
+"""Where `Results` has the records of each kind but verdicts."""
+
+
+def line(record: Record) -> str:
     """Return a record as its line of a results file, without the line end."""
     return json.dumps(dataclasses.asdict(record), allow_nan=False)
 
@@ -173,16 +180,13 @@ class Writer:
         self._file: IO[str] = path.open("w", encoding="utf-8", newline="\n")
         self._put(header)
 
-    def write_document(self, document: Document) -> None:
-        """Append what a rule's document says."""
-        self._put(document)
+    def write(self, record: Entry) -> None:
+        """Append one record, and flush it to disk for readers that follow the file."""
+        if isinstance(record, Verdict):
+            self._verdicts.append(record)
+        self._put(record)
 
-    def write(self, verdict: Verdict) -> None:
-        """Append one verdict, and flush it to disk for readers that follow the file."""
-        self._verdicts.append(verdict)
-        self._put(verdict)
-
-    def _put(self, record: Header | Document | Verdict | Footer) -> None:
+    def _put(self, record: Record) -> None:
         self._file.write(line(record) + "\n")
         self._file.flush()
 
@@ -211,8 +215,7 @@ def read(path: Path) -> Results:
     lines = _lines(path)
     header_fields = _header(path, lines[0])
     header = Header(**{**header_fields, "schema": SCHEMA_VERSION})
-    verdicts: list[Verdict] = []
-    documents: list[Document] = []
+    results = Results(header)
     for number, text in enumerate(lines[1:], start=2):
         fields = _object(text)
         if fields is None:
@@ -223,18 +226,27 @@ def read(path: Path) -> Results:
             if header_fields["schema"] != SCHEMA_VERSION:
                 fields["counts"] = {"imprecise": 0, **fields.get("counts", {})}
             _check(path, number, fields, "footer")
-            _check_footer(path, number, Footer(**fields), verdicts)
+            _check_footer(path, number, Footer(**fields), results.verdicts)
             if number < len(lines):
                 raise ResultsError(f"{path}, line {number + 1}: text after the footer")
-            return Results(header, verdicts, documents)
-        if fields.get("kind") == "document":
-            _check(path, number, fields, "document")
-            documents.append(Document(**fields))
+            return results
+        kind = fields.get("kind")
+        if kind in MEASURED:
+            _check(path, number, fields, kind)
+            kept: list[Any] = getattr(results, MEASURED[kind])
+            kept.append(_MADE[kind](fields))
             continue
         fields = fields if header_fields["schema"] == SCHEMA_VERSION else _of_schema_1(fields)
         _check(path, number, fields, "verdict")
-        verdicts.append(Verdict(**{**fields, "computes": _computes(fields["computes"])}))
-    raise ResultsError(f"{path}: unfinished: its run did not end, no footer after {len(verdicts)} verdicts")
+        results.verdicts.append(Verdict(**{**fields, "computes": _computes(fields["computes"])}))
+    raise ResultsError(f"{path}: unfinished: its run did not end, no footer after {len(results.verdicts)} verdicts")
+
+
+_MADE: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "document": lambda fields: Document(**fields),
+    "accuracy": Accuracy.of,
+    "speed": lambda fields: Speed(**fields),
+}
 
 
 def _lines(path: Path) -> list[str]:
@@ -294,23 +306,6 @@ def _check_footer(path: Path, number: int, footer: Footer, verdicts: list[Verdic
 
 
 def _check(path: Path, number: int, fields: dict[str, Any], kind: str) -> None:
-    from jsonschema.exceptions import best_match
-
-    error = best_match(_validator(kind).iter_errors(fields))
-    if error is not None:
-        where = f"{error.json_path[2:]}: " if error.path else ""
-        raise ResultsError(f"{path}, line {number}: not a {kind} line: {where}{error.message}")
-
-
-@cache
-def _validator(kind: str) -> Any:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator({"$defs": schema()["$defs"], "$ref": f"#/$defs/{kind}"})
-
-
-@cache
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of one line of a results file."""
-    loaded: dict[str, Any] = json.loads(resources.files("optimetry.reports").joinpath("schema.json").read_text("utf-8"))
-    return loaded
+    problem = violation(fields, kind)
+    if problem is not None:
+        raise ResultsError(f"{path}, line {number}: not a {kind} line: {problem}")

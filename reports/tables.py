@@ -113,7 +113,9 @@ def _section(results: Results) -> str:
 
 
 def about(header: Header) -> str:
-    """Describe how the verdicts under this header were made, in one sentence."""
+    """Describe how the records under this header were made, in one sentence."""
+    if header.effort == "none":
+        return f"Measured by optimetry {header.optimetry}, on {header.platform}."
     return f"Judged by optimetry {header.optimetry}, effort {header.effort}, seed {header.seed}, on {header.platform}."
 
 

@@ -7,6 +7,7 @@ import math
 import secrets
 
 from optimetry.reference.errors import UsageError
+from optimetry.reports.formats import FORMATS, TABLE
 
 
 def whole(option: str, text: str, lowest: int, alternative: str = "") -> int:
@@ -68,3 +69,13 @@ def search_of(text: str) -> float | None:
         return 0.0 if float(text) == 0 else seconds("--search", text)
     except ValueError:
         raise UsageError(f"--search = {text!r}, must be a number of seconds or `off`") from None
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--format`` to a command."""
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default=TABLE,
+        help="what is printed: a table as wide as the terminal (default), Markdown, or JSON with every digit",
+    )

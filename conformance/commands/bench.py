@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from itertools import groupby
@@ -14,12 +13,14 @@ from tabulate import tabulate
 from tqdm import tqdm
 
 from optimetry.conformance.commands.arguments import seconds, whole
-from optimetry.conformance.commands.check import checked_folder, write
+from optimetry.conformance.commands.check import checked_folder, header_of
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.targets.accelerated.timing import HOST_ENGINES, Row, Timed, has_kernel, timed
 from optimetry.reference.errors import UsageError
+from optimetry.reports.keeping import add
+from optimetry.reports.speed import Speed
 
 EXAMPLES = """\
 examples:
@@ -75,7 +76,10 @@ def add_bench(commands: Any) -> None:
         "--seconds", default="1", metavar="S", help="about how long the contenders of one row take together (default 1)"
     )
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="write speed.jsonl to DIR: a line for each row, with every digit"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="add to DIR/results.jsonl, the results of the first TARGET: a line for each row, with every digit",
     )
     parser.set_defaults(command=bench_command)
 
@@ -98,10 +102,24 @@ def bench_command(options: argparse.Namespace) -> int:
         print(f"{target.name} {how}.")
     print(f"\n{table(found)}" if found else "\nnone of the rules asked for is offered")
     if options.out is not None:
-        lines = (json.dumps({"kind": "speed", **row.to_json()}) + "\n" for row in found)
-        write(options.out / "speed.jsonl", "".join(lines))
-        print(f"\nwritten: {options.out / 'speed.jsonl'}")
+        keep(options.out, targets[0], dtypes, rules, found)
+        print(f"\nwritten: {options.out / 'results.jsonl'}")
     return 0 if found else 1
+
+
+def keep(folder: Path, target: Timed, dtypes: list[str], rules: list[str], rows: Sequence[Row]) -> None:
+    """Add rows to the results of a target in a folder.
+
+    Raises:
+        UsageError: it cannot be written.
+        ResultsError: it holds results of something else.
+    """
+    names = (target.target.name, str(target.target.version))
+    header = header_of(*names, dtypes=dtypes, optimizers=rules, seed=0, effort="none")
+    try:
+        add(folder / "results.jsonl", header, speed=[Speed(**row.to_json()) for row in rows])
+    except OSError as error:
+        raise UsageError(f"--out {folder}: {error.strerror or error}") from error
 
 
 def size_of(text: str) -> int:

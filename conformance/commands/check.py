@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import TextIO
 
 from tqdm import tqdm
 
+from optimetry.conformance.commands.ci import Reporting
 from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.launching import Launch
@@ -24,7 +26,8 @@ from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
-from optimetry.reports import tables
+from optimetry.reports import accuracy_tables, tables
+from optimetry.reports.formats import WRITERS
 from optimetry.reports.results import Header, Results, Verdict, Writer
 from optimetry.reports.sentence import next_step, sentence
 
@@ -40,6 +43,8 @@ class Check:
         workers: how many processes judge.
         ledger: the verdicts that are expected.
         out: the folder for results, or None.
+        reporting: what a continuous-integration service is given.
+        form: the format that is printed.
     """
 
     task: Task
@@ -48,6 +53,8 @@ class Check:
     workers: int
     ledger: Ledger
     out: Path | None
+    reporting: Reporting
+    form: str
 
     @property
     def jobs(self) -> list[Job]:
@@ -63,7 +70,15 @@ def run(check: Check) -> int:
         UsageError: the folder for results cannot be written.
     """
     with Workers(check.task, min(check.workers, len(check.jobs))) as workers:
-        results, not_run = Results(_header(check, workers)), workers.not_run
+        header = header_of(
+            workers.name,
+            workers.version,
+            dtypes=check.dtypes,
+            optimizers=check.optimizers,
+            seed=check.task.seed,
+            effort=check.task.effort.name,
+        )
+        results, not_run = Results(header), workers.not_run
         try:
             kept = _Kept(check.out) if check.out else None
             if kept is None:
@@ -71,27 +86,29 @@ def run(check: Check) -> int:
             else:
                 with Writer(kept.results, results.header) as writer:
                     for optimizer in check.optimizers:
-                        writer.write_document(document_of(subject_named(optimizer)))
+                        writer.write(document_of(subject_named(optimizer)))
                     _judge(check, workers, results.verdicts, writer, kept)
                 write_tables(kept.folder, [results])
         except OSError as error:
             raise UsageError(f"--out {check.out}: {error.strerror or error}") from error
     balance = check.ledger.balance(results.verdicts)
     _print(check, results, balance, kept, not_run)
+    check.reporting.report(results, check.ledger)
     return 1 if balance.unexpected or balance.stale else 0
 
 
-def _header(check: Check, workers: Workers) -> Header:
+def header_of(target: str, version: str, *, dtypes: list[str], optimizers: list[str], seed: int, effort: str) -> Header:
+    """Return the header of results that are made here."""
     return Header(
         optimetry=metadata.version("optimetry"),
-        target=workers.name,
-        target_version=workers.version,
+        target=target,
+        target_version=version,
         platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, "
         f"NumPy {metadata.version('numpy')}",
-        dtypes=check.dtypes,
-        optimizers=check.optimizers,
-        seed=check.task.seed,
-        effort=check.task.effort.name,
+        dtypes=dtypes,
+        optimizers=optimizers,
+        seed=seed,
+        effort=effort,
     )
 
 
@@ -140,6 +157,10 @@ class _Kept:
 
 
 def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None, not_run: Mapping[str, str]) -> None:
+    if check.form in WRITERS:
+        print(WRITERS[check.form]([results]), end="")
+        _print_balance(check, balance, sys.stderr)
+        return
     note = version_note(check.task.spec, results.header.target_version)
     print(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}\n")
     if note:
@@ -148,14 +169,7 @@ def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None,
     print(f"\n{tables.summary(results.verdicts)}")
     for engine, reason in not_run.items():
         print(f"engine {engine} not run: {reason}")
-    if check.ledger.path is not None:
-        for verdict in balance.unexpected:
-            engine = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
-            print(f"unexpected: {engine}: {full(verdict.verdict, name_of(verdict))}, not in {check.ledger.path}")
-        for text in balance.stale:
-            print(f"stale: {text}")
-        if not (balance.unexpected or balance.stale):
-            print(f"all that is offered conforms or is expected by {check.ledger.path}")
+    _print_balance(check, balance, sys.stdout)
     if kept is not None:
         print(f"written: {kept.results}, table.md, table.csv")
     count = sum(verdict.counterexample is not None for verdict in results.verdicts)
@@ -164,6 +178,20 @@ def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None,
     elif count:
         print(f"counterexamples: {count}; --out DIR keeps them, as scripts that need NumPy alone where possible")
     print(*closing(check.task.launch, results), sep="\n")
+
+
+def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
+    if check.ledger.path is not None:
+        for verdict in balance.unexpected:
+            engine = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
+            print(
+                f"unexpected: {engine}: {full(verdict.verdict, name_of(verdict))}, not in {check.ledger.path}",
+                file=file,
+            )
+        for text in balance.stale:
+            print(f"stale: {text}", file=file)
+        if not (balance.unexpected or balance.stale):
+            print(f"all that is offered conforms or is expected by {check.ledger.path}", file=file)
 
 
 def closing(launch: Launch, results: Results) -> list[str]:
@@ -181,7 +209,7 @@ def diagnosing(launch: Launch, optimizer: str) -> str:
 
 
 def write_tables(folder: Path, results: Iterable[Results]) -> None:
-    """Write ``table.md`` and ``table.csv`` into a folder, which is made if need be.
+    """Write tables of verdicts, and of errors where some were measured, into a folder, which is made if need be.
 
     Raises:
         UsageError: it cannot be written.
@@ -189,6 +217,9 @@ def write_tables(folder: Path, results: Iterable[Results]) -> None:
     found = list(results)
     write(folder / "table.md", tables.markdown(found))
     write(folder / "table.csv", tables.csv_text(found))
+    if any(each.accuracy for each in found):
+        write(folder / "accuracy.md", accuracy_tables.markdown(found))
+        write(folder / "accuracy.csv", accuracy_tables.csv_text(found))
 
 
 def write(file: Path, text: str) -> None:

@@ -6,7 +6,6 @@ import argparse
 import io
 import os
 import sys
-import textwrap
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
@@ -16,15 +15,17 @@ from tabulate import tabulate
 
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands import ledger
-from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of, whole
+from optimetry.conformance.commands.accuracy import add_accuracy_command
+from optimetry.conformance.commands.arguments import add_format, add_search, search_of, seconds, seed_of, whole
 from optimetry.conformance.commands.bench import add_bench
-from optimetry.conformance.commands.check import Check, checked_folder, run, write, write_tables
+from optimetry.conformance.commands.check import Check, checked_folder, run
+from optimetry.conformance.commands.ci import add_reporting, annotation, reporting_of
 from optimetry.conformance.commands.diagnose import add_diagnose
 from optimetry.conformance.commands.harness import add_harness
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, launch_of, split
+from optimetry.conformance.commands.report import add_report
 from optimetry.conformance.commands.rules import add_rules
-from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
@@ -33,10 +34,7 @@ from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_meaning, builtin_names, builtin_version
 from optimetry.reference.errors import OptimetryError, UsageError
 from optimetry.reference.rules import RULES
-from optimetry.reports import matrix, results, tables
 from optimetry.reports.results import ResultsError
-from optimetry.reports.sentence import sentence
-from optimetry.reports.site.build import build
 
 DEFAULT_DTYPES = ("float32", "float64")
 DEFAULT_EFFORT = "standard"
@@ -53,6 +51,7 @@ examples:
   optimetry check -- node harness.js                       a program in any language (docs/another-language.md)
   optimetry targets                                        the built-in targets
   optimetry rules adam                                     what is documented of one optimizer; without a name, all
+  optimetry accuracy adapter:MyTarget --optimizer adam     how far it drifts from the rule in ten thousand steps
   optimetry bench adapter:MyTarget --optimizer adam        how fast, beside our backend and the speed of memory
   optimetry report results --out page                      tables from kept results
   optimetry report results others --site site              pages to look at: open site/index.html
@@ -85,6 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, 1, 2, or 130 after Ctrl-C."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a dash that the terminal cannot show must not fail the run
+    options = None
     try:
         own, program = split(sys.argv[1:] if arguments is None else arguments)
         options = parser().parse_args(own)
@@ -92,6 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status: int = options.command(options)
         sys.stdout.flush()
     except (OptimetryError, ResultsError) as error:
+        if options is not None and getattr(options, "github", False):
+            print(annotation(str(error), title="optimetry"))
         print(f"optimetry: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -160,26 +162,18 @@ def parser() -> Parser:
         "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
     )
     add_search(check, DEFAULT_SEARCH)
+    add_format(check)
+    add_reporting(check)
     check.set_defaults(command=check_command)
     add_diagnose(commands, DEFAULT_DTYPES)
 
     targets = commands.add_parser("targets", help="list the built-in targets", allow_abbrev=False)
     targets.set_defaults(command=targets_command)
     add_rules(commands)
+    add_accuracy_command(commands)
     add_bench(commands)
     add_harness(commands)
-
-    report = commands.add_parser(
-        "report",
-        help="make tables from results files",
-        description="Make tables from results files, one for each target, and a matrix of rule by target. A folder "
-        "written by `optimetry check --out` stands for its file.",
-        allow_abbrev=False,
-    )
-    report.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
-    report.add_argument("--out", type=Path, metavar="DIR", help="write table.md, table.csv and matrix.md to DIR")
-    report.add_argument("--site", type=Path, metavar="DIR", help="write a static site to DIR: open its index.html")
-    report.set_defaults(command=report_command)
+    add_report(commands)
     return top
 
 
@@ -201,7 +195,7 @@ def check_command(options: argparse.Namespace) -> int:
     expected = ledger.read(options.expect, list(SUBJECTS), list(FORMATS)) if options.expect else ledger.Ledger()
     if options.out is not None:
         checked_folder(options.out)
-    return run(Check(task, optimizers, dtypes, workers, expected, options.out))
+    return run(Check(task, optimizers, dtypes, workers, expected, options.out, reporting_of(options), options.format))
 
 
 def targets_command(options: argparse.Namespace) -> int:
@@ -211,37 +205,3 @@ def targets_command(options: argparse.Namespace) -> int:
     print(tabulate(rows, columns, "simple", disable_numparse=True, maxcolwidths=[None, 30, 70]))
     print("\nYour own: `optimetry check module:object`, see `optimetry check --help`.")
     return 0
-
-
-def report_command(options: argparse.Namespace) -> int:
-    """Run ``optimetry report``."""
-    files = [results.file_of(path) for path in options.results]
-    found = [results.read(file) for file in files]
-    if options.site is not None:
-        page = site_written(found, options.site)
-    if options.out is not None:
-        write_tables(checked_folder(options.out), found)
-        folders = [Path(os.path.relpath(file.parent, options.out)).as_posix() for file in files]
-        write(options.out / "matrix.md", matrix.page(found, folders))
-    for each in found:
-        print(f"{each.header.target} {each.header.target_version}. {tables.about(each.header)}\n")
-        print(shown(tables.terminal(each.verdicts, terminal_width())))
-        print(f"\n{tables.summary(each.verdicts)}\n")
-        print(f"{textwrap.fill(sentence(each.header.target, each.verdicts), terminal_width())}\n")
-    if options.out is not None:
-        print(f"written: {options.out / 'table.md'}, table.csv, matrix.md")
-    if options.site is not None:
-        print(f"written: {page}")
-    return 0
-
-
-def site_written(found: Sequence[results.Results], folder: Path) -> Path:
-    """Write a site, and return its first page.
-
-    Raises:
-        UsageError: it cannot be written; the other errors are those of `build`.
-    """
-    try:
-        return build(found, checked_folder(folder, "--site"))[0]
-    except OSError as error:
-        raise UsageError(f"--site {folder}: {error.strerror or error}") from error

@@ -83,10 +83,11 @@ class Ledger:
                 for verdict, entry in pairs
                 if entry is None and verdict.verdict not in ("conforms", UNSUPPORTED)
             ],
-            stale=[text for entry in self.entries for text in self._stale(entry, found)],
+            stale=[text for entry in self.entries for text in self.stale(entry, found)],
         )
 
-    def _stale(self, entry: Entry, verdicts: Iterable[Verdict]) -> Iterator[str]:
+    def stale(self, entry: Entry, verdicts: Iterable[Verdict]) -> Iterator[str]:
+        """Yield a sentence for each dtype in which an entry does not describe these verdicts."""
         covered = [verdict for verdict in verdicts if entry.covers(verdict)]
         offered = [verdict for verdict in covered if verdict.verdict != UNSUPPORTED]
         for dtype in dict.fromkeys(verdict.dtype for verdict in offered or covered):

@@ -8,14 +8,12 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import flat
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import documented_defaults
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
-from optimetry.reference.rules import rule_named
 
 STEPS, ELEMENTS = 100, 1000
-
-LEARNING_RATE = 0.001
-"""The learning rate of rules without a documented one."""
 
 
 def effect(target: Target, case: Case) -> float:
@@ -37,14 +35,12 @@ def default_case(optimizer: str, dtype: str, scale: float) -> Case:
     """Make a run with default hyperparameters and normally distributed gradients of one scale."""
     rng = np.random.default_rng(0)
     kind = FORMATS[dtype].dtype
-    rule_class = rule_named(optimizer)
-    required = {x.name: x.corners[0] for x in rule_class.hyperparameters() if x.default is None}
-    rule = rule_class.of(required)
+    hyper, learning_rate = documented_defaults(subject_named(optimizer))
     return Case(
         optimizer=optimizer,
         dtype=dtype,
-        hyper=rule.hyper(),
-        learning_rates=(rule.learning_rate or LEARNING_RATE,) * STEPS,
+        hyper=hyper,
+        learning_rates=(learning_rate,) * STEPS,
         parameters=(rng.standard_normal(ELEMENTS).astype(kind),),
         grads=tuple(((rng.standard_normal(ELEMENTS) * scale).astype(kind),) for _ in range(STEPS)),
     )

@@ -121,6 +121,11 @@ def ulps_of(after: Array, oracle: Expected, form: Format) -> Any:
         value = oracle.value.astype(np.float64)
         distance = np.abs(after.astype(oracle.value.dtype) - oracle.value).astype(np.float64)
         largest = np.maximum(np.maximum.accumulate(np.abs(value), axis=0), oracle.start)
-        places = np.where(largest > 0, np.ldexp(2 * form.roundoff, np.frexp(largest)[1] - 1), 0.0)
-        unit = np.maximum(places, form.tiny)
-        return np.nan_to_num(distance / unit, nan=LARGEST_ULP, posinf=LARGEST_ULP).clip(max=LARGEST_ULP)
+        ulps = distance / unit_of(largest, form)
+        return np.nan_to_num(ulps, nan=LARGEST_ULP, posinf=LARGEST_ULP).clip(max=LARGEST_ULP)
+
+
+def unit_of(magnitude: Any, form: Format) -> Any:
+    """Return the unit in the last place of numbers of these magnitudes, float64."""
+    places = np.where(magnitude > 0, np.ldexp(2 * form.roundoff, np.frexp(magnitude)[1] - 1), 0.0)
+    return np.maximum(places, form.tiny)

@@ -14,6 +14,9 @@ from optimetry.conformance.subjects.subject import LEARNING_RATE, Numbers, Subje
 from optimetry.reference.declaration import Declared
 from optimetry.reference.rule import Rule, State
 
+UNDOCUMENTED_RATE = 0.001
+"""The learning rate of rules without a documented one."""
+
 
 class RuleSubject(Subject):
     """An update rule: a step takes gradients and a learning rate, and returns the updated parameters."""
@@ -43,3 +46,13 @@ class RuleSubject(Subject):
     def magnitudes(self, case: Case) -> Sequence[Array]:
         """Return the magnitudes of the parameters before the first step."""
         return [np.asarray(np.abs(param)) for param in case.parameters]
+
+
+def documented_defaults(subject: Subject) -> tuple[dict[str, Any], float]:
+    """Return the hyperparameters and the learning rate that a rule's document gives as defaults.
+
+    Where it gives none, the first corner that the rule declares and `UNDOCUMENTED_RATE` stand in.
+    """
+    required = {x.name: x.corners[0] for x in subject.hyperparameters() if x.default is None}
+    rule = cast(Rule, subject.of(required))
+    return rule.hyper(), rule.learning_rate or UNDOCUMENTED_RATE

@@ -8,9 +8,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.results import Results, ResultsError
-from optimetry.reports.site import mathml
-from optimetry.reports.site.contents import Contents
+from optimetry.reports.site import mathml, plots
+from optimetry.reports.site.contents import Contents, RuleContents
 from optimetry.reports.site.words import FILTERS
 
 STATIC = ("style.css", "site.js")
@@ -20,25 +21,40 @@ class MissingSiteError(ResultsError):
     """What pages are made with is not installed."""
 
 
-def build(results: Sequence[Results], folder: Path) -> list[Path]:
+def build(results: Sequence[Results], folder: Path, told: str = "") -> list[Path]:
     """Write the site into a folder, which is made if need be, and return the files written, ``index.html`` first.
 
     Everything is read from the results; nothing of them reaches a page unescaped, and texts are cut at a limit.
 
+    Args:
+        results: what the pages are about.
+        folder: where they are written.
+        told: a page of findings in Markdown, which become a page each; none without it.
+
     Raises:
-        MissingSiteError: Jinja2 or latex2mathml is not installed.
+        MissingSiteError: Jinja2, latex2mathml, markdown-it-py or Matplotlib is not installed.
         OSError: a file cannot be written.
         ResultsError: two results, or two verdicts of one, are about the same thing.
     """
-    contents = Contents.of(results)
     environment = _environment()
+    contents = Contents.of(results, told)
     pages = {"index.html": environment.get_template("matrix.html").render(site=contents, root="")}
     for rule in contents.rules:
         template = environment.get_template("rule.html")
         pages[rule.file] = template.render(site=contents, rule=rule, root="../")
+        for dtype, picture in rule.pictures.items():
+            pages[picture] = plots.drift(_curves(rule, dtype))
+        for run in rule.runs:
+            pages[run.picture] = plots.sweep(run.rows, run.contenders)
     for target in contents.targets:
         template = environment.get_template("target.html")
         pages[target.file] = template.render(site=contents, target=target, root="../")
+    for finding in contents.findings:
+        pages[finding.file] = environment.get_template("finding.html").render(
+            site=contents, finding=finding, root="../"
+        )
+    if contents.findings:
+        pages["findings.html"] = environment.get_template("findings.html").render(site=contents, root="")
     texts = pages | {name: _ours("static", name).read_text("utf-8") for name in STATIC}
     for name, text in texts.items():
         file = folder / name
@@ -47,9 +63,22 @@ def build(results: Sequence[Results], folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
+def _curves(rule: RuleContents, dtype: str) -> list[tuple[str, Accuracy]]:
+    """Return what is drawn of one dtype: of each target the first engine, whose name is said if there are others."""
+    curves = []
+    for target, measured in rule.accuracy:
+        mine = [one for one in measured if one.dtype == dtype]
+        first = mine[0].engine if mine else ""
+        engine = "" if all(one.engine == first for one in mine) else f", {first}"
+        curves += [(f"{target.name}{engine}"[:40], one) for one in mine if one.engine == first]
+    return curves
+
+
 def _environment() -> Any:
     try:
         import jinja2
+        import markdown_it  # noqa: F401
+        import matplotlib as mpl  # noqa: F401
     except ImportError as error:
         raise MissingSiteError(f"--site needs {error.name}: pip install 'optimetry[site]'") from error
     mathml.check()

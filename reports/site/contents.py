@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.document import Document
+from optimetry.reports.filenames import Names
 from optimetry.reports.matrix import Statement, statements
 from optimetry.reports.results import OUTCOMES, Header, Outcome, Results, ResultsError, Verdict
+from optimetry.reports.site.findings import Finding, findings
+from optimetry.reports.speed import TOUCH, Speed
 
 
 @dataclass(frozen=True)
@@ -20,12 +23,16 @@ class Target:
         header: how it was judged.
         verdicts: what came out, in the order of the results.
         file: its page.
+        accuracy: what was measured of its error.
+        speed: how fast it is beside others.
         others: the other versions of the same target, each with what changed.
     """
 
     header: Header
     verdicts: list[Verdict]
     file: str
+    accuracy: list[Accuracy] = field(default_factory=list)
+    speed: list[Speed] = field(default_factory=list)
     others: list[Change] = field(default_factory=list)
 
     @property
@@ -38,6 +45,15 @@ class Target:
         """How many verdicts there are of each outcome that occurs."""
         counts = Counter(verdict.verdict for verdict in self.verdicts)
         return [(outcome, counts[outcome]) for outcome in OUTCOMES if counts[outcome]]
+
+    def accuracy_of(self, rule: str) -> list[Accuracy]:
+        """Return what was measured of one rule."""
+        return [each for each in self.accuracy if each.optimizer == rule]
+
+    def accuracy_behind(self, statement: Statement) -> list[Accuracy]:
+        """Return what was measured of what a statement is about."""
+        said = {(verdict.optimizer, verdict.dtype, verdict.engine) for verdict in statement.verdicts}
+        return [each for each in self.accuracy if each.about[:3] in said]
 
     def about(self, rule: str) -> list[Statement]:
         """Return what is said of one rule."""
@@ -59,6 +75,38 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Run:
+    """Times of one rule that may be compared: of one dtype and number of parameters, out of one run.
+
+    Attributes:
+        target: what was timed.
+        dtype: of the parameters.
+        tensors: how many there were.
+        rows: the times, for each size the fastest first.
+        picture: the file of their picture.
+    """
+
+    target: Target
+    dtype: str
+    tensors: int
+    rows: list[Speed]
+    picture: str
+
+    @property
+    def contenders(self) -> dict[str, str]:
+        """What contenders are called, those of the largest size first, the fastest of them first."""
+        ordered = sorted(self.rows, key=lambda row: (-row.elements, row.nanoseconds))
+        return {row.contender: called(row.contender) for row in ordered}
+
+
+def called(contender: str) -> str:
+    """Return what a contender is called for those who do not know the names of our engines."""
+    return {TOUCH: "speed of memory", "numba": "accelerated numba", "numpy": "accelerated numpy"}.get(
+        contender, contender
+    )
+
+
+@dataclass(frozen=True)
 class RuleContents:
     """One rule.
 
@@ -68,6 +116,9 @@ class RuleContents:
         document: what that says, where the results have it.
         file: its page.
         columns: what is said of it, for each target.
+        accuracy: what was measured of it, for each target of which something was.
+        pictures: the files of the pictures of that, by dtype.
+        runs: where it was timed.
     """
 
     name: str
@@ -75,6 +126,9 @@ class RuleContents:
     document: Document | None
     file: str
     columns: list[tuple[Target, list[Statement]]]
+    accuracy: list[tuple[Target, list[Accuracy]]]
+    pictures: dict[str, str]
+    runs: list[Run]
 
 
 @dataclass(frozen=True)
@@ -84,22 +138,30 @@ class Contents:
     Attributes:
         rules: every rule that was judged, in the order of the results.
         targets: every version of every target.
+        findings: what is told of some rules.
     """
 
     rules: list[RuleContents]
     targets: list[Target]
+    findings: list[Finding] = field(default_factory=list)
 
     @classmethod
-    def of(cls, results: Sequence[Results]) -> Contents:
-        """Arrange results.
+    def of(cls, results: Sequence[Results], told: str = "") -> Contents:
+        """Arrange results, and a page of findings in Markdown.
 
         Raises:
             ResultsError: two of them, or two verdicts of one, are about the same thing.
         """
         _check_distinct(results)
-        files = _Files()
+        files = Names()
         targets = [
-            Target(each.header, each.verdicts, files.named("target", each.header.target, each.header.target_version))
+            Target(
+                each.header,
+                each.verdicts,
+                files.named("target", each.header.target, each.header.target_version),
+                each.accuracy,
+                each.speed,
+            )
             for each in results
         ]
         for target in targets:
@@ -107,6 +169,7 @@ class Contents:
             target.others.extend(Change(one, _changes(one, target)) for one in others)
         documents = {document.optimizer: document for each in results for document in each.documents}
         books = {verdict.optimizer: verdict.book for each in results for verdict in each.verdicts}
+        books |= {one.optimizer: one.book for each in results for one in each.accuracy if one.optimizer not in books}
         rules = [
             RuleContents(
                 name,
@@ -114,10 +177,20 @@ class Contents:
                 documents.get(name),
                 files.named("rule", name),
                 [(target, target.about(name)) for target in targets],
+                [(target, found) for target in targets if (found := target.accuracy_of(name))],
+                {
+                    dtype: files.named("picture", name, dtype, ending="svg")
+                    for dtype in dict.fromkeys(one.dtype for target in targets for one in target.accuracy_of(name))
+                },
+                list(_runs(name, targets, files)),
             )
             for name, book in books.items()
         ]
-        return cls(rules, targets)
+        return cls(rules, targets, findings(told, books, files) if told else [])
+
+    def findings_about(self, rule: str) -> list[Finding]:
+        """Return the findings that name a rule."""
+        return [finding for finding in self.findings if rule in finding.rules]
 
     @property
     def books(self) -> list[str]:
@@ -173,19 +246,16 @@ def _said(verdict: Verdict | None) -> object:
     return verdict and (verdict.verdict, verdict.computes)
 
 
-class _Files:
-    """Names files: the same results always have the same links, and none leaves the folder of the site."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-
-    def named(self, folder: str, *names: str) -> str:
-        """Return a new path in a folder, of letters, digits, points, dashes and underscores."""
-        words = (re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:80] for name in names)
-        stem = "-".join(word for word in words if word) or "unnamed"
-        number, path = 1, f"{folder}/{stem}.html"
-        while path.lower() in self._taken:
-            number += 1
-            path = f"{folder}/{stem}-{number}.html"
-        self._taken.add(path.lower())
-        return path
+def _runs(rule: str, targets: Iterable[Target], files: Names) -> Iterator[Run]:
+    for target in targets:
+        runs: dict[tuple[str, int], list[Speed]] = {}
+        for row in target.speed:
+            if row.rule == rule:
+                runs.setdefault((row.dtype, row.tensors), []).append(row)
+        for (dtype, tensors), rows in runs.items():
+            header = target.header
+            file = files.named(
+                "picture", "speed", rule, header.target, header.target_version, dtype, str(tensors), ending="svg"
+            )
+            ordered = sorted(rows, key=lambda row: (row.elements, row.nanoseconds))
+            yield Run(target, dtype, tensors, ordered, file)

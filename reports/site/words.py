@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from optimetry.reports import accuracy_tables
+from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.results import Outcome
+from optimetry.reports.site.contents import called
 from optimetry.reports.site.mathml import mathml
-from optimetry.reports.tables import number, percent
+from optimetry.reports.tables import about, number, percent
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -31,6 +36,14 @@ MEANINGS: dict[Outcome, str] = {
     "unsupported": "does not offer the rule",
     "error": "raised an error, hung, or returned what is no result",
 }
+
+WORDS = (
+    (1e-4, "no one will notice"),
+    (1e-2, "a training ends a little elsewhere"),
+    (0.5, "changes training"),
+    (math.inf, "another optimizer"),
+)
+"""What errors below a limit mean; 1 is another update altogether."""
 
 LONGEST = 4000
 """Characters of one text that a page shows."""
@@ -76,7 +89,20 @@ def ratio(share: float | None) -> str:
     return f"{number(share)} of the bound" if share <= 2 else f"{number(share)} times the bound"
 
 
+def in_words(measured: Sequence[Accuracy]) -> str:
+    """Say what errors mean for a training at the defaults: a rule of thumb, no verdict; empty where none is known.
+
+    The worst of the medians after the last step on a model's gradients counts.
+    """
+    medians = [one.points[-1].update.median for one in measured if one.gradients == "training"]
+    return next(words for limit, words in WORDS if max(medians) < limit) if medians else ""
+
+
 FILTERS = {
+    "about": about,
+    "called": called,
+    "columns": lambda measured: accuracy_tables.columns(accuracy_tables.steps(measured)),
+    "in_words": in_words,
     "limited": limited,
     "meaning": MEANINGS.__getitem__,
     "number": number,
@@ -84,6 +110,7 @@ FILTERS = {
     "prose": prose,
     "ratio": ratio,
     "rendered": rendered,
+    "rows": lambda measured: accuracy_tables.rows(measured, accuracy_tables.steps(measured)),
     "sign": SIGNS.__getitem__,
 }
 """What templates call by these names."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from optimetry.conformance.commands.bench import size_of, table
 from optimetry.conformance.targets.accelerated.timing import Row
 from optimetry.reference.errors import UsageError
+from optimetry.reports.results import read
 
 pytestmark = pytest.mark.usefixtures("miniatures")
 
@@ -24,19 +23,15 @@ def test_a_target_of_ones_own_is_timed_beside_ours_and_memory(optimetry, tmp_pat
     status, out, err = optimetry("bench", "miniatures:Correct", *QUICK, "--out", str(tmp_path))
     assert (status, err) == (0, "")
     assert out.startswith("miniature 1.0 takes and returns arrays, which is part of its time.\n")
-    rows = [json.loads(line) for line in (tmp_path / "speed.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert {row["contender"] for row in rows} == {"touch", "numba", "numpy", "miniature"}
-    for row in rows:
-        assert {name: row[name] for name in ("kind", "rule", "tensors", "elements")} == {
-            "kind": "speed",
-            "rule": "sgd",
-            "tensors": 1,
-            "elements": 100,
-        }
-        assert row["nanoseconds"] > 0
-        assert row["bytes"] == 12
+    results = read(tmp_path / "results.jsonl")
+    assert (results.header.target, results.header.effort, results.verdicts) == ("miniature", "none", [])
+    assert {row.contender for row in results.speed} == {"touch", "numba", "numpy", "miniature"}
+    for row in results.speed:
+        assert row.about == ("sgd", "float32", 1, 100)
+        assert row.nanoseconds > 0
+        assert row.bytes == 12
     assert "accelerated numba" in out
-    assert f"written: {tmp_path / 'speed.jsonl'}" in out
+    assert f"written: {tmp_path / 'results.jsonl'}" in out
 
 
 def test_a_framework_steps_in_place(optimetry):

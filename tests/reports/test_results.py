@@ -4,8 +4,10 @@ import json
 import jsonschema
 import pytest
 
-from optimetry.reports import results
+from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.results import Footer, Header, Verdict, Writer, line, read
+from optimetry.reports.schema import schema
+from optimetry.reports.speed import Speed
 from tests.reports.written import ABSENT, BAD, GOOD, HEADER, refusal
 
 
@@ -34,16 +36,22 @@ def test_a_verdict_line_has_the_documented_fields_in_their_order():
 
 def test_every_line_keeps_the_schema(path):
     for text in path.read_text().splitlines():
-        jsonschema.validate(json.loads(text), results.schema())
+        jsonschema.validate(json.loads(text), schema())
 
 
 def test_the_schema_is_itself_valid_and_knows_every_field():
-    jsonschema.Draft202012Validator.check_schema(results.schema())
-    for kind, record in {"header": Header, "verdict": Verdict, "footer": Footer}.items():
+    jsonschema.Draft202012Validator.check_schema(schema())
+    for kind, record in {
+        "header": Header,
+        "verdict": Verdict,
+        "accuracy": Accuracy,
+        "speed": Speed,
+        "footer": Footer,
+    }.items():
         named = {field.name for field in dataclasses.fields(record)}
-        assert named == set(results.schema()["$defs"][kind]["properties"])
+        assert named == set(schema()["$defs"][kind]["properties"])
         optional = {"untried"} if record is Verdict else set()  # files of before it was written are read, too
-        assert named - optional == set(results.schema()["$defs"][kind]["required"])
+        assert named - optional == set(schema()["$defs"][kind]["required"])
 
 
 def test_a_verdict_line_of_before_says_nothing_of_what_was_not_tried(path):

@@ -42,7 +42,7 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is inst
 class Page(HTMLParser):
     """What a page refers to, and whether every element that is opened is closed."""
 
-    VOID = ("meta", "link", "input", "br")
+    VOID = ("meta", "link", "input", "br", "img")
 
     def __init__(self, file: Path) -> None:
         super().__init__()
@@ -181,7 +181,7 @@ def written(folder: Path, results: Results) -> Path:
     folder.mkdir()
     with Writer(folder / "results.jsonl", results.header) as writer:
         for document in results.documents:
-            writer.write_document(document)
+            writer.write(document)
         for verdict in results.verdicts:
             writer.write(verdict)
     return folder

@@ -2,6 +2,7 @@
 
 import pytest
 
+from optimetry.reports.accuracy import Accuracy, Point, Spread
 from optimetry.reports.results import Computes, Header, ResultsError, Verdict, read
 
 HEADER = Header(
@@ -30,6 +31,23 @@ BAD = Verdict(
     counterexample={"case": "{}", "script": "print()\n", "step": 1},
 )
 ABSENT = Verdict(optimizer="ftrl", dtype="float32", verdict="unsupported", reason="no class")
+
+
+def accuracy(optimizer="adam", dtype="float32", engine="fused", gradients="training", median=2e-6):
+    """Errors at the defaults: a 99th percentile of ten times the median, and a largest of a hundred times."""
+    spread = Spread(median=median, p99=10 * median, largest=100 * median)
+    ulp = Spread(median=1.0, p99=20.0, largest=300.0)
+    return Accuracy(
+        book="fluid",
+        optimizer=optimizer,
+        dtype=dtype,
+        engine=engine,
+        gradients=gradients,
+        hyper={"beta1": 0.9},
+        learning_rate=0.001,
+        elements=163,
+        points=[Point(step=step, ulp=ulp, update=spread) for step in (1, 3, 10, 30)],
+    )
 
 
 def refusal(path):

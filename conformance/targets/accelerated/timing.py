@@ -31,6 +31,7 @@ class Timed:
         spec: the target, as `load_target` takes it.
 
     Attributes:
+        target: the target itself.
         name: its name and version.
         in_place: whether it steps on arrays of its own.
 
@@ -39,8 +40,8 @@ class Timed:
     """
 
     def __init__(self, spec: str) -> None:
-        self._target = load_target(spec)
-        self.name = f"{self._target.name} {self._target.version}"
+        self.target = load_target(spec)
+        self.name = f"{self.target.name} {self.target.version}"
         self.in_place = spec in names()
         self._spec = spec
 
@@ -53,11 +54,11 @@ class Timed:
     def _as_judged(
         self, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
     ) -> Iterator[tuple[str, Step]]:
-        for engine in engines_of(self._target):
+        for engine in engines_of(self.target):
             ask = getattr(engine, "unsupported", None)
             if ask is None or ask(rule, hyper, grads[0].dtype.name) is None:
                 run = engine.start(rule, dict(hyper), [array.copy() for array in parameters])
-                name = f"{self._target.name} {engine_name(engine)}".removesuffix(" default")
+                name = f"{self.target.name} {engine_name(engine)}".removesuffix(" default")
                 yield name, partial(run.step, [grad.copy() for grad in grads], lr)
 
 

@@ -1,0 +1,105 @@
+"""Runs ``optimetry report``: makes tables, pages and badges of results files."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from optimetry.conformance.commands.arguments import add_format
+from optimetry.conformance.commands.check import checked_folder, write, write_tables
+from optimetry.conformance.commands.terminal import shown, terminal_width
+from optimetry.reference.errors import UsageError
+from optimetry.reports import accuracy_tables, matrix, results, tables
+from optimetry.reports.badges import badges
+from optimetry.reports.formats import TABLE, WRITERS
+from optimetry.reports.sentence import sentence
+from optimetry.reports.site.build import build
+
+
+def add_report(commands: Any) -> None:
+    """Add the command to the subparsers of ``optimetry``."""
+    report = commands.add_parser(
+        "report",
+        help="make tables from results files",
+        description="Make tables from results files, one for each target, and a matrix of rule by target. A folder "
+        "written by `optimetry check --out` stands for its file.",
+        allow_abbrev=False,
+    )
+    report.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
+    report.add_argument("--out", type=Path, metavar="DIR", help="write table.md, table.csv and matrix.md to DIR")
+    report.add_argument("--site", type=Path, metavar="DIR", help="write a static site to DIR: open its index.html")
+    report.add_argument(
+        "--findings", type=Path, metavar="FILE", help="for --site: a page in Markdown; each of its sections gets a page"
+    )
+    report.add_argument("--badges", type=Path, metavar="DIR", help="write a badge for each rule and dtype to DIR")
+    add_format(report)
+    report.set_defaults(command=report_command)
+
+
+def report_command(options: argparse.Namespace) -> int:
+    """Run ``optimetry report``."""
+    files = [results.file_of(path) for path in options.results]
+    found = [results.read(file) for file in files]
+    told = findings_in(options.findings)
+    if options.site is not None:
+        page = site_written(found, options.site, told)
+    if options.out is not None:
+        write_tables(checked_folder(options.out), found)
+        folders = [Path(os.path.relpath(file.parent, options.out)).as_posix() for file in files]
+        write(options.out / "matrix.md", matrix.page(found, folders))
+    if options.format in WRITERS:
+        print(WRITERS[options.format](found), end="")
+    else:
+        print(*map(shown_results, found), sep="\n")
+    stream = sys.stdout if options.format == TABLE else sys.stderr
+    if options.out is not None:
+        print(f"written: {options.out / 'table.md'}, table.csv, matrix.md", file=stream)
+    if options.site is not None:
+        print(f"written: {page}", file=stream)
+    if options.badges is not None:
+        made = list(badges(found))
+        for name, text in made:
+            write(checked_folder(options.badges, "--badges") / name, text)
+        print(f"written: {len(made)} files in {options.badges}", file=stream)
+    return 0
+
+
+def shown_results(found: results.Results) -> str:
+    """Return what a terminal shows of one results file."""
+    parts = [f"{found.header.target} {found.header.target_version}. {tables.about(found.header)}"]
+    if found.verdicts:
+        said = sentence(found.header.target, found.verdicts)
+        table = shown(tables.terminal(found.verdicts, terminal_width()))
+        parts += [table, tables.summary(found.verdicts), textwrap.fill(said, terminal_width())]
+    if found.accuracy:
+        parts.append(accuracy_tables.terminal(found.accuracy, terminal_width()))
+    return "\n\n".join(parts) + "\n"
+
+
+def findings_in(page: Path | None) -> str:
+    """Read a page of findings, nothing where there is none.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return "" if page is None else page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--findings {page}: {getattr(error, 'strerror', None) or 'not text in UTF-8'}") from error
+
+
+def site_written(found: Sequence[results.Results], folder: Path, told: str) -> Path:
+    """Write a site, and return its first page.
+
+    Raises:
+        UsageError: it cannot be written; the other errors are those of `build`.
+    """
+    try:
+        return build(found, checked_folder(folder, "--site"), told)[0]
+    except OSError as error:
+        raise UsageError(f"--site {folder}: {error.strerror or error}") from error

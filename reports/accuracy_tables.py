@@ -1,0 +1,120 @@
+"""Writes how accurate engines are as tables: for a terminal, in Markdown and in CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from tabulate import tabulate
+
+from optimetry.reports.accuracy import LARGEST, Accuracy, Point
+from optimetry.reports.results import Results
+
+SHOWN = (1, 10, 100, 1_000, 10_000)
+"""The steps that tables show; a CSV file and the site's plots have all that were measured."""
+
+LEGEND = """\
+Each engine ran at the documented defaults beside the documented rule in wide precision, on the same gradients: *normal*
+are N(0, 1), *training* those of a small model while it is trained. A cell is the error relative to how far the rule has
+moved the parameter since the start: the median over the elements, and in brackets the largest. The last column is the
+largest error in units in the last place of the parameter, after the last step."""
+
+SPREADS = ("median", "p99", "largest")
+
+
+def terminal(measured: Sequence[Accuracy], width: int) -> str:
+    """Write the table for a terminal of some width, as far as names allow.
+
+    Where there is no room, engines stand below each other, and columns of steps between the first and the last are left
+    out.
+    """
+    shown = steps(measured)
+    found = _fitting(measured, shown, "simple", ", ")
+    while _width(found) > width:
+        found = _fitting(measured, shown, "simple", ",\n")
+        if len(shown) <= 2:
+            break
+        shown = [shown[0], *shown[2:]]
+    return found
+
+
+def table(measured: Sequence[Accuracy]) -> str:
+    """Write the table in Markdown."""
+    return _fitting(measured, steps(measured), "pipe", ", ")
+
+
+def _width(text: str) -> int:
+    return max(map(len, text.splitlines()), default=0)
+
+
+def _fitting(measured: Sequence[Accuracy], shown: Sequence[int], form: str, between: str) -> str:
+    found, all_names = rows(measured, shown), columns(shown)
+    kept = [i for i, name in enumerate(all_names) if name != "engine" or {row[i] for row in found} != {"default"}]
+    lines = [[row[i].replace(", ", between) if all_names[i] == "engine" else row[i] for i in kept] for row in found]
+    sides = ("left",) * (len(kept) - 1) + ("right",)
+    names = [all_names[i] for i in kept]
+    return tabulate(lines, names, form, colalign=sides if lines else None, disable_numparse=True)
+
+
+def columns(shown: Sequence[int]) -> list[str]:
+    """Return the names of the columns, for the steps that are shown."""
+    after = [f"{step:,} step{'s' * (step > 1)}" for step in shown]
+    return ["optimizer", "dtype", "engine", "gradients", *after, "ULP"]
+
+
+def rows(measured: Sequence[Accuracy], shown: Sequence[int]) -> list[list[str]]:
+    """Return the cells of the table, row by row; engines with the same figures share one."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for each in measured:
+        cells = [_cell(each, step) for step in shown]
+        key = (each.optimizer, each.dtype, each.gradients, *cells, figure(each.points[-1].ulp.largest))
+        found.setdefault(key, []).append(each.engine)
+    return [[*key[:2], ", ".join(engines), *key[2:]] for key, engines in found.items()]
+
+
+def steps(measured: Iterable[Accuracy]) -> list[int]:
+    """Return the steps that a table shows: those of `SHOWN` that were reached."""
+    reached = {point.step for each in measured for point in each.points}
+    return [step for step in SHOWN if step in reached]
+
+
+def markdown(results: Iterable[Results]) -> str:
+    """Write a page with a section for each target that was measured."""
+    found = [each for each in results if each.accuracy]
+    sections = [f"## {each.header.target} {each.header.target_version}\n\n{table(each.accuracy)}" for each in found]
+    return "\n\n".join(["# How accurate frameworks are", LEGEND, *sections]) + "\n"
+
+
+def csv_text(results: Iterable[Results]) -> str:
+    """Write one row for each number of steps, with every digit, after target and version."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = [f"{what} {spread}" for what in ("ULP", "update") for spread in SPREADS]
+    writer.writerow(["target", "version", "optimizer", "dtype", "engine", "gradients", "elements", "step", *names])
+    for result in results:
+        who = [result.header.target, result.header.target_version]
+        for each in result.accuracy:
+            for point in each.points:
+                figures = [getattr(spread, name) for spread in (point.ulp, point.update) for name in SPREADS]
+                writer.writerow([*who, *each.about, each.elements, point.step, *figures])
+    return out.getvalue()
+
+
+def figure(value: float) -> str:
+    """Write a figure with two digits: 1.2e-07, 0.03, 12, 0, or infinity."""
+    if value >= LARGEST:
+        return "\N{INFINITY}"
+    if value == 0 or 0.01 <= value < 1e5:
+        return f"{value:.0f}" if value == 0 or value >= 10 else f"{value:.2g}"
+    return f"{value:.1e}"
+
+
+def point_after(measured: Accuracy, step: int) -> Point | None:
+    """Return what was measured after so many steps."""
+    return next((point for point in measured.points if point.step == step), None)
+
+
+def _cell(measured: Accuracy, step: int) -> str:
+    point = point_after(measured, step)
+    return "" if point is None else f"{figure(point.update.median)} ({figure(point.update.largest)})"

@@ -1,0 +1,33 @@
+"""Checks lines of a results file by their JSON Schema, ``schema.json``."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+
+def violation(fields: dict[str, Any], kind: str) -> str | None:
+    """Return what is wrong with a line of some kind, None where nothing is."""
+    from jsonschema.exceptions import best_match
+
+    error = best_match(_validator(kind).iter_errors(fields))
+    if error is None:
+        return None
+    where = f"{error.json_path[2:]}: " if error.path else ""
+    return f"{where}{error.message}"
+
+
+@cache
+def _validator(kind: str) -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator({"$defs": schema()["$defs"], "$ref": f"#/$defs/{kind}"})
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of one line of a results file."""
+    loaded: dict[str, Any] = json.loads(resources.files("optimetry.reports").joinpath("schema.json").read_text("utf-8"))
+    return loaded

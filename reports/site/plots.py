@@ -1,0 +1,148 @@
+"""Draws pictures for the site as SVG, whose colours follow the reader's theme, light or dark."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from optimetry.reports.accuracy import LARGEST, Accuracy
+from optimetry.reports.speed import TOUCH, Speed
+
+THEME = {
+    "#010101": ("--text", "#1c1f23", "#e8eaed"),
+    "#020202": ("--faint", "#5a6270", "#a6adb8"),
+    "#030303": ("--grid", "#d9dce1", "#363c44"),
+    "#110000": ("--a", "#0b57a4", "#8ab8f5"),
+    "#220000": ("--b", "#b45309", "#f2a65a"),
+    "#330000": ("--c", "#0f6b3a", "#6fd39b"),
+    "#440000": ("--d", "#8e24aa", "#d8a3e8"),
+    "#550000": ("--e", "#b3261e", "#ff9d94"),
+    "#660000": ("--f", "#5a6270", "#a6adb8"),
+}
+"""What stands for a colour while a picture is drawn, its name, and what it is on light and on dark ground."""
+
+TEXT, FAINT, GRID, *SERIES = THEME
+MARKERS = "osD^vX"
+"""One for each of `SERIES`: a colour alone says nothing to many readers."""
+
+SHOWN = len(SERIES)
+"""How many targets one picture has room for."""
+
+SIZE = (3.8, 4.2)
+"""Of a picture of two panels, in inches."""
+
+GRADIENTS = {"normal": "N(0, 1) gradients", "training": "gradients of a training"}
+
+STYLE = {
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": TEXT,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "font.size": 9,
+    "grid.color": GRID,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "optimetry",
+    "text.color": TEXT,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+}
+
+
+def drift(measured: Sequence[tuple[str, Accuracy]]) -> str:
+    """Draw the error of the update over the steps: its median as a line, its 99th percentile dotted.
+
+    Args:
+        measured: of one rule and dtype, with the name of the curve; curves of one name are drawn alike.
+
+    Returns:
+        The picture; the same for the same figures.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    measured = [(name.replace("$", r"\$"), each) for name, each in measured]  # a name is no formula
+    names = list(dict.fromkeys(name for name, _ in measured))[:SHOWN]
+    kinds = [kind for kind in GRADIENTS if any(each.gradients == kind for _, each in measured)]
+    with rc_context(STYLE):
+        figure = Figure(figsize=(SIZE[0], SIZE[1] * (1 + len(kinds)) / 3), layout="constrained")
+        panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, kind in zip(panels, kinds, strict=True):
+            for name, each in measured:
+                if each.gradients == kind and name in names:
+                    _curve(axes, each, names.index(name), len(names), name)
+            axes.set_xscale("log")
+            if any(0 < value < LARGEST for line in axes.lines for value in line.get_ydata()):
+                axes.set_yscale("log")
+            axes.set_title(GRADIENTS[kind], loc="left", fontsize=9)
+            axes.grid(visible=True)
+            axes.set_axisbelow(True)
+            axes.minorticks_off()
+        panels[-1].set_xlabel("steps")
+        figure.supylabel("error / update", fontsize=9)
+        handles, labels = panels[0].get_legend_handles_labels()
+        unique = dict(zip(labels, handles, strict=True))
+        figure.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=2, frameon=False)
+        return themed(figure)
+
+
+def _curve(axes: Any, measured: Accuracy, place: int, places: int, name: str) -> None:
+    """Draw one target's curves; earlier ones are wider, so that equal ones stay visible below later ones."""
+    steps = [point.step for point in measured.points]
+    width = 1.2 + 1.1 * (places - 1 - place)
+    for values, style, label in (
+        ([point.update.median for point in measured.points], "-", name),
+        ([point.update.p99 for point in measured.points], ":", None),
+    ):
+        shown = [value if 0 < value < LARGEST else math.nan for value in values]
+        marker = MARKERS[place] if label else None
+        axes.plot(
+            steps, shown, style, color=SERIES[place], lw=width, marker=marker, ms=3 + width, label=label, alpha=0.9
+        )
+
+
+def sweep(rows: Sequence[Speed], names: Mapping[str, str]) -> str:
+    """Draw nanoseconds for each element over the size of one parameter: a line a contender, memory dashed.
+
+    Args:
+        rows: of one rule, dtype and number of parameters, out of one run.
+        names: what contenders are called; those that have no name are left out.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        figure = Figure(figsize=(SIZE[0], SIZE[0] * 0.8), layout="constrained")
+        axes = figure.subplots()
+        for place, contender in enumerate([name for name in names if name != TOUCH][:SHOWN]):
+            _sweep(axes, rows, contender, names[contender], {"color": SERIES[place], "marker": MARKERS[place]})
+        _sweep(axes, rows, TOUCH, names.get(TOUCH, TOUCH), {"color": TEXT, "ls": "--", "marker": "_"})
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("elements of one parameter")
+        axes.set_ylabel("ns / element")
+        axes.grid(visible=True)
+        axes.set_axisbelow(True)
+        axes.minorticks_off()
+        figure.legend(loc="outside lower center", ncols=2, frameon=False)
+        return themed(figure)
+
+
+def _sweep(axes: Any, rows: Sequence[Speed], contender: str, name: str, look: Mapping[str, Any]) -> None:
+    mine = sorted((row.elements, row.nanoseconds) for row in rows if row.contender == contender)
+    if mine:
+        axes.plot(*zip(*mine, strict=True), label=name.replace("$", r"\$"), lw=1.5, ms=5, **look)
+
+
+def themed(figure: Any) -> str:
+    """Write a figure as SVG, with the colours of the theme in place of those that stand for them."""
+    out = io.StringIO()
+    figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
+    text = out.getvalue()
+    for drawn, (name, _, _) in THEME.items():
+        text = text.replace(drawn, f"var({name})")
+    light, dark = ("".join(f"{row[0]}:{row[i]};" for row in THEME.values()) for i in (1, 2))
+    style = f"<style>:root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}</style>"
+    return re.sub(r"(<svg [^>]*>)", rf"\1{style}", text, count=1)

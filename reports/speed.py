@@ -1,0 +1,48 @@
+"""The record of how fast a contender steps, beside others in the same run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+TOUCH = "touch"
+"""The contender that stands for the speed of memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speed:
+    """The time of one contender on one rule.
+
+    Attributes:
+        rule: the rule's name.
+        contender: an engine of the target, ours by the name of the engine alone, or `TOUCH`.
+        dtype: of the parameters.
+        tensors: how many parameters.
+        elements: of each of them.
+        nanoseconds: for one element, the median over rounds.
+        spread: half the distance of its quartiles, as a share of it.
+        bytes: that one step of our kernel moves for one element.
+        gigabytes_per_second: the bytes by the time.
+        touch_share: the time of the touch limit by this time: 1 is as fast as memory.
+        peer: the fastest peer.
+        peer_ratio: its time by this time: above 1 is faster than every peer. Both None without peers.
+    """
+
+    kind: Literal["speed"] = "speed"
+    rule: str
+    contender: str
+    dtype: str
+    tensors: int
+    elements: int
+    nanoseconds: float
+    spread: float
+    bytes: int
+    gigabytes_per_second: float
+    touch_share: float
+    peer: str | None
+    peer_ratio: float | None
+
+    @property
+    def about(self) -> tuple[str, str, int, int]:
+        """What was run: contenders are compared within one such run alone."""
+        return self.rule, self.dtype, self.tensors, self.elements

@@ -1,0 +1,45 @@
+"""Badges: one for each rule and dtype that is offered, with the worst of the engines."""
+
+import dataclasses
+import json
+from xml.etree import ElementTree as ET
+
+from optimetry.reports.badges import COLOURS, badges, svg
+from optimetry.reports.results import OUTCOMES, Results
+from tests.reports.written import ABSENT, BAD, GOOD, HEADER
+
+FINE = dataclasses.replace(GOOD, optimizer="adam", engine="single")
+
+
+def test_the_worst_engine_is_on_the_badge():
+    found = dict(badges([Results(HEADER, [FINE, BAD, GOOD, ABSENT])]))
+    assert set(found) == {f"torch-{rule}-float32.{ending}" for rule in ("adam", "sgd") for ending in ("json", "svg")}
+    assert json.loads(found["torch-adam-float32.json"]) == {
+        "schemaVersion": 1,
+        "label": "adam float32",
+        "message": "dialect scaled_epsilon",
+        "color": COLOURS["dialect"],
+    }
+    title = ET.fromstring(found["torch-sgd-float32.svg"]).find("{http://www.w3.org/2000/svg}title")
+    assert title is not None
+    assert title.text == "sgd float32: conforms"
+
+
+def test_a_stranger_draws_no_script_and_leaves_the_folder_not():
+    strange = dataclasses.replace(GOOD, optimizer="../../<script>" + "x" * 1000)
+    found = dict(badges([Results(dataclasses.replace(HEADER, target="../../a"), [strange])]))
+    for name, text in found.items():
+        assert "/" not in name
+        assert "<script>" not in text or name.endswith(".json")
+        assert len(text) < 3000
+
+
+def test_every_outcome_has_a_colour_on_which_white_is_read():
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    for outcome in OUTCOMES:
+        assert 1.05 / (luminance(COLOURS[outcome]) + 0.05) >= 4.5
+        assert COLOURS[outcome] in svg("a", "b", COLOURS[outcome])

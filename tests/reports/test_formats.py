@@ -1,0 +1,41 @@
+"""What `optimetry check` and `report` print: a table, Markdown, or JSON."""
+
+import json
+
+import pytest
+
+from optimetry.conformance.commands.cli import main
+from optimetry.reports import formats
+from optimetry.reports.results import Results
+from tests.reports.written import BAD, GOOD, HEADER, accuracy
+
+FOUND = Results(HEADER, [GOOD, BAD], [], [accuracy()])
+
+
+def test_json_has_every_digit_and_every_record():
+    (found,) = json.loads(formats.as_json([FOUND]))
+    assert found["header"]["target"] == "torch"
+    assert [verdict["share"] for verdict in found["verdicts"]] == [GOOD.share, BAD.share]
+    assert found["accuracy"][0]["points"][0]["update"]["median"] == 2e-6
+
+
+def test_markdown_has_verdicts_and_errors():
+    text = formats.markdown([FOUND])
+    assert "| adam " in text.split("# How accurate")[0]
+    assert "2.0e-06 (2.0e-04)" in text.split("# How accurate")[1]
+    assert "How accurate" not in formats.markdown([Results(HEADER, [GOOD])])
+
+
+@pytest.mark.parametrize("command", ["check", "report"])
+def test_a_program_reads_standard_output(path, command, capsys, tmp_path):
+    if command == "report":
+        arguments = ("report", str(path), "--out", str(tmp_path / "out"))
+    else:
+        ledger = tmp_path / "ledger.txt"
+        ledger.write_text("sgd float32 error once\n")
+        quick = ("--optimizer", "sgd", "--dtype", "float32", "--effort", "quick", "-n", "1")
+        arguments = ("check", "numpy", *quick, "--expect", str(ledger))
+    assert main([*arguments, "--format", "json"]) == int(command == "check")
+    out, err = capsys.readouterr()
+    assert json.loads(out)[0]["verdicts"][0]["optimizer"] == "sgd"
+    assert ("stale: " if command == "check" else "written: ") in err

@@ -1,0 +1,117 @@
+"""Errors at the defaults on the site, and the pictures of them."""
+
+import dataclasses
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from optimetry.reports import accuracy_tables
+from optimetry.reports.accuracy import LARGEST, Spread
+from optimetry.reports.results import Results
+from optimetry.reports.site import plots
+from optimetry.reports.site.build import build
+from optimetry.reports.site.words import in_words
+from tests.reports.written import BAD, GOOD, HEADER, accuracy
+
+MEASURED = [accuracy(gradients="normal"), accuracy(), accuracy(engine="single"), accuracy("lion")]
+TORCH = Results(HEADER, [GOOD, BAD], [], MEASURED)
+
+
+def test_pages_show_the_figures_and_what_they_mean(tmp_path):
+    build([TORCH], tmp_path)
+    matrix, rule, target = (
+        (tmp_path / name).read_text() for name in ("index.html", "rule/adam.html", "target/torch-2.13.0.html")
+    )
+    assert "at the defaults: no one will notice" in matrix
+    assert matrix.count("at the defaults") == 1  # what conforms needs no such words
+    assert rule.count("<td>2.0e-06 (2.0e-04)</td>") == 4  # two kinds of gradients, after 1 and after 10 steps
+    assert "<td>fused, single</td><td>training</td>" in rule
+    assert "<td>lion</td>" in target
+    assert 'src="../picture/adam-float32.svg"' in rule
+    assert "torch 2.13.0, fused" in (tmp_path / "picture/adam-float32.svg").read_text()
+
+
+def test_a_rule_that_was_measured_and_not_judged_has_a_page(tmp_path):
+    build([Results(HEADER, [], [], [accuracy("lion")])], tmp_path)
+    assert "lion" in (tmp_path / "rule/lion.html").read_text()
+    assert "Rule by rule" not in (tmp_path / "target/torch-2.13.0.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("median", "words"),
+    [(0.0, "no one will notice"), (3e-3, "a training ends a little elsewhere"), (0.1, "changes training")],
+)
+def test_the_worst_engine_has_the_word(median, words):
+    assert in_words([accuracy(median=0.0), accuracy(median=median), accuracy(gradients="normal", median=9.0)]) == words
+    assert in_words([accuracy(median=LARGEST / 100)]) == "another optimizer"
+    assert in_words([]) == ""
+
+
+def drawn(*measured):
+    return plots.drift([(f"target {i}", each) for i, each in enumerate(measured)])
+
+
+def test_a_picture_is_the_same_each_time_and_has_two_themes():
+    text = drawn(*MEASURED[:2])
+    assert text == drawn(*MEASURED[:2])
+    assert not any(colour in text for colour in plots.THEME)
+    assert "@media(prefers-color-scheme:dark)" in text
+    for name, light, dark in plots.THEME.values():
+        assert text.count(f"{name}:{light};") == text.count(f"{name}:{dark};") == 1
+
+
+def test_a_strange_name_is_text_in_a_picture():
+    root = ET.fromstring(plots.drift([("<script>alert(1)</script>$x^2$", MEASURED[0])]))
+    assert not [element for element in root.iter() if element.tag.endswith("script")]
+    assert any("<script>" in (element.text or "") for element in root.iter())
+
+
+def test_a_picture_has_room_for_some_targets_and_for_figures_without_a_place():
+    lost = Spread(median=0.0, p99=LARGEST, largest=LARGEST)
+    points = [dataclasses.replace(point, update=lost) for point in MEASURED[0].points]
+    text = drawn(*[MEASURED[0]] * plots.SHOWN, dataclasses.replace(MEASURED[0], points=points))
+    assert f"target {plots.SHOWN - 1}" in text
+    assert f"target {plots.SHOWN}" not in text
+    drawn(dataclasses.replace(MEASURED[0], points=points))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (1.23e-7, "1.2e-07"),
+        (0.034, "0.034"),
+        (1.26, "1.3"),
+        (123.4, "123"),
+        (2e6, "2.0e+06"),
+        (LARGEST, "∞"),
+    ],
+)
+def test_a_figure_has_two_digits(value, text):
+    assert accuracy_tables.figure(value) == text
+
+
+def test_engines_with_the_same_figures_share_a_row():
+    shown = accuracy_tables.steps(MEASURED)
+    assert [row[:4] for row in accuracy_tables.rows(MEASURED, shown)] == [
+        ["adam", "float32", "fused", "normal"],
+        ["adam", "float32", "fused, single", "training"],
+        ["lion", "float32", "fused", "training"],
+    ]
+    assert accuracy_tables.columns(shown)[4:] == ["1 step", "10 steps", "ULP"]
+    assert "engine" not in accuracy_tables.table([accuracy(engine="default")])
+
+
+def test_a_table_fits_the_terminal():
+    spread = MEASURED[0].points[0]
+    points = [dataclasses.replace(spread, step=step) for step in accuracy_tables.SHOWN]
+    measured = [dataclasses.replace(each, points=points) for each in MEASURED]
+    wide, narrow, narrowest = (accuracy_tables.terminal(measured, width) for width in (200, 100, 10))
+    assert all(f"{step:,} step" in wide for step in accuracy_tables.SHOWN)
+    assert "fused, single" in wide
+    assert max(map(len, narrow.splitlines())) <= 100
+    assert "fused, single" not in narrow
+    for text in (narrow, narrowest):
+        assert "1 step " in text
+        assert "10,000 steps" in text
+        assert "10 steps" not in text

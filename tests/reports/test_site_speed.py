@@ -1,0 +1,70 @@
+"""Speed on the site: times of one run, and their picture."""
+
+import dataclasses
+import json
+
+import pytest
+
+from optimetry.reports.keeping import add
+from optimetry.reports.results import Results, ResultsError, read
+from optimetry.reports.site.build import build
+from optimetry.reports.speed import Speed
+from tests.reports.written import GOOD, HEADER, accuracy
+
+
+def row(contender, nanoseconds, elements=1000, rule="sgd"):
+    return Speed(
+        rule=rule,
+        contender=contender,
+        dtype="float32",
+        tensors=1,
+        elements=elements,
+        nanoseconds=nanoseconds,
+        spread=0.02,
+        bytes=12,
+        gigabytes_per_second=12 / nanoseconds,
+        touch_share=1 / nanoseconds,
+        peer=None,
+        peer_ratio=None,
+    )
+
+
+ROWS = [row("touch", 1.0), row("torch fused", 4.0), row("numba", 2.0), row("numba", 1.25, 10_000)]
+
+
+def test_a_page_shows_the_times_and_a_picture_of_them(tmp_path):
+    build([Results(HEADER, [GOOD], speed=ROWS)], tmp_path)
+    page = (tmp_path / "rule/sgd.html").read_text()
+    times = page.split('id="speed"')[1]
+    assert times.index("speed of memory</td>") < times.index("accelerated numba</td>") < times.index("torch fused</td>")
+    assert '<td class="n">4.000</td><td class="n">2.0 %</td><td class="n">3.000</td><td class="n">0.25</td>' in times
+    assert 'src="../picture/speed-sgd-torch-2.13.0-float32-1.svg"' in times
+    picture = (tmp_path / "picture/speed-sgd-torch-2.13.0-float32-1.svg").read_text()
+    assert all(name in picture for name in ("accelerated numba", "torch fused", "speed of memory"))
+
+
+def test_times_of_a_new_run_replace_those_of_the_same_thing(tmp_path):
+    path = tmp_path / "results.jsonl"
+    add(path, HEADER, accuracy=[accuracy()], speed=[*ROWS, row("numba", 3.0, rule="adam")])
+    add(path, HEADER, speed=[row("touch", 1.5), row("numba", 2.5)])
+    found = read(path)
+    assert [(each.rule, each.elements, each.nanoseconds) for each in found.speed] == [
+        ("sgd", 10_000, 1.25),
+        ("adam", 1000, 3.0),
+        ("sgd", 1000, 1.5),
+        ("sgd", 1000, 2.5),
+    ]
+    assert found.accuracy == [accuracy()]
+    with pytest.raises(ResultsError, match=r"results of torch 2\.13\.0, must be of torch 3: choose another folder"):
+        add(path, dataclasses.replace(HEADER, target_version="3"))
+
+
+@pytest.mark.parametrize(("field", "value"), [("nanoseconds", 0), ("contender", None), ("elements", "many")])
+def test_a_line_that_is_no_time_is_refused(tmp_path, field, value):
+    path = tmp_path / "results.jsonl"
+    add(path, HEADER, speed=ROWS[:1])
+    lines = path.read_text().splitlines()
+    lines[1] = json.dumps(json.loads(lines[1]) | {field: value})
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ResultsError, match="line 2: not a speed line"):
+        read(path)
