@@ -63,7 +63,7 @@ def run(check: Check) -> int:
         UsageError: the folder for results cannot be written.
     """
     with Workers(check.task, min(check.workers, len(check.jobs))) as workers:
-        results, not_run = Results(_header(check, workers)), workers.not_run
+        results, not_run, said = Results(_header(check, workers)), workers.not_run, workers.note
         try:
             kept = _Kept(check.out) if check.out else None
             if kept is None:
@@ -77,7 +77,7 @@ def run(check: Check) -> int:
         except OSError as error:
             raise UsageError(f"--out {check.out}: {error.strerror or error}") from error
     balance = check.ledger.balance(results.verdicts)
-    _print(check, results, balance, kept, not_run)
+    _print(check, results, balance, kept, not_run, said)
     return 1 if balance.unexpected or balance.stale else 0
 
 
@@ -139,8 +139,10 @@ class _Kept:
             file.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
 
 
-def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None, not_run: Mapping[str, str]) -> None:
-    note = version_note(check.task.spec, results.header.target_version)
+def _print(
+    check: Check, results: Results, balance: Balance, kept: _Kept | None, not_run: Mapping[str, str], said: str
+) -> None:
+    note = said or version_note(check.task.spec, results.header.target_version)
     print(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}\n")
     if note:
         print(f"{note}\n")
@@ -177,6 +179,9 @@ def diagnosing(launch: Launch, optimizer: str) -> str:
     """Return the command that diagnoses one optimizer of a target."""
     if launch.command is not None and launch.spec == shlex.join(launch.command):
         return f"optimetry diagnose --optimizer {optimizer} -- {launch.spec}"
+    if launch.own is not None:
+        given = f" --with {shlex.join(launch.own.given)}" if launch.own.given else ""
+        return f"optimetry diagnose {shlex.quote(launch.spec)} --as {optimizer}{given}"
     return f"optimetry diagnose {shlex.quote(launch.spec)} --optimizer {optimizer}"
 
 
