@@ -119,9 +119,9 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
     for rule in rules:
         if rule not in SUBJECTS:
             raise TargetError(f"target {spec}: {not_among('optimizer', rule, SUBJECTS)}")
+    maker.check(made, spec)
     if not callable(made):
         raise TargetError(f"target {spec}: a {type(made).__name__}, must be {maker.kind}")
-    maker.check(made, spec)
     taken, leading = taken_by(made, spec), maker.leading(made)
     named = taken[leading:]
     if len(taken) < leading:
