@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -26,14 +27,15 @@ from optimetry.conformance.targets.offers import Offer, TableTarget
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import TargetError
 
+HERE = Path(__file__).parent
+
 MAKERS: Mapping[str, str] = {
-    "torch": "optimetry.conformance.targets.torch.own",
-    "keras": "optimetry.conformance.targets.keras.own",
-    "optax": "optimetry.conformance.targets.optax.own",
-    "jax": "optimetry.conformance.targets.jax_own",
-    "numpy": "optimetry.conformance.targets.numpy.own",
+    file.parent.name if file.stem == "own" else file.stem.removesuffix("_own"): ".".join(
+        (__package__, *file.relative_to(HERE).with_suffix("").parts)
+    )
+    for file in sorted([*HERE.glob("*/own.py"), *HERE.glob("*_own.py")])
 }
-"""The frameworks, each with the module that has its `Maker` as ``MAKER``."""
+"""The frameworks, each with the module that has its `Maker` as ``MAKER``: ``own.py`` in its folder, or beside this file."""
 
 
 class Maker(NamedTuple):

@@ -105,7 +105,8 @@ def leading(cls: Any) -> int:
 
 def step_of(optimizer: Any) -> Callable[..., Any]:
     """Return the method that does a step."""
-    return next(method for method in (getattr(optimizer, name, None) for name in STEPS) if callable(method))
+    method: Callable[..., Any] = next(filter(callable, (getattr(optimizer, name, None) for name in STEPS)))
+    return method
 
 
 def check(cls: Any, spec: str) -> None:

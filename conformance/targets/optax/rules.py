@@ -18,7 +18,7 @@ import optax
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.jax_caches import caches, configured, dtypes_of
-from optimetry.conformance.targets.offers import Offer, passed
+from optimetry.conformance.targets.offers import Offer, Source, passed
 from optimetry.conformance.targets.protocol import Hyper
 
 
@@ -28,7 +28,7 @@ class OptaxRule(Offer):
 
     make: Callable[..., Any]
     """The function that makes the transformation; its first argument is the learning rate."""
-    arguments: Mapping[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, Source] = field(default_factory=dict)
     """Keyword -> documented hyperparameter."""
     constants: Mapping[str, object] = field(default_factory=dict)
     """Keywords outside the documented rule that are set."""
@@ -95,7 +95,7 @@ class OptaxRun:
     def _slot(self, path: Any) -> str:
         """Return what a part of the state is called: its slot, or else its whole path."""
         slots = {part: slot for slot, part in self._rule.slots.items()}
-        return slots.get(getattr(path[-1], "name", ""), jax.tree_util.keystr(path))
+        return slots.get(getattr(path[-1], "name", ""), str(jax.tree_util.keystr(path)))
 
 
 def update(
