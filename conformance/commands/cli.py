@@ -25,6 +25,7 @@ from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of, split
 from optimetry.conformance.commands.rules import add_rules
 from optimetry.conformance.commands.terminal import shown, terminal_width
+from optimetry.conformance.commands.vectors import add_vectors
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
@@ -169,6 +170,7 @@ def parser() -> Parser:
     add_rules(commands)
     add_bench(commands)
     add_harness(commands)
+    add_vectors(commands)
 
     report = commands.add_parser(
         "report",

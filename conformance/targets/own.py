@@ -35,7 +35,7 @@ MAKERS: Mapping[str, str] = {
     )
     for file in sorted([*HERE.glob("*/own.py"), *HERE.glob("*_own.py")])
 }
-"""The frameworks, each with the module that has its `Maker` as ``MAKER``: ``own.py`` in its folder, or beside this file."""
+"""The frameworks, each with the module that has its `Maker` as ``MAKER``, in its folder or beside this file."""
 
 
 class Maker(NamedTuple):
