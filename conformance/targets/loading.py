@@ -16,6 +16,7 @@ from typing import Any
 from optimetry.conformance import targets
 from optimetry.conformance.subjects.names import near_miss
 from optimetry.conformance.targets.limits import hold_limits
+from optimetry.conformance.targets.own import MAKERS
 from optimetry.conformance.targets.protocol import Target, engines_of
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError
@@ -110,7 +111,8 @@ def load_target(spec: str) -> Target:
         try:
             found = getattr(found, attribute)
         except AttributeError as error:
-            raise TargetError(f"target {spec}: {error}") from None
+            hint = "; one optimizer of yours needs --as, the rule that it stands for" if name in MAKERS else ""
+            raise TargetError(f"target {spec}: {error}{hint}") from None
     return made(found, spec)
 
 

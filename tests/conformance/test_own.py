@@ -263,6 +263,7 @@ def test_what_functions_do_not_make_is_said(spec, rule, expected):
         (("check", "numpy:x.Y", "--as", "sgd", "--with", "a"), "--with a: must be ARGUMENT=HYPERPARAMETER"),
         (("check", "numpy:x.Y", "--as", "sgd", "--optimizer", "adam"), "--optimizer adam: must be left out"),
         (("check", "--as", "sgd", "--", "true"), "--as sgd: is for TARGET"),
+        (("check", "numpy:mine.MyAdam"), "one optimizer of yours needs --as, the rule that it stands for"),
         (("diagnose", "numpy"), "no --optimizer"),
     ],
 )
