@@ -78,7 +78,7 @@ def run(check: Check) -> int:
             seed=check.task.seed,
             effort=check.task.effort.name,
         )
-        results, not_run = Results(header), workers.not_run
+        results, not_run, said = Results(header), workers.not_run, workers.note
         try:
             kept = _Kept(check.out) if check.out else None
             if kept is None:
@@ -92,7 +92,7 @@ def run(check: Check) -> int:
         except OSError as error:
             raise UsageError(f"--out {check.out}: {error.strerror or error}") from error
     balance = check.ledger.balance(results.verdicts)
-    _print(check, results, balance, kept, not_run)
+    _print(check, results, balance, kept, not_run, said)
     check.reporting.report(results, check.ledger)
     return 1 if balance.unexpected or balance.stale else 0
 
@@ -156,12 +156,14 @@ class _Kept:
             file.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
 
 
-def _print(check: Check, results: Results, balance: Balance, kept: _Kept | None, not_run: Mapping[str, str]) -> None:
+def _print(
+    check: Check, results: Results, balance: Balance, kept: _Kept | None, not_run: Mapping[str, str], said: str
+) -> None:
     if check.form in WRITERS:
         print(WRITERS[check.form]([results]), end="")
         _print_balance(check, balance, sys.stderr)
         return
-    note = version_note(check.task.spec, results.header.target_version)
+    note = said or version_note(check.task.spec, results.header.target_version)
     print(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}\n")
     if note:
         print(f"{note}\n")
@@ -203,9 +205,13 @@ def closing(launch: Launch, results: Results) -> list[str]:
 
 def diagnosing(launch: Launch, optimizer: str) -> str:
     """Return the command that diagnoses one optimizer of a target."""
-    if launch.command is not None and launch.spec == shlex.join(launch.command):
-        return f"optimetry diagnose --optimizer {optimizer} -- {launch.spec}"
-    return f"optimetry diagnose {shlex.quote(launch.spec)} --optimizer {optimizer}"
+    how = "".join(f" {shlex.quote(word)}" for word in launch.options)
+    if launch.program:
+        return f"optimetry diagnose --optimizer {optimizer}{how} -- {launch.spec}"
+    if launch.own is not None:
+        given = f" --with {shlex.join(launch.own.given)}" if launch.own.given else ""
+        return f"optimetry diagnose {shlex.quote(launch.spec)} --as {optimizer}{given}{how}"
+    return f"optimetry diagnose {shlex.quote(launch.spec)} --optimizer {optimizer}{how}"
 
 
 def write_tables(folder: Path, results: Iterable[Results]) -> None:

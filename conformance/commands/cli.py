@@ -23,9 +23,10 @@ from optimetry.conformance.commands.ci import add_reporting, annotation, reporti
 from optimetry.conformance.commands.diagnose import add_diagnose
 from optimetry.conformance.commands.harness import add_harness
 from optimetry.conformance.commands.jobs import Task
-from optimetry.conformance.commands.launching import add_target, launch_of, split
+from optimetry.conformance.commands.launching import add_target, judged_as, launch_of, split
 from optimetry.conformance.commands.report import add_report
 from optimetry.conformance.commands.rules import add_rules
+from optimetry.conformance.commands.vectors import add_vectors
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
@@ -48,6 +49,7 @@ examples:
   optimetry check torch --book torch                       against torch's own document in place of fluid's
   optimetry check optax --book papers                      against the original publications
   optimetry check mypackage.adapter:Target --out results   your own, with counterexamples to keep
+  optimetry check torch:mypackage.MyAdam --as adam         a class of yours, as one rule (docs/your-own-class.md)
   optimetry check -- node harness.js                       a program in any language (docs/another-language.md)
   optimetry targets                                        the built-in targets
   optimetry rules adam                                     what is documented of one optimizer; without a name, all
@@ -174,18 +176,20 @@ def parser() -> Parser:
     add_bench(commands)
     add_harness(commands)
     add_report(commands)
+    add_vectors(commands)
     return top
 
 
 def check_command(options: argparse.Namespace) -> int:
     """Run ``optimetry check``."""
-    optimizers = chosen_in(options.book, options.optimizer)
+    launch = launch_of(options)
+    optimizers = judged_as(launch, options.optimizer) or chosen_in(options.book, options.optimizer)
     if options.wrappers:
         optimizers = list(dict.fromkeys([*optimizers, *WRAPPERS]))
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     task = Task(
-        launch=launch_of(options),
+        launch=launch,
         effort=EFFORTS[effort],
         seed=seed_of(options.seed),
         time_limit=seconds("--time-limit", options.time_limit),

@@ -10,7 +10,7 @@ from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.commands.jobs import Job, Task
-from optimetry.conformance.commands.launching import add_target, launch_of
+from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
 from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
@@ -20,6 +20,7 @@ from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.loading import version_note
+from optimetry.reference.errors import UsageError
 
 EXAMPLES = """\
 examples:
@@ -43,7 +44,7 @@ def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
         allow_abbrev=False,
     )
     add_target(parser)
-    parser.add_argument("--optimizer", required=True, metavar="NAME", help="one of: " + ", ".join(SUBJECTS))
+    parser.add_argument("--optimizer", metavar="NAME", help="one of: " + ", ".join(SUBJECTS))
     parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
     parser.add_argument(
         "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)} ({' and '.join(dtypes)})"
@@ -62,16 +63,21 @@ def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
 
 def diagnose_command(options: argparse.Namespace) -> int:
     """Run ``optimetry diagnose``."""
-    (optimizer,) = chosen_in(options.book, [options.optimizer])
+    launch = launch_of(options)
+    if launch.own is None and options.optimizer is None:
+        raise UsageError("no --optimizer, must be one of `optimetry rules`, or --as where TARGET is a class of yours")
+    asked = [options.optimizer] if options.optimizer else None
+    (optimizer,) = judged_as(launch, asked) or chosen_in(options.book, asked)
     dtypes = chosen("dtype", options.dtype or options.dtypes, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     seed, time_limit = seed_of(options.seed), seconds("--time-limit", options.time_limit)
-    task = Task(launch_of(options), EFFORTS[effort], seed, time_limit, search_of(options.search), diagnoses=True)
+    task = Task(launch, EFFORTS[effort], seed, time_limit, search_of(options.search), diagnoses=True)
     with Workers(task, PROCESSES) as workers:
         jobs = shared_out(optimizer, dtypes, len(workers.engines))
         name, version = workers.name, workers.version
         found = in_order(jobs, list(workers.run(jobs)), dtypes)
-    note = version_note(task.spec, version)
+        said = workers.note
+    note = said or version_note(task.spec, version)
     if note:
         print(f"{note}\n")
     print(report(f"{name} {version}: {optimizer}", found, seed, terminal_width()))

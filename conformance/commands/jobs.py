@@ -18,8 +18,9 @@ from optimetry.conformance.harness.program import Program
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.own_loading import load_own
 from optimetry.conformance.targets.program import ProgramTarget
-from optimetry.conformance.targets.protocol import engine_name, engines_not_run, engines_of
+from optimetry.conformance.targets.protocol import Target, engine_name, engines_not_run, engines_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetError
 from optimetry.reports.results import Verdict
@@ -35,6 +36,7 @@ class Loaded(NamedTuple):
     version: str
     not_run: dict[str, str]
     engines: list[str]
+    note: str = ""
 
 
 class Job(NamedTuple):
@@ -102,13 +104,17 @@ def work(task: Task, pipe: Connection) -> None:
     if program is not None:
         signal.signal(signal.SIGTERM, lambda *_: leave(1))
     try:
-        target = load_target(task.spec) if program is None else ProgramTarget.started(program, guard, task.spec)
+        if program is not None:
+            target: Target = ProgramTarget.started(program, guard, task.spec)
+        else:
+            target = load_target(task.spec) if task.launch.own is None else load_own(task.launch.own)
     except TargetError as error:
         pipe.send(("refused", str(error)))
         return
     engines = engines_of(target)
     names = [engine_name(engine) for engine in engines]
-    pipe.send(("ready", Loaded(str(target.name), str(target.version), engines_not_run(target), names)))
+    note = str(getattr(target, "note", ""))
+    pipe.send(("ready", Loaded(str(target.name), str(target.version), engines_not_run(target), names, note)))
 
     while True:
         try:

@@ -6,14 +6,26 @@ import argparse
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from optimetry.conformance.harness.program import python_command
+from optimetry.conformance.subjects.books import chosen_in
+from optimetry.conformance.targets.own import MAKERS
+from optimetry.conformance.targets.own_loading import Own, parsed
 from optimetry.reference.errors import UsageError
 
+OWN_HARNESS = "optimetry.conformance.targets.own_harness"
+"""The module that plays an optimizer of a user in a process of its own."""
+
 SIZES = {"M": 2**20, "G": 2**30}
+
+OWN = (
+    f"TARGET is FRAMEWORK:module.Name, where the framework is one of {', '.join(MAKERS)}, and Name a class or a "
+    "function that makes an optimizer; see docs/your-own-class.md"
+)
 
 PROGRAM = "everything behind `--` is a program that speaks the protocol, as in `-- node harness.js`"
 
@@ -25,16 +37,34 @@ class Launch(NamedTuple):
         spec: what it is called: a built-in name, ``module:object``, or the command.
         command: the program to start, None where the target is imported into the worker's process.
         memory: bytes that the program may hold, None for no limit.
+        own: what is said of the optimizer, where the target is made of one.
+        options: the options of a command line that say how it is run.
+        program: whether the command was named behind ``--``.
     """
 
     spec: str
     command: tuple[str, ...] | None = None
     memory: int | None = None
+    own: Own | None = None
+    options: tuple[str, ...] = ()
+    program: bool = False
 
 
 def add_target(parser: argparse.ArgumentParser) -> None:
     """Add the target and the options of how it is run to a command."""
     parser.add_argument("target", nargs="?", metavar="TARGET", help=f"a built-in name, or module:object; {PROGRAM}")
+    group = parser.add_argument_group("one optimizer of yours", OWN)
+    group.add_argument("--as", dest="rule", metavar="RULE", help="the rule that it stands for, such as torch.nadam")
+    group.add_argument(
+        "--with",
+        dest="given",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="ARGUMENT=VALUE",
+        help="what an argument is given whose name does not say so: a hyperparameter's name (eps=epsilon), several "
+        "(betas=beta1,beta2), learning_rate, or a number",
+    )
     parser.add_argument("--isolate", action="store_true", help="run TARGET in a process of its own")
     parser.add_argument(
         "--python", metavar="PYTHON", help="run TARGET under this interpreter, which needs NumPy and no optimetry"
@@ -60,21 +90,58 @@ def launch_of(options: Any) -> Launch:
         UsageError: there is no target, or two, or an option that does not fit; the text says what is allowed.
     """
     memory = memory_of(options.memory_limit)
+    how = tuple(["--isolate"] if options.isolate else [])
+    how += tuple(["--python", options.python] if options.python is not None else [])
+    how += tuple(["--memory-limit", options.memory_limit] if memory is not None else [])
     if options.program:
         if options.target is not None:
             raise UsageError(f"target {options.target!r}: must be left out where a program is named behind `--`")
+        if options.rule is not None:
+            raise UsageError(f"--as {options.rule}: is for TARGET; a program says itself which optimizers it offers")
         if options.python is not None:
             raise UsageError(f"--python = {options.python!r}: is for TARGET; a program behind `--` names its own")
-        return Launch(shlex.join(options.program), program_of(options.program), memory)
+        return Launch(shlex.join(options.program), program_of(options.program), memory, options=how, program=True)
     if options.target is None:
         raise UsageError(f"no TARGET, must be a built-in name, or module:object; {PROGRAM}")
+    own = own_of(options)
     if options.python is not None:
         program_of([options.python], "--python")
     elif not options.isolate:
         if memory is not None:
             raise UsageError(f"--memory-limit = {options.memory_limit!r}: needs --isolate, --python or a program")
-        return Launch(options.target)
-    return Launch(options.target, tuple(python_command(options.python, options.target)), memory)
+        return Launch(options.target, own=own)
+    if own is not None:
+        command = (options.python or sys.executable, "-m", OWN_HARNESS, own.spec, own.rule, *own.given)
+        return Launch(options.target, command, memory, own, how)
+    return Launch(options.target, tuple(python_command(options.python, options.target)), memory, options=how)
+
+
+def own_of(options: Any) -> Own | None:
+    """Return what is said of an optimizer that the target is made of; None where the target is a target.
+
+    Raises:
+        UsageError: the options do not fit together, or are none that can be read.
+    """
+    if options.rule is None:
+        if options.given:
+            raise UsageError(f"--with {options.given[0]}: needs --as, the rule that TARGET stands for")
+        return None
+    (rule,) = chosen_in(options.book, [options.rule])
+    parsed(options.given)
+    return Own(options.target, rule, tuple(options.given))
+
+
+def judged_as(launch: Launch, asked: Sequence[str] | None) -> list[str]:
+    """Return the rule that an optimizer of a user stands for, in a list; nothing where the target is a target.
+
+    Raises:
+        UsageError: optimizers are asked for beside it.
+    """
+    if launch.own is None:
+        return []
+    if asked:
+        raise UsageError(f"--optimizer {asked[0]}: must be left out, --as {launch.own.rule} says what is judged")
+    return [launch.own.rule]
 
 
 def program_of(command: Sequence[str], option: str = "program") -> tuple[str, ...]:

@@ -49,6 +49,7 @@ class Workers:
         version: the target's version.
         not_run: its engines that this machine cannot run, each with the reason.
         engines: the names of those that are judged.
+        note: what the target says of itself, such as what its arguments are given.
 
     Raises:
         TargetError: the target could not be loaded.
@@ -58,6 +59,7 @@ class Workers:
     version: str
     not_run: dict[str, str]
     engines: list[str]
+    note: str
 
     def __init__(self, task: Task, count: int = 1) -> None:
         self._task = task
@@ -68,7 +70,7 @@ class Workers:
         first = _Worker(self._task)
         self._pool = [first]
         try:
-            self.name, self.version, self.not_run, self.engines = first.loaded()
+            self.name, self.version, self.not_run, self.engines, self.note = first.loaded()
         except BaseException:
             self._stop()
             raise

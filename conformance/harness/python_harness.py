@@ -357,7 +357,7 @@ class Player:
         """Load the target, and say what it is."""
         if request.get("protocol") != PROTOCOL:
             return {"error": f"protocol = {request.get('protocol')!r}, must be {PROTOCOL}"}
-        found = loaded(self.spec)
+        found = self.loaded()
         listed = getattr(found, "engines", None)
         engines = list(listed()) if callable(listed) else [found]
         self.engines = {str(getattr(engine, "engine", "default")): engine for engine in engines}
@@ -373,6 +373,10 @@ class Player:
             "limits": {name: limits_of(engine) for name, engine in self.engines.items()},
             "stateful": True,
         }
+
+    def loaded(self) -> Any:
+        """Load the target."""
+        return loaded(self.spec)
 
     def whole(self, request: Mapping[str, Any]) -> bytes:
         """Play a run from its first step to its last; the answer is text, since a JSON encoder takes twice as long."""
@@ -533,11 +537,15 @@ def main() -> None:
     """Answer requests until there are no more."""
     if len(sys.argv) != 2:
         sys.exit(f"usage: {os.path.basename(sys.argv[0])} module:object")  # noqa: PTH119 - it is a name, not a path
+    converse(Player(sys.argv[1]))
+
+
+def converse(player: Player) -> None:
+    """Let a player answer requests from standard input until there are no more."""
     requests, replies = private_streams()
     if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):  # noqa: PTH100, PTH120 - Python 3.7
         del sys.path[0]  # the modules beside this file are not the target's
     warnings.simplefilter("ignore")  # cases overflow on purpose
-    player = Player(sys.argv[1])
     for line in requests:
         request = json.loads(line)
         if request.get("do") == "bye":

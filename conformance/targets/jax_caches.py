@@ -1,8 +1,16 @@
-"""Limits what JAX keeps compiled: it frees nothing by itself, and each rule and dtype takes a hundred megabytes."""
+"""Configures JAX for a run, and limits what it keeps compiled.
+
+It frees nothing by itself, and each rule and dtype takes a hundred megabytes.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
 import jax
+
+from optimetry.conformance.numerics.arrays import Array
 
 MOST = 4
 """How many rules or wrappers, each in one dtype, stay compiled: they share a part of it."""
@@ -23,3 +31,15 @@ class Caches:
 
 
 caches = Caches()
+
+
+@contextmanager
+def configured(wide: bool) -> Iterator[None]:
+    """Configure JAX for the CPU, with 64-bit types or without, inside the block."""
+    with jax.enable_x64(wide), jax.default_device(jax.local_devices(backend="cpu")[0]):
+        yield
+
+
+def dtypes_of(arrays: Sequence[Array]) -> list[str]:
+    """Return the names of the arrays' dtypes, each once."""
+    return sorted({array.dtype.name for array in arrays})

@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from pkgutil import iter_modules
@@ -17,6 +17,7 @@ from optimetry.conformance import targets
 from optimetry.conformance.harness import python_harness
 from optimetry.conformance.subjects.names import near_miss
 from optimetry.conformance.targets.limits import hold_limits
+from optimetry.conformance.targets.own import MAKERS
 from optimetry.conformance.targets.protocol import Target, engines_of
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError
@@ -111,7 +112,8 @@ def load_target(spec: str) -> Target:
         try:
             found = getattr(found, attribute)
         except AttributeError as error:
-            raise TargetError(f"target {spec}: {error}") from None
+            hint = "; one optimizer of yours needs --as, the rule that it stands for" if name in MAKERS else ""
+            raise TargetError(f"target {spec}: {error}{hint}") from None
     return made(found, spec)
 
 
@@ -146,6 +148,24 @@ def _imported(module: str, spec: str) -> Any:
         raise TargetError(f"target {spec}: importing {module} raised {_text(error)}") from error
     except (Exception, SystemExit) as error:
         raise TargetError(f"target {spec}: importing {module} raised {_text(error)}") from error
+
+
+def imported(words: Sequence[str], spec: str) -> tuple[Any, Sequence[str]]:
+    """Import the module that a dotted name begins with, the longest one; return it and the words behind it.
+
+    Raises:
+        TargetError: it is not found, or cannot be imported.
+    """
+    for count in range(len(words) - 1, 0, -1):
+        name = ".".join(words[:count])
+        try:
+            return _imported(name, spec), words[count:]
+        except TargetError as error:
+            cause = error.__cause__
+            missing = cause.name if isinstance(cause, ModuleNotFoundError) else None
+            if count == 1 or missing != name:  # a parent that is no package says so of its child, too
+                raise
+    raise ValueError("no module's name")
 
 
 def made(found: Any, spec: str) -> Target:

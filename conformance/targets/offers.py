@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.protocol import Hyper
@@ -55,11 +55,11 @@ class TableTarget:
         engine_names: the implementations that are judged apart, the first by default.
     """
 
-    name: ClassVar[str]
-    version: ClassVar[str]
-    offers: ClassVar[Mapping[str, Any]]
-    absent: ClassVar[Mapping[str, str]] = {}
-    engine_names: ClassVar[tuple[str, ...]] = ("default",)
+    name: str
+    version: str
+    offers: Mapping[str, Any]
+    absent: Mapping[str, str] = {}
+    engine_names: tuple[str, ...] = ("default",)
 
     def __init__(self, engine: str | None = None) -> None:
         self.engine = self.engine_names[0] if engine is None else engine

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from optimetry.conformance.commands.check import diagnosing
-from optimetry.conformance.commands.launching import Launch
+from optimetry.conformance.commands.cli import parser
+from optimetry.conformance.commands.launching import launch_of, split
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_names
 from optimetry.reports.results import read
@@ -284,15 +285,25 @@ def test_version(optimetry):
 
 
 @pytest.mark.parametrize(
-    ("launch", "command"),
+    ("words", "command"),
     [
-        (Launch("a b:C"), "optimetry diagnose 'a b:C' --optimizer adam"),
-        (Launch("torch", ("python3.7", "harness.py", "torch")), "optimetry diagnose torch --optimizer adam"),
+        (["a b:C"], "optimetry diagnose 'a b:C' --optimizer adam"),
+        (["torch", "--isolate"], "optimetry diagnose torch --optimizer adam --isolate"),
         (
-            Launch("node 'my harness.js'", ("node", "my harness.js")),
-            "optimetry diagnose --optimizer adam -- node 'my harness.js'",
+            ["torch", "--python", sys.executable, "--memory-limit", "8G"],
+            f"optimetry diagnose torch --optimizer adam --python {sys.executable} --memory-limit 8G",
+        ),
+        (["torch:a.B", "--as", "adam", "--with", "lr=1"], "optimetry diagnose torch:a.B --as adam --with lr=1"),
+        (["--", "sh", "my harness.sh"], "optimetry diagnose --optimizer adam -- sh 'my harness.sh'"),
+        (
+            ["--memory-limit", "1G", "--", "sh", "x"],
+            "optimetry diagnose --optimizer adam --memory-limit 1G -- sh x",
         ),
     ],
 )
-def test_the_command_that_says_more(launch, command):
-    assert diagnosing(launch, "adam") == command
+def test_the_command_that_says_more(words, command):
+    """Of a target, run as before."""
+    ours, program = split(["check", *words])
+    options = parser().parse_args(ours)
+    options.program = program
+    assert diagnosing(launch_of(options), "adam") == command

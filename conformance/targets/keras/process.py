@@ -19,14 +19,28 @@ from optimetry.conformance.numerics.arrays import Array
 
 
 class FarRun:
-    """One run of an optimizer: variables, divided among one or more optimizers."""
+    """One run of an optimizer: variables, divided among one or more optimizers.
 
-    def __init__(self, cls: str, keywords: Mapping[str, object], parameters: list[Array]) -> None:
+    Args:
+        cls: the name of a class in ``keras.optimizers``, or what makes an optimizer.
+        keywords: what it is given beside the learning rate.
+        parameters: what the variables begin with.
+        rate: what it calls the learning rate.
+    """
+
+    def __init__(
+        self,
+        cls: str | Callable[..., Any],
+        keywords: Mapping[str, object],
+        parameters: list[Array],
+        rate: str = "learning_rate",
+    ) -> None:
         import keras
 
         self._dtype = parameters[0].dtype.name if parameters else "float32"
-        make_room(cls, self._dtype)
-        self._make: Callable[[], Any] = lambda: getattr(keras.optimizers, cls)(learning_rate=0.0, **keywords)
+        make_room(str(cls), self._dtype)
+        make = getattr(keras.optimizers, cls) if isinstance(cls, str) else cls
+        self._make: Callable[[], Any] = lambda: make(**{rate: 0.0}, **keywords)
         keras.config.set_floatx(self._dtype)
         self._variables = [
             keras.Variable(parameter, dtype=self._dtype, name=f"parameter{i}") for i, parameter in enumerate(parameters)
@@ -171,9 +185,16 @@ class FarWrapper:
         return [np.array(keras.ops.convert_to_numpy(variable)) for variable in self._variables]
 
 
+def backend() -> str:
+    """Return the name of the backend that Keras has."""
+    import keras
+
+    return str(keras.backend.backend())
+
+
 def without_gradients() -> contextlib.AbstractContextManager[Any]:
     """Disable gradient recording around an update with torch, as Keras documents it."""
-    if os.environ["KERAS_BACKEND"] != "torch":
+    if backend() != "torch":
         return contextlib.nullcontext()
     import torch
 
@@ -183,7 +204,7 @@ def without_gradients() -> contextlib.AbstractContextManager[Any]:
 
 def make_room(*what: str) -> None:
     """With JAX, clear what was compiled for other rules or wrappers when it is too much."""
-    if os.environ["KERAS_BACKEND"] == "jax":
+    if backend() == "jax":
         from optimetry.conformance.targets.jax_caches import caches
 
         caches.used(*what)

@@ -8,8 +8,7 @@ skipped.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +17,8 @@ import numpy as np
 import optax
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.jax_caches import caches
-from optimetry.conformance.targets.offers import Offer, passed
+from optimetry.conformance.targets.jax_caches import caches, configured, dtypes_of
+from optimetry.conformance.targets.offers import Offer, Source, passed
 from optimetry.conformance.targets.protocol import Hyper
 
 
@@ -29,7 +28,7 @@ class OptaxRule(Offer):
 
     make: Callable[..., Any]
     """The function that makes the transformation; its first argument is the learning rate."""
-    arguments: Mapping[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, Source] = field(default_factory=dict)
     """Keyword -> documented hyperparameter."""
     constants: Mapping[str, object] = field(default_factory=dict)
     """Keywords outside the documented rule that are set."""
@@ -77,23 +76,26 @@ class OptaxRun:
 
     def state(self) -> dict[str, list[Array]]:
         """Return every part of the state under its slot's name, or under Optax' where there is no slot."""
-        slots = {part: slot for slot, part in self._rule.slots.items()}
         found: dict[str, list[Array]] = {}
         for state in self._states:
             for path, value in jax.tree_util.tree_leaves_with_path(state):
-                found.setdefault(slots.get(path[-1].name, path[-1].name), []).append(np.array(value))
+                found.setdefault(self._slot(path), []).append(np.array(value))
         return found
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""
-        slots = {part: slot for slot, part in self._rule.slots.items()}
         with configured(self._wide):
             self._states = [
                 jax.tree_util.tree_map_with_path(
-                    lambda path, _, i=index: jax.numpy.array(state[slots.get(path[-1].name, path[-1].name)][i]), held
+                    lambda path, _, i=index: jax.numpy.array(state[self._slot(path)][i]), held
                 )
                 for index, held in enumerate(self._states)
             ]
+
+    def _slot(self, path: Any) -> str:
+        """Return what a part of the state is called: its slot, or else its whole path."""
+        slots = {part: slot for slot, part in self._rule.slots.items()}
+        return slots.get(getattr(path[-1], "name", ""), str(jax.tree_util.keystr(path)))
 
 
 def update(
@@ -116,15 +118,3 @@ def compiled_update(make: Callable[..., Any], switches: tuple[tuple[str, bool], 
     """`update` with one function, compiled once for each shape and dtype; numbers are arguments of what is compiled."""
     compiled: Callable[..., tuple[Any, Any]] = jax.jit(functools.partial(update, make, dict(switches)))
     return compiled
-
-
-@contextmanager
-def configured(wide: bool) -> Iterator[None]:
-    """Configure JAX for the CPU, with 64-bit types or without, inside the block."""
-    with jax.enable_x64(wide), jax.default_device(jax.local_devices(backend="cpu")[0]):
-        yield
-
-
-def dtypes_of(arrays: Sequence[Array]) -> list[str]:
-    """Return the names of the arrays' dtypes, each once."""
-    return sorted({array.dtype.name for array in arrays})

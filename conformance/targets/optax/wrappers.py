@@ -15,9 +15,8 @@ import jax
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.jax_caches import caches
+from optimetry.conformance.targets.jax_caches import caches, configured, dtypes_of
 from optimetry.conformance.targets.offers import Offer, lopsided
-from optimetry.conformance.targets.optax.rules import configured, dtypes_of
 from optimetry.conformance.targets.protocol import Hyper
 
 

@@ -7,21 +7,10 @@ from collections.abc import Mapping
 
 import torch
 
+from optimetry.conformance.targets.arguments import PAIRS, WORDS
 from optimetry.conformance.targets.torch.rules import TorchClass
 from optimetry.reference.books import BOOKS
 from optimetry.reference.rule import Rule
-
-PAIRS: Mapping[str, tuple[str, ...]] = {
-    "betas": ("beta1", "beta2"),
-    "etas": ("etaminus", "etaplus"),
-    "step_sizes": ("step_size_min", "step_size_max"),
-    "eps": ("eps1", "eps2"),
-    "ns_coefficients": ("a", "b", "c"),
-}
-"""Arguments that are several numbers, with the hyperparameter that is each."""
-
-WORDS: Mapping[str, tuple[str, str]] = {"adjust_lr_fn": ("match_rms_adamw", "match_rms_adamw")}
-"""Arguments that are words, with the flag that stands for one of two."""
 
 
 def class_of(rule: type[Rule]) -> TorchClass:

@@ -43,6 +43,8 @@ class TorchClass(Offer):
     """Whether the class takes sparse gradients alone, which have the elements that are not zero."""
     fused: bool = False
     """Whether the class takes ``fused=True`` on the CPU."""
+    rate: str = "lr"
+    """Keyword of the class that is the learning rate, and its name in a group of parameters."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why torch refuses, None where it does not; every dtype is offered."""
@@ -81,12 +83,13 @@ class TorchRun:
         self._grad_arrays = [np.zeros_like(array) for array in self._arrays]
         self._grads = [tensor_over(array) for array in self._grad_arrays]
         self._parameters = [torch.nn.Parameter(tensor_over(array)) for array in self._arrays]
-        self._optimizer = entry.cls(self._parameters, lr=1.0, **keywords)
+        self._rate = entry.rate
+        self._optimizer = entry.cls(self._parameters, **{entry.rate: 1.0}, **keywords)
         (self._group,) = self._optimizer.param_groups
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """One ``Optimizer.step``; a None gradient becomes ``parameter.grad = None``."""
-        self._group["lr"] = float(learning_rate)
+        self._group[self._rate] = float(learning_rate)
         for parameter, tensor, array, grad in zip(self._parameters, self._grads, self._grad_arrays, grads, strict=True):
             if grad is None:
                 parameter.grad = None

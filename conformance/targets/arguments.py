@@ -1,0 +1,45 @@
+"""Tables of what the arguments of optimizers are called, for frameworks' tables and for classes of users."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+PAIRS: Mapping[str, tuple[str, ...]] = {
+    "betas": ("beta1", "beta2"),
+    "etas": ("etaminus", "etaplus"),
+    "step_sizes": ("step_size_min", "step_size_max"),
+    "eps": ("eps1", "eps2"),
+    "ns_coefficients": ("a", "b", "c"),
+}
+"""Arguments that are several numbers, with the hyperparameter that is each."""
+
+WORDS: Mapping[str, tuple[str, str]] = {"adjust_lr_fn": ("match_rms_adamw", "match_rms_adamw")}
+"""Arguments that are words, with the flag that stands for one of two."""
+
+SYNONYMS: tuple[tuple[str, ...], ...] = (
+    ("beta1", "beta_1", "b1", "mu"),
+    ("beta2", "beta_2", "b2", "nu"),
+    ("beta3", "beta_3", "b3"),
+    ("epsilon", "eps", "delta"),
+    ("eps1", "eps_1", "epsilon_1"),
+    ("eps2", "eps_2", "epsilon_2"),
+    ("rho", "alpha", "decay", "decay_rate", "gamma"),
+    ("momentum", "beta", "mass"),
+    ("weight_decay", "wd", "lamb_weight_decay", "lars_weight_decay", "regularization_coeff"),
+    ("use_nesterov", "nesterov"),
+    ("lars_coeff", "trust_coefficient", "trust_coef", "eta"),
+    ("l1", "lambda1", "l1_regularization_strength"),
+    ("l2", "lambda2", "l2_regularization_strength"),
+    ("lr_power", "learning_rate_power"),
+    ("initial_accumulator_value", "initial_accumulator"),
+    ("a", "muon_a"),
+    ("b", "muon_b"),
+    ("c", "muon_c"),
+)
+"""Names that mean the same: an argument of one is given the hyperparameter of another."""
+
+RATES = ("lr", "learning_rate", "step_size", "eta", "alpha", "rate")
+"""What the argument of the learning rate is called, the likeliest first."""
+
+NEUTRAL: Mapping[str, float] = {"weight_decay": 0.0, "lamb_weight_decay": 0.0, "lars_weight_decay": 0.0}
+"""Values that switch off what their default does not; any other default of zero or False is off by itself."""

@@ -1,0 +1,210 @@
+"""Fits the arguments of a constructor to the hyperparameters of a rule, by name; says in words what does not fit."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from optimetry.conformance.subjects.names import near_miss, not_among
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.subjects.subject import LEARNING_RATE
+from optimetry.conformance.targets.arguments import NEUTRAL, PAIRS, RATES, SYNONYMS, WORDS
+from optimetry.conformance.targets.offers import Source
+from optimetry.reference.declaration import Hyperparameter
+from optimetry.reference.errors import HyperparameterError, TargetError
+
+
+class Taken(NamedTuple):
+    """An argument that a constructor takes."""
+
+    name: str
+    required: bool
+
+
+@dataclass
+class Fit:
+    """What each argument of a constructor is given when it stands for a rule.
+
+    Attributes:
+        rule: the rule's name.
+        rate: the argument that is given the learning rate.
+        arguments: arguments with the hyperparameter that each is given, or several as a tuple.
+        constants: arguments with a fixed value.
+        words: arguments that are words, each with the flag that stands for it.
+        pinned: hyperparameters that have no argument, each with the value at which it is held.
+    """
+
+    rule: str
+    rate: str = ""
+    arguments: dict[str, Source] = field(default_factory=dict)
+    constants: dict[str, Any] = field(default_factory=dict)
+    words: dict[str, tuple[str, str]] = field(default_factory=dict)
+    pinned: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        given = [f"{self.rate} = {LEARNING_RATE}"] if self.rate else []
+        for argument, source in self.arguments.items():
+            given.append(f"{argument} = {source if isinstance(source, str) else ', '.join(source).join('()')}")
+        given += [f"{argument} = {word} where {flag}" for argument, (flag, word) in self.words.items()]
+        given += [f"{argument} = {value!r}" for argument, value in self.constants.items()]
+        held = [f"{name} = {value!r}" for name, value in self.pinned.items()]
+        return f"{self.rule}: {', '.join(given) or 'no arguments'}" + (f"; held: {', '.join(held)}" if held else "")
+
+
+def taken_by(make: Callable[..., Any], spec: str) -> list[Taken]:
+    """Return the arguments that can be given by name.
+
+    Raises:
+        TargetError: they cannot be read.
+    """
+    try:
+        parameters = inspect.signature(make).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise TargetError(f"target {spec}: its arguments cannot be read: {error}") from error
+    unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [Taken(one.name, one.default is one.empty) for one in parameters if one.kind not in unnamed]
+
+
+def fitted(spec: str, rule: str, taken: Sequence[Taken], asked: Mapping[str, Any], row: Any = None) -> Fit:
+    """Fit arguments to a rule.
+
+    Args:
+        spec: what error texts call the target.
+        rule: the rule's name.
+        taken: the arguments, without the parameters that are updated.
+        asked: what a user says of arguments: the hyperparameter that one is given, several as a tuple, or its value.
+            A hyperparameter that no argument stands for may be given the value at which it is held.
+        row: the framework's own table's row for the rule, if it has one: its names are tried first.
+
+    Raises:
+        TargetError: a name is unknown, or a hyperparameter or a required argument is left; the text lists what there
+            is.
+    """
+    subject = subject_named(rule)
+    if not isinstance(subject, RuleSubject):
+        raise TargetError(f"target {spec}: {rule} is a wrapper, and a class can stand for a rule alone")
+    fitting = _Fitting(f"target {spec}: as {rule}", taken, {one.name: one for one in subject.hyperparameters()}, row)
+    fit = fitting.fit = Fit(rule)
+    for argument, value in asked.items():
+        fitting.ask(argument, value)
+    fitting.match()
+    fitting.complete()
+    return fit
+
+
+class _Fitting:
+    """The work of `fitted`."""
+
+    fit: Fit
+
+    def __init__(self, where: str, taken: Sequence[Taken], declared: Mapping[str, Hyperparameter], row: Any) -> None:
+        self.where, self.declared, self.row = where, declared, row
+        self.taken = {one.name: one.required for one in taken}
+
+    @property
+    def settled(self) -> set[str]:
+        """The hyperparameters that have an argument or are held."""
+        sources = [(source,) if isinstance(source, str) else source for source in self.fit.arguments.values()]
+        flags = [flag for flag, _ in self.fit.words.values()]
+        return {name for names in sources for name in names} | set(flags) | set(self.fit.pinned)
+
+    @property
+    def used(self) -> set[str]:
+        """The arguments that are given something."""
+        return {self.fit.rate, *self.fit.arguments, *self.fit.words, *self.fit.constants}
+
+    def ask(self, argument: str, value: Any) -> None:
+        """Take what the user says of one argument."""
+        names = _names(value)
+        if argument not in self.taken:
+            if argument in self.declared and not names:
+                return self._hold(argument, value)
+            hint = f"; write {names[0]}={argument}" if names and names[0] in self.taken else ""
+            self._refuse(f"no argument {argument!r}, {self._there_is()}{hint or near_miss(argument, self.taken)}")
+        if names == (LEARNING_RATE,):
+            self.fit.rate = argument
+        elif names:
+            for name in names:
+                if name not in self.declared:
+                    known = [*self.declared, LEARNING_RATE]
+                    self._refuse(f"{argument} = {name}: {not_among('hyperparameter', name, known)}")
+            self.fit.arguments[argument] = names[0] if isinstance(value, str) else names
+        else:
+            self.fit.constants[argument] = value
+        return None
+
+    def match(self) -> None:
+        """Give each argument that is left the hyperparameter that it is named for."""
+        fixed = dict(self.fit.constants)
+        if not self.fit.rate:
+            rates = [name for name in RATES if name in self.taken and name not in self.used]
+            if not rates:
+                self._refuse(f"no argument for the learning rate, {self._there_is()}: --with ARGUMENT={LEARNING_RATE}")
+            self.fit.rate = rates[0]
+        for argument, source in self._natural():
+            names = (source,) if isinstance(source, str) else source
+            if argument not in self.taken or not set(names) <= set(self.declared) or set(names) & self.settled:
+                continue
+            if argument in fixed:
+                values = (fixed[argument],) if isinstance(source, str) else fixed[argument]
+                for name, value in zip(names, values, strict=False):
+                    self._hold(name, value)
+            elif argument in WORDS and WORDS[argument][0] == source:
+                self.fit.words[argument] = WORDS[argument]
+            elif argument not in self.used:
+                self.fit.arguments[argument] = source
+        for argument, value in getattr(self.row, "constants", {}).items():
+            if argument in self.taken and argument not in self.used:
+                self.fit.constants[argument] = value
+
+    def complete(self) -> None:
+        """Hold the hyperparameters that have no argument, and refuse what can be neither held nor left out."""
+        usual = getattr(self.row, "pinned", {})
+        left = [one for name, one in self.declared.items() if name not in self.settled]
+        for one in left:
+            value = usual.get(one.name, NEUTRAL.get(one.name, one.default))
+            if one.name in usual or value in (0, False):
+                self.fit.pinned[one.name] = one.kind(value)
+        missing = [one.name for one in left if one.name not in self.fit.pinned]
+        if missing:
+            self._refuse(
+                f"no argument for {', '.join(missing)}, {self._there_is()}: --with ARGUMENT={missing[0]}, or --with "
+                f"{missing[0]}=VALUE where it is fixed"
+            )
+        for argument, required in self.taken.items():
+            if required and argument not in self.used:
+                self._refuse(f"nothing is known for its argument {argument}, which has no default: --with {argument}=…")
+
+    def _natural(self) -> Iterator[tuple[str, Source]]:
+        """Yield arguments with the hyperparameters that they are named for, the likeliest first."""
+        yield from getattr(self.row, "arguments", {}).items()
+        yield from ((name, name) for name in self.declared)
+        yield from PAIRS.items()
+        yield from ((argument, flag) for argument, (flag, _) in WORDS.items())
+        for names in SYNONYMS:
+            yield from ((argument, name) for name in names for argument in names if argument != name)
+
+    def _hold(self, name: str, value: Any) -> None:
+        try:
+            one = self.declared[name]
+            as_float = one.kind is float and isinstance(value, int) and not isinstance(value, bool)
+            self.fit.pinned[name] = one.checked(self.fit.rule, float(value) if as_float else value)
+        except HyperparameterError as error:
+            self._refuse(str(error))
+
+    def _there_is(self) -> str:
+        return f"only {', '.join(self.taken)}" if self.taken else "and it takes none"
+
+    def _refuse(self, problem: str) -> None:
+        raise TargetError(f"{self.where}: {problem}")
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    """Return the names among what a user says of an argument; none for a fixed value."""
+    if isinstance(value, str):
+        return (value,)
+    several = isinstance(value, tuple | list) and value and all(isinstance(one, str) for one in value)
+    return tuple(value) if several else ()

@@ -1,0 +1,94 @@
+"""Makes targets of optimizers in plain JAX: functions that make a triple, as those of ``jax.example_libraries`` do.
+
+A triple is ``init(parameter)``, ``update(step, gradient, state)`` and ``get_params(state)``, all pure, so the one with
+this step's learning rate continues from the state of the one before. Every parameter has a state of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.fitting import Fit, Taken
+from optimetry.conformance.targets.jax_caches import caches, configured, dtypes_of
+from optimetry.conformance.targets.offers import Offer, Source, passed
+from optimetry.conformance.targets.own import Maker
+from optimetry.conformance.targets.protocol import Hyper
+
+
+@dataclass(frozen=True)
+class Triple(Offer):
+    """A function that makes a triple, fitted to a rule."""
+
+    make: Callable[..., Any]
+    """The function."""
+    rate: str
+    """Its argument that is the learning rate."""
+    arguments: Mapping[str, Source] = field(default_factory=dict)
+    """Keyword -> documented hyperparameter."""
+    constants: Mapping[str, object] = field(default_factory=dict)
+    """Keywords that have a fixed value."""
+
+    def made(self, learning_rate: Any, keywords: Mapping[str, Any]) -> Any:
+        """Return the three functions."""
+        triple = self.make(**{self.rate: learning_rate}, **keywords)
+        if not isinstance(triple, tuple) or len(triple) != 3 or not all(map(callable, triple)):
+            raise TypeError(f"it made a {type(triple).__name__}, must be the three functions init, update, get_params")
+        return triple
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TripleRun:
+        """Begin a run."""
+        caches.used(subject, *dtypes_of(parameters))
+        return TripleRun(self, {**self.constants, **passed(self.arguments, hyper)}, parameters)
+
+
+class TripleRun:
+    """A state of the triple for each parameter, updated operation by operation."""
+
+    def __init__(self, offer: Triple, keywords: Mapping[str, Any], parameters: Sequence[Array]) -> None:
+        self._wide = any(parameter.dtype == np.float64 for parameter in parameters)
+        self._made = functools.partial(offer.made, keywords=keywords)
+        self._counts = [0] * len(parameters)
+        with configured(self._wide):
+            init = self._made(0.0)[0]
+            self._states = [init(jax.numpy.array(parameter)) for parameter in parameters]
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """Update each parameter whose gradient is not None."""
+        with configured(self._wide):
+            _, update, parameters = self._made(float(learning_rate))
+            for i, grad in enumerate(grads):
+                if grad is not None:
+                    self._states[i] = update(self._counts[i], jax.numpy.array(grad), self._states[i])
+                    self._counts[i] += 1
+            return [np.array(parameters(state)) for state in self._states]
+
+
+def offer(make: Any, fit: Fit) -> Triple:
+    """Return the offer of a function."""
+    return Triple(make, fit.rate, fit.arguments, fit.constants, pinned=fit.pinned)
+
+
+def leading(make: Any) -> int:
+    """Return how many arguments are no hyperparameters."""
+    return 0
+
+
+def engines(make: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
+    """Return how it can be run."""
+    return ("default",)
+
+
+def check(make: Any, spec: str) -> None:
+    """Refuse nothing: what a function makes shows in its first step."""
+
+
+KIND = "a function that makes init, update and get_params, as those of jax.example_libraries.optimizers do"
+
+MAKER = Maker(KIND, f"jax {jax.__version__}", {}, leading, offer, engines, check)

@@ -1,0 +1,87 @@
+"""Makes targets of optimizers in Keras that are not its own, on the one backend that Keras has in this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata, util
+from typing import Any
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.fitting import Fit, Taken
+from optimetry.conformance.targets.keras.backend import ON_THE_CPU, WIDE_JAX
+from optimetry.conformance.targets.keras.process import FarRun, backend
+from optimetry.conformance.targets.keras.table import OFFERS
+from optimetry.conformance.targets.keras.target import KerasTarget
+from optimetry.conformance.targets.offers import Offer, Source, passed
+from optimetry.conformance.targets.own import Maker
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.reference.errors import TargetError
+
+
+@dataclass(frozen=True)
+class OwnKerasClass(Offer):
+    """A class that is not Keras', fitted to a rule; it runs in this process."""
+
+    cls: Any
+    """The class."""
+    rate: str
+    """Its argument that is the learning rate."""
+    arguments: Mapping[str, Source] = field(default_factory=dict)
+    """Keyword -> documented hyperparameter."""
+    constants: Mapping[str, object] = field(default_factory=dict)
+    """Keywords that have a fixed value."""
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Return what the constructor says where it raises a ValueError, None where it does not."""
+        try:
+            self.cls(**{self.rate: 0.0}, **self.keywords(hyper))
+        except ValueError as error:
+            return f"{self.cls.__name__} refuses it: {' '.join(str(error).split())}"
+        return None
+
+    def keywords(self, hyper: Hyper) -> dict[str, object]:
+        """The keyword arguments of the class for ``hyper``."""
+        return {**self.constants, **passed(self.arguments, hyper)}
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> FarRun:
+        """Begin a run."""
+        return FarRun(self.cls, self.keywords(hyper), list(parameters), self.rate)
+
+
+def check(cls: Any, spec: str) -> None:
+    """Refuse a class that does no update of its own.
+
+    Raises:
+        TargetError: the text says so.
+    """
+    if isinstance(cls, type) and not (callable(getattr(cls, "apply", None)) and callable(getattr(cls, "build", None))):
+        raise TargetError(f"target {spec}: {cls.__name__} has no build and apply, must be {KIND}")
+
+
+def offer(cls: Any, fit: Fit) -> OwnKerasClass:
+    """Return the offer of a class."""
+    return OwnKerasClass(cls, fit.rate, fit.arguments, fit.constants, pinned=fit.pinned)
+
+
+def leading(cls: Any) -> int:
+    """Return how many arguments are no hyperparameters."""
+    return 0
+
+
+def engines(cls: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
+    """Return the backend."""
+    return (backend(),)
+
+
+def prepare() -> None:
+    """Choose a backend that is installed, where none is chosen; give it float64, and keep it on the CPU."""
+    installed = [name for name in ("tensorflow", *KerasTarget.engine_names) if util.find_spec(name)]
+    for name, value in {"KERAS_BACKEND": installed[0], **ON_THE_CPU, **WIDE_JAX}.items():
+        os.environ.setdefault(name, value)
+
+
+KIND = "a subclass of keras.optimizers.Optimizer, or a function that makes one"
+
+MAKER = Maker(KIND, f"keras {metadata.version('keras')}", OFFERS, leading, offer, engines, check, prepare=prepare)

@@ -1,0 +1,245 @@
+"""Targets made of one optimizer of a user: an ordinary subclass or factory of a framework, in one line.
+
+.. code-block:: python
+
+    from optimetry.conformance.targets import for_torch
+
+    target = for_torch(MyAdam, adam=dict(betas=("beta1", "beta2"), eps="epsilon"))
+
+Arguments that are named as usual need no mapping: ``for_torch(MyAdam, "adam")``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from optimetry.conformance.harness.python_harness import what_is_wrong
+from optimetry.conformance.numerics.environment import default_environment
+from optimetry.conformance.subjects.names import near_miss, not_among
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.conformance.targets.fitting import Fit, Taken, fitted, taken_by
+from optimetry.conformance.targets.offers import Offer, TableTarget
+from optimetry.reference.declaration import Hyperparameter
+from optimetry.reference.errors import TargetError
+
+HERE = Path(__file__).parent
+
+MAKERS: Mapping[str, str] = {
+    file.parent.name if file.stem == "own" else file.stem.removesuffix("_own"): ".".join(
+        (__package__, *file.relative_to(HERE).with_suffix("").parts)
+    )
+    for file in sorted([*HERE.glob("*/own.py"), *HERE.glob("*_own.py")])
+}
+"""The frameworks, each with the module that has its `Maker` as ``MAKER``, in its folder or beside this file."""
+
+
+class Maker(NamedTuple):
+    """What a framework's own module says of optimizers that are not its own.
+
+    Attributes:
+        kind: what an optimizer is, in words for error texts.
+        version: the framework's name and version.
+        offers: the framework's own table, whose names of arguments are tried first.
+        leading: how many arguments of an optimizer come first that are no hyperparameters: the parameters.
+        offer: makes the offer of an optimizer that is fitted to a rule.
+        engines: the names of the implementations to judge apart, the first by default.
+        check: raises a `TargetError` for what is no such optimizer, given it and what error texts call it.
+        cannot: what it cannot take, given its offer and the rule: words for a target's ``cannot``.
+        prepare: sets what must be set before a user's module is imported, in a process that is ours.
+    """
+
+    kind: str
+    version: str
+    offers: Mapping[str, Any]
+    leading: Callable[[Any], int]
+    offer: Callable[[Any, Fit], Offer]
+    engines: Callable[[Any, Sequence[Taken]], tuple[str, ...]]
+    check: Callable[[Any, str], None]
+    cannot: Callable[[Any, str], Sequence[str]] = lambda offer, rule: ()
+    prepare: Callable[[], None] = lambda: None
+
+
+class OwnTarget(TableTarget):
+    """One optimizer of a user, as the rules that it stands for.
+
+    Attributes:
+        note: what its arguments are given.
+        cannot: what it cannot take.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        version: str,
+        offers: Mapping[str, Offer],
+        engine_names: tuple[str, ...],
+        note: str,
+        engine: str | None = None,
+    ) -> None:
+        self.name, self.version, self.offers, self.engine_names, self.note = name, version, offers, engine_names, note
+        self.cannot: Sequence[str] = ()
+        self.stopped: dict[str, str] = {}
+        super().__init__(engine)
+
+    def engines(self) -> Sequence[Self]:
+        """Return one target for each implementation that runs."""
+        return [self.of(engine) for engine in self.engine_names if engine not in self.stopped]
+
+    def not_run(self) -> Mapping[str, str]:
+        """Return the implementations whose first step raised."""
+        return self.stopped
+
+    def of(self, engine: str) -> Self:
+        """Return the target for one implementation."""
+        other = type(self)(self.name, self.version, self.offers, self.engine_names, self.note, engine)
+        other.cannot = self.cannot
+        return other
+
+
+def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]], path: str = "") -> OwnTarget:
+    """Make a target of one optimizer.
+
+    Args:
+        framework: one of `MAKERS`.
+        made: a class, or a function that makes an optimizer.
+        rules: the rules that it stands for, each with what is said of its arguments, as for `fitted`.
+        path: what it is called, where not by its own name.
+
+    Raises:
+        TargetError: it is no optimizer, does not fit, or cannot do one step; the text says why.
+    """
+    maker = maker_of(framework)
+    name = path or f"{getattr(made, '__module__', '')}.{getattr(made, '__qualname__', made)}"
+    spec = f"{framework}:{name}"
+    if not rules:
+        raise TargetError(f"target {spec}: no rule that it stands for, such as adam or torch.adamw")
+    for rule in rules:
+        if rule not in SUBJECTS:
+            raise TargetError(f"target {spec}: {not_among('optimizer', rule, SUBJECTS)}")
+    maker.check(made, spec)
+    if not callable(made):
+        raise TargetError(f"target {spec}: a {type(made).__name__}, must be {maker.kind}")
+    taken, leading = taken_by(made, spec), maker.leading(made)
+    named = taken[leading:]
+    if len(taken) < leading:
+        raise TargetError(f"target {spec}: it takes no parameters to update, must be {maker.kind}")
+    fits = [fitted(spec, rule, named, asked, maker.offers.get(rule)) for rule, asked in rules.items()]
+    offers = {fit.rule: maker.offer(made, fit) for fit in fits}
+    target = OwnTarget(name, f"({maker.version})", offers, maker.engines(made, named), "; ".join(map(str, fits)))
+    for rule, offer in offers.items():
+        _rehearse(target, rule, spec)
+        target.cannot = tuple(dict.fromkeys([*target.cannot, *maker.cannot(offer, rule)]))
+    return target
+
+
+def maker_of(framework: str) -> Maker:
+    """Return what a framework's module says.
+
+    Raises:
+        TargetError: there is no such framework, or it is not installed.
+    """
+    if framework not in MAKERS:
+        raise TargetError(
+            f"target {framework}:…: with --as, the part before the colon must be one of {', '.join(MAKERS)}"
+            f"{near_miss(framework, MAKERS)}"
+        )
+    try:
+        maker: Maker = importlib.import_module(MAKERS[framework]).MAKER
+    except ModuleNotFoundError as error:
+        raise TargetError(f"target {framework}:…: {error.name} is not installed") from error
+    except Exception as error:
+        raise TargetError(f"target {framework}:…: importing it raised {' '.join(str(error).split())}") from error
+    return maker
+
+
+def first_step(offer: Offer, rule: str, engine: str, missing: bool = False) -> None:
+    """Begin a run with default hyperparameters on two small parameters, and do one step, perhaps with one gradient.
+
+    Raises:
+        ValueError: it is refused, or does not give what it should; or whatever the optimizer raises.
+    """
+    subject = subject_named(rule)
+    hyper = {one.name: typical(one) for one in subject.hyperparameters()} | dict(offer.pinned)
+    shape = next(shape for shape in ((2,), (2, 2)) if subject.takes(shape))
+    parameters = [np.ones(shape, np.float32), np.full(shape, 2, np.float32)]
+    with default_environment(), np.errstate(all="ignore"):
+        refusal = offer.refusal(rule, hyper, "float32", engine)
+        if refusal is not None:
+            raise ValueError(refusal)
+        grads = [array / 2 for array in parameters]
+        after = offer.start(rule, hyper, parameters, engine).step([grads[0], None] if missing else grads, 0.125)
+    wrong = what_is_wrong(after, parameters)
+    if wrong:
+        raise ValueError(f"it gave {wrong}")
+
+
+def works(offer: Offer, rule: str, engine: str = "default", missing: bool = False) -> bool:
+    """Return whether `first_step` raises nothing."""
+    try:
+        first_step(offer, rule, engine, missing)
+    except (Exception, SystemExit):
+        return False
+    return True
+
+
+def typical(one: Hyperparameter) -> Any:
+    """Return the default of a hyperparameter, or a value inside its domain."""
+    if one.default is not None:
+        return one.default
+    return 0.5 if one.domain is not None and 0.5 in one.domain else one.corners[0]
+
+
+def _rehearse(target: OwnTarget, rule: str, spec: str) -> None:
+    """Do one step with each engine; one that raises is not run, and the first must not."""
+    for engine in target.engine_names:
+        try:
+            first_step(target.offers[rule], rule, engine)
+        except (Exception, SystemExit) as error:
+            text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}".removesuffix(": ")
+            if engine == target.engine_names[0]:
+                raise TargetError(f"target {spec}: as {rule}: its first step raised {text}") from error
+            target.stopped[engine] = f"its first step raised {text}"
+
+
+def for_torch(cls: Any, *names: str, **rules: Mapping[str, Any]) -> OwnTarget:
+    """Make a target of a ``torch.optim.Optimizer`` subclass, or of a function that makes one.
+
+    Args:
+        cls: the class; its first argument is the parameters.
+        names: rules that need no mapping, such as ``"torch.nadam"``.
+        rules: other rules, each with arguments and what they are given: a hyperparameter's name, several as a tuple,
+            ``"learning_rate"``, or a fixed value. A rule of another book is passed as ``**{"torch.nadam": {…}}``.
+
+    Raises:
+        TargetError: it is no optimizer, does not fit, or cannot do one step; the text says why.
+    """
+    return own_target("torch", cls, _together(names, rules))
+
+
+def for_keras(cls: Any, *names: str, **rules: Mapping[str, Any]) -> OwnTarget:
+    """Make a target of a ``keras.optimizers.Optimizer`` subclass, on the backend that Keras has. As `for_torch`."""
+    return own_target("keras", cls, _together(names, rules))
+
+
+def for_optax(make: Any, *names: str, **rules: Mapping[str, Any]) -> OwnTarget:
+    """Make a target of a function that makes a gradient transformation. As `for_torch`."""
+    return own_target("optax", make, _together(names, rules))
+
+
+def for_jax(make: Any, *names: str, **rules: Mapping[str, Any]) -> OwnTarget:
+    """Make a target of a function that makes a triple as ``jax.example_libraries.optimizers`` do. As `for_torch`."""
+    return own_target("jax", make, _together(names, rules))
+
+
+def for_numpy(cls: Any, *names: str, **rules: Mapping[str, Any]) -> OwnTarget:
+    """Make a target of a class in NumPy, see `optimetry.conformance.targets.numpy.own`. As `for_torch`."""
+    return own_target("numpy", cls, _together(names, rules))
+
+
+def _together(names: Iterable[str], rules: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    return {**{name: {} for name in names}, **rules}

@@ -1,0 +1,72 @@
+"""Loads a target made of one optimizer of a user, as the command line names it: ``torch:package.Class``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from optimetry.conformance.targets.loading import imported
+from optimetry.conformance.targets.own import OwnTarget, maker_of, own_target
+from optimetry.reference.errors import TargetError, UsageError
+
+
+class Own(NamedTuple):
+    """What a user says of an optimizer.
+
+    Attributes:
+        spec: the framework and where the optimizer is, ``torch:package.Class``.
+        rule: the rule that it stands for.
+        given: what its arguments are given, each as ``betas=beta1,beta2`` or ``eps=1e-8``.
+    """
+
+    spec: str
+    rule: str
+    given: tuple[str, ...] = ()
+
+
+def parsed(texts: Sequence[str]) -> dict[str, Any]:
+    """Parse what arguments are given: the name of a hyperparameter, several with commas, or a Python literal.
+
+    Raises:
+        UsageError: a text is not of that form.
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        argument, equals, value = text.partition("=")
+        names = tuple(value.split(","))
+        if argument in found:
+            raise UsageError(f"--with {text}: {argument} is given twice")
+        if not equals or not argument.isidentifier():
+            problem = "must be ARGUMENT=HYPERPARAMETER, ARGUMENT=ONE,OTHER or ARGUMENT=VALUE, such as eps=epsilon"
+            raise UsageError(f"--with {text}: {problem}")
+        try:
+            found[argument] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            if not all(name.isidentifier() for name in names):
+                problem = "must be a hyperparameter, several with commas, or a number, True, False or None"
+                raise UsageError(f"--with {text}: {value!r} {problem}") from None
+            found[argument] = names[0] if len(names) == 1 else names
+    return found
+
+
+def load_own(own: Own) -> OwnTarget:
+    """Load an optimizer of a user.
+
+    Raises:
+        UsageError: as for `parsed`.
+        TargetError: it is not found, or as for `own_target`.
+    """
+    framework, _, path = own.spec.partition(":")
+    words = path.split(".")
+    maker = maker_of(framework)
+    if len(words) < 2 or not all(word.isidentifier() for word in words):
+        raise TargetError(f"target {own.spec}: must be {framework}:module.Name, the place of {maker.kind}")
+    maker.prepare()
+    made, left = imported(words, own.spec)
+    for attribute in left:
+        if not hasattr(made, attribute):
+            where = getattr(made, "__name__", made)
+            raise TargetError(f"target {own.spec}: {where} has no attribute {attribute!r}")
+        made = getattr(made, attribute)
+    return own_target(framework, made, {own.rule: parsed(own.given)}, path)

@@ -1,0 +1,126 @@
+"""Makes targets of optimizers in torch that are not its own: any class with ``step`` and ``param_groups``."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.fitting import Fit, Taken
+from optimetry.conformance.targets.own import Maker, works
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.torch.rules import ENGINES, TorchClass, TorchRun, array_of, tensor_over
+from optimetry.conformance.targets.torch.table import OFFERS
+from optimetry.reference.errors import TargetError
+
+OF_THE_GROUP, NUMBER = "group ", "number "
+"""How slots begin that the parameters of a group share, and those that are no tensors."""
+
+
+@dataclass(frozen=True)
+class OwnTorchClass(TorchClass):
+    """A class that is not torch's, fitted to a rule."""
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Return what the constructor says where it raises a ValueError, None where it does not."""
+        try:
+            self.cls([torch.nn.Parameter(torch.ones(1, 1))], **{self.rate: 1.0}, **self.keywords(hyper, engine))
+        except ValueError as error:
+            return f"{self.cls.__name__} refuses it: {' '.join(str(error).split())}"
+        return None
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> OwnTorchRun:
+        """Begin a run."""
+        return OwnTorchRun(self, self.keywords(hyper, engine), parameters)
+
+
+class OwnTorchRun(TorchRun):
+    """A run whose state has torch's names: numbers of the group, which may count its steps there, belong to it."""
+
+    def __init__(self, entry: TorchClass, keywords: Mapping[str, object], parameters: Sequence[Array]) -> None:
+        super().__init__(entry, keywords, parameters)
+        kept = [name for name in (entry.rate, "lr") if name in self._group]
+        if not kept:
+            raise ValueError(f"{entry.cls.__name__} keeps no {entry.rate!r} in param_groups, so no step can change it")
+        self._rate = kept[0]
+        self._first = dict(self._group)
+
+    def state(self) -> dict[str, list[Array]]:
+        """Return the state; an array without elements stands for what a parameter does not have yet."""
+        states = [self._optimizer.state.get(parameter, {}) for parameter in self._parameters]
+        keys = dict.fromkeys(key for state in states for key in state)
+        found = {}
+        for key in keys:
+            slot = key if any(isinstance(state.get(key), torch.Tensor) for state in states) else NUMBER + key
+            found[slot] = [_array(state.get(key)) for state in states]
+        for key, value in self._group.items():
+            if isinstance(value, int | float) and key != self._rate and self._first.get(key) != value:
+                found[OF_THE_GROUP + key] = [_array(value) for _ in states]
+        return found
+
+    def load(self, state: Mapping[str, list[Array]]) -> None:
+        """Continue from what ``state()`` returned."""
+        for slot, values in state.items():
+            for parameter, array in zip(self._parameters, values, strict=True):
+                if slot.startswith(OF_THE_GROUP):
+                    self._group[slot.removeprefix(OF_THE_GROUP)] = array.item()
+                elif array.size or parameter.numel() == 0:
+                    value = array.item() if slot.startswith(NUMBER) else tensor_over(np.array(array, order="C"))
+                    self._optimizer.state[parameter][slot.removeprefix(NUMBER)] = value
+
+
+def _array(value: Any) -> Array:
+    """Return a part of a state as an array."""
+    if value is None:
+        return np.zeros(0)
+    return array_of(value.detach()) if isinstance(value, torch.Tensor) else np.array(value)
+
+
+def check(cls: Any, spec: str) -> None:
+    """Refuse what has no ``step``, and what evaluates the loss itself.
+
+    Raises:
+        TargetError: the text says why.
+    """
+    if not isinstance(cls, type):
+        return
+    step = getattr(cls, "step", None)
+    if not callable(step) or step is torch.optim.Optimizer.step:
+        raise TargetError(f"target {spec}: {cls.__name__} has no step of its own, must be {KIND}")
+    arguments = list(inspect.signature(step).parameters.values())[1:]
+    needed = [one.name for one in arguments if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
+    if needed:
+        raise TargetError(
+            f"target {spec}: {cls.__name__}.step needs {', '.join(needed)}: it evaluates the loss itself, and "
+            "optimetry gives gradients"
+        )
+
+
+def offer(cls: Any, fit: Fit) -> OwnTorchClass:
+    """Return the offer of a class; one that takes no dense gradient, and a sparse one, gets sparse gradients."""
+    dense = OwnTorchClass(
+        cls, fit.arguments, fit.constants, words=fit.words, pinned=fit.pinned, rate=fit.rate, fused=True
+    )
+    sparse = replace(dense, sparse=True)
+    return sparse if not works(dense, fit.rule, "single") and works(sparse, fit.rule, "single") else dense
+
+
+def leading(cls: Any) -> int:
+    """Return how many arguments are no hyperparameters."""
+    return 1
+
+
+def engines(cls: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
+    """Return the implementations that the arguments of a class choose among."""
+    names = {one.name for one in taken}
+    return tuple(engine for engine in ENGINES if engine == "single" or engine in names)
+
+
+KIND = "a subclass of torch.optim.Optimizer, or a function that makes one of parameters"
+
+MAKER = Maker(KIND, f"torch {torch.__version__.partition('+')[0]}", OFFERS, leading, offer, engines, check)

@@ -1,0 +1,54 @@
+"""Optimizers for JAX and Optax as users write them, honest and faulty."""
+
+import jax.numpy as jnp
+import optax
+
+
+def heavy_ball(learning_rate, beta=0.9, nesterov=False):
+    return optax.chain(optax.trace(beta, nesterov), optax.scale_by_learning_rate(learning_rate))
+
+
+def averaging_ball(learning_rate, beta=0.9, nesterov=False):
+    """Damps the gradient that it adds."""
+    return optax.chain(optax.ema(beta, debias=False), optax.scale_by_learning_rate(learning_rate))
+
+
+def untraceable_sgd(learning_rate, momentum=0.0, nesterov=False):
+    """Decides by the value of a hyperparameter, which a compiled function cannot."""
+    return optax.sgd(learning_rate, momentum if momentum > 0 else None, nesterov)
+
+
+def scale(b1=0.9, b2=0.999, eps=1e-8):
+    """Leaves the learning rate to others."""
+    return optax.scale_by_adam(b1, b2, eps)
+
+
+def descent(step_size, mass=0.9):
+    """The triple of Polyak's momentum."""
+
+    def init(param):
+        return param, jnp.zeros_like(param)
+
+    def update(i, grad, state):
+        param, velocity = state
+        velocity = mass * velocity + grad
+        return param - step_size * velocity, velocity
+
+    return init, update, lambda state: state[0]
+
+
+def damped(step_size, mass=0.9):
+    """The same with a gradient that is damped."""
+    init, update, get_params = descent(step_size, mass)
+    return init, lambda i, grad, state: update(i, (1 - mass) * grad, state), get_params
+
+
+def pair(step_size, mass=0.9):
+    return descent(step_size, mass)[:2]
+
+
+def once(learning_rate=0.1):
+    return optax.sgd(learning_rate)
+
+
+made_already = once()

@@ -1,0 +1,63 @@
+"""Optimizers in NumPy as users write them, in the three forms that are known, and faulty ones."""
+
+import numpy as np
+
+
+class OfParameters:
+    """Made of its parameters."""
+
+    def __init__(self, params, lr=0.1, mu=0.9, nesterov=False):
+        self.params, self.lr, self.mu, self.nesterov = params, lr, mu, nesterov
+        self.velocities = [np.zeros_like(param) for param in params]
+
+    def step(self, grads):
+        for param, velocity, grad in zip(self.params, self.velocities, grads, strict=True):
+            if grad is not None:
+                velocity[...] = self.mu * velocity + grad
+                param[...] -= param.dtype.type(self.lr) * self.direction(velocity, grad)
+
+    def direction(self, velocity, grad):
+        return grad + self.mu * velocity if self.nesterov else velocity
+
+
+class NeverNesterov(OfParameters):
+    """Ignores the flag."""
+
+    def direction(self, velocity, grad):
+        return velocity
+
+
+class OfLists:
+    """Given lists at every step; it does not know missing gradients."""
+
+    def __init__(self, learning_rate=0.1):
+        self.learning_rate = learning_rate
+
+    def update(self, params, grads):
+        return [param - param.dtype.type(self.learning_rate) * grad for param, grad in zip(params, grads, strict=True)]
+
+
+class OfArrays:
+    """Given one array at every step, with the learning rate."""
+
+    def __init__(self, lr=0.1, rho=0.9, eps=1e-6):
+        self.rho, self.eps, self.square = rho, eps, 0.0
+
+    def update(self, weight, grad, lr):
+        self.square = self.rho * self.square + (1 - self.rho) * grad * grad
+        return weight - weight.dtype.type(lr) * grad / (np.sqrt(self.square) + self.eps)
+
+
+class ForgetsRate(OfArrays):
+    """Has no attribute for the learning rate, and takes none."""
+
+    def update(self, weight, grad):
+        return super().update(weight, grad, 0.1)
+
+
+class NoStep:
+    def __init__(self, lr=0.1):
+        pass
+
+
+instance = OfArrays()

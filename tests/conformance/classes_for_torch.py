@@ -1,0 +1,104 @@
+"""Optimizers in torch as users write them: an honest one with names of its own, and faulty ones."""
+
+import torch
+
+
+class HonestAdam(torch.optim.Optimizer):
+    """The documented rule, with its state under names of its own; `count` says where it counts."""
+
+    def __init__(self, params, learning_rate=1e-3, decays=(0.9, 0.999), tiny=1e-8):
+        super().__init__(params, {"lr": learning_rate, "decays": decays, "tiny": tiny})
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for param in group["params"]:
+                if param.grad is not None:
+                    state = self.state[param]
+                    if not state:
+                        state.update(m=torch.zeros_like(param), v=torch.zeros_like(param))
+                    self.update(param, state, group, self.count(state, group))
+
+    def count(self, state, group):
+        state["t"] = state.get("t", 0) + 1
+        return state["t"]
+
+    def update(self, param, state, group, t):
+        beta1, beta2 = group["decays"]
+        state["m"].mul_(beta1).add_(param.grad, alpha=1 - beta1)
+        state["v"].mul_(beta2).addcmul_(param.grad, param.grad, value=1 - beta2)
+        rate = group["lr"] * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
+        param.addcdiv_(state["m"], state["v"].sqrt().add_(group["tiny"]), value=-rate)
+
+
+class GroupCounted(HonestAdam):
+    """Counts steps in the group, also of parameters that have no gradient."""
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            group["t"] = group.get("t", 0) + 1
+        super().step()
+
+    def count(self, state, group):
+        return group["t"]
+
+
+class Squared(HonestAdam):
+    """Forgets to square the gradient of the second moment."""
+
+    def update(self, param, state, group, t):
+        beta1, beta2 = group["decays"]
+        state["m"].mul_(beta1).add_(param.grad, alpha=1 - beta1)
+        state["v"].mul_(beta2).add_(param.grad.abs(), alpha=1 - beta2)
+        rate = group["lr"] * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
+        param.addcdiv_(state["m"], state["v"].sqrt().add_(group["tiny"]), value=-rate)
+
+
+class SparseAlone(torch.optim.Optimizer):
+    """Plain descent that takes sparse gradients alone."""
+
+    def __init__(self, params, lr=1e-3):
+        super().__init__(params, {"lr": lr})
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for param in self.param_groups[0]["params"]:
+            if param.grad is not None:
+                if not param.grad.is_sparse:
+                    raise RuntimeError("no dense gradients, please")
+                param.add_(param.grad, alpha=-self.param_groups[0]["lr"])
+
+
+class NeedsClosure(SparseAlone):
+    def step(self, closure):
+        closure()
+
+
+class AsksForClosure(SparseAlone):
+    def step(self, closure=None):
+        assert closure is not None, "a closure is needed"
+
+
+class NoStep(torch.optim.Optimizer):
+    def __init__(self, params, lr=1e-3):
+        super().__init__(params, {"lr": lr})
+
+
+class NoRate(SparseAlone):
+    def __init__(self, params, lr=1e-3):
+        torch.optim.Optimizer.__init__(self, params, {"speed": lr})
+
+
+class NeedsMore(SparseAlone):
+    def __init__(self, params, total_steps, lr=1e-3):
+        super().__init__(params, lr)
+
+
+class Picky(HonestAdam):
+    """Refuses an epsilon of zero, and a decay, as constructors do."""
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8):
+        if eps == 0:
+            raise ValueError("Invalid epsilon value: 0")
+        super().__init__(params, lr, betas, eps)

@@ -1,0 +1,287 @@
+"""Targets made of one optimizer of a user: honest ones conform, faulty ones are named, the rest says what it lacks."""
+
+import importlib
+import subprocess
+import sys
+from importlib import util
+from pathlib import Path
+
+import pytest
+
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.targets import for_jax, for_numpy, for_optax, for_torch
+from optimetry.conformance.targets.own import MAKERS
+from optimetry.conformance.targets.own_loading import Own, load_own, parsed
+from optimetry.reference.errors import TargetError, UsageError
+
+pytestmark = pytest.mark.usefixtures("miniatures")
+
+FEW = Effort("few", 12, 2)
+
+DECAYS = {"decays": ("beta1", "beta2"), "tiny": "epsilon"}
+
+
+def needs(*modules):
+    return pytest.mark.skipif(not all(map(util.find_spec, modules)), reason=f"needs {', '.join(modules)}")
+
+
+def classes(framework):
+    return importlib.import_module(f"classes_for_{framework}")
+
+
+def judged(target, rule, dtype="float32"):
+    (verdict,) = judge(target.engines()[:1], rule, dtype, effort=FEW, seed=0, search=None)
+    return verdict
+
+
+def refusal(spec, rule, *given):
+    with pytest.raises(UsageError) as caught:
+        load_own(Own(spec, rule, given))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def computed(verdict):
+    return verdict.computes.rule if verdict.computes else None
+
+
+@needs("torch")
+def test_a_class_for_torch_is_judged_by_what_it_computes():
+    mine = classes("torch")
+    target = for_torch(mine.HonestAdam, adam=DECAYS)
+    assert target.name == "classes_for_torch.HonestAdam"
+    assert target.note == "adam: learning_rate = learning_rate, decays = (beta1, beta2), tiny = epsilon"
+    assert judged(target, "adam", "float64").verdict == "conforms"
+    assert judged(for_torch(mine.Squared, adam=DECAYS), "adam").verdict in ("diverges", "dialect")
+
+
+@needs("torch")
+def test_steps_that_a_group_counts_are_saved_with_it_and_named():
+    verdict = judged(for_torch(classes("torch").GroupCounted, adam=DECAYS), "adam")
+    assert (verdict.verdict, computed(verdict), verdict.law) == ("dialect", "step_count_global", None)
+
+
+@needs("torch")
+def test_a_group_that_does_not_restore_its_count_breaks_the_law_of_resuming():
+    target = for_torch(classes("torch").GroupCounted, adam=DECAYS)
+    offer = target.offers["adam"]
+
+    class Forgetful(type(offer)):
+        def start(self, *arguments):
+            run = super().start(*arguments)
+            run.load = lambda state, load=run.load: load({k: v for k, v in state.items() if k != "group t"})
+            return run
+
+    vars(target)["offers"] = {"adam": Forgetful(**vars(offer))}
+    assert "saved state" in judged(target, "adam").reason
+
+
+@needs("torch")
+def test_a_class_for_sparse_gradients_alone_gets_them():
+    assert judged(for_torch(classes("torch").SparseAlone, "sgd"), "sgd").verdict == "conforms"
+
+
+@needs("torch")
+def test_a_value_that_a_constructor_refuses_is_not_tried():
+    mine = classes("torch")
+    target = for_torch(mine.Picky, "adam")
+    assert target.unsupported("adam", {"beta1": 0.5, "beta2": 0.5, "epsilon": 0.0}, "float32") == (
+        "Picky refuses it: Invalid epsilon value: 0"
+    )
+    assert judged(target, "adam").verdict == "conforms"
+
+
+@needs("torch")
+def test_torchs_own_classes_need_no_mapping():
+    import torch
+
+    for cls, rule in ((torch.optim.NAdam, "torch.nadam"), (torch.optim.Muon, "torch.muon"), (torch.optim.SGD, "sgd")):
+        assert for_torch(cls, rule).engine_names[0] == "single"
+    assert for_torch(torch.optim.RMSprop, "rmsprop").note.startswith("rmsprop: lr = learning_rate, alpha = rho")
+    amsgrad = for_torch(torch.optim.Adam, "papers.amsgrad")
+    assert amsgrad.offers["papers.amsgrad"].constants == {"amsgrad": True}
+
+
+@needs("jax", "optax")
+def test_a_transformation_is_judged_by_what_it_computes():
+    mine = classes("jax")
+    assert judged(for_optax(mine.heavy_ball, "momentum"), "momentum").verdict == "conforms"
+    assert judged(for_optax(mine.averaging_ball, "momentum"), "momentum").verdict in ("dialect", "diverges")
+
+
+@needs("jax", "optax")
+def test_a_function_that_cannot_be_compiled_is_judged_eagerly_and_says_why():
+    target = for_optax(classes("jax").untraceable_sgd, "momentum")
+    assert [engine.engine for engine in target.engines()] == ["eager"]
+    assert "TracerBoolConversionError" in target.not_run()["jit"]
+
+
+@needs("jax")
+def test_a_triple_is_judged_by_what_it_computes():
+    mine = classes("jax")
+    assert judged(for_jax(mine.descent, momentum={}), "momentum").verdict == "conforms"
+    assert judged(for_jax(mine.damped, momentum={}), "momentum").verdict in ("dialect", "diverges")
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "untried"),
+    [("OfParameters", "momentum", []), ("OfLists", "sgd", ["missing gradients"]), ("OfArrays", "decayed_adagrad", [])],
+)
+def test_a_class_in_numpy_is_judged_in_each_form(name, rule, untried):
+    mapping = {"mu": "momentum"} if rule == "momentum" else {}
+    verdict = judged(for_numpy(getattr(classes("numpy"), name), **{rule: mapping}), rule)
+    assert (verdict.verdict, verdict.untried) == ("conforms", untried)
+
+
+def test_a_faulty_class_in_numpy_is_named():
+    verdict = judged(for_numpy(classes("numpy").NeverNesterov, momentum={"mu": "momentum"}), "momentum")
+    assert verdict.verdict != "conforms"
+    assert "use_nesterov" in verdict.reason
+
+
+@needs("keras")
+@pytest.mark.parametrize(("name", "status"), [("Honest", 0), ("Doubled", 1)])
+def test_a_class_for_keras_is_judged_on_its_backend(name, status, monkeypatch, optimetry):
+    monkeypatch.setenv("KERAS_BACKEND", "numpy")
+    asked = ("check", f"keras:classes_for_keras.{name}", "--as", "sgd", "--effort", "quick", "--dtype", "float32")
+    ended, out, _ = optimetry(*asked)
+    assert ended == status, out
+    assert "sgd: learning_rate = learning_rate" in out
+    if status:
+        assert f"optimetry diagnose keras:classes_for_keras.{name} --as sgd" in out
+
+
+def test_an_isolated_class_is_played_by_the_harness(optimetry, monkeypatch):
+    monkeypatch.chdir(Path(__file__).parent)
+    options = ("--as", "momentum", "--with", "mu=momentum", "--isolate", "--effort", "quick", "--dtype", "float32")
+    status, out, _ = optimetry("check", "numpy:classes_for_numpy.NeverNesterov", *options)
+    assert status == 1
+    assert "optimetry diagnose numpy:classes_for_numpy.NeverNesterov --as momentum --with mu=momentum" in out
+
+
+def test_diagnose_takes_a_class(optimetry):
+    options = ("--as", "momentum", "--with", "mu=momentum", "--dtype", "float32", "--search", "off")
+    status, out, _ = optimetry("diagnose", "numpy:classes_for_numpy.NeverNesterov", *options)
+    assert status == 1
+    assert "momentum: lr = learning_rate, mu = momentum, nesterov = use_nesterov" in out
+
+
+def test_a_hyperparameter_without_an_argument_is_held():
+    mine = classes("numpy")
+    held = for_numpy(mine.OfArrays, **{"torch.rmsprop": {"rho": "alpha", "eps": 1e-3}})
+    assert held.offers["torch.rmsprop"].pinned == {
+        "eps": 1e-3, "weight_decay": 0.0, "momentum": 0.0, "centered": False, "maximize": False,
+    }  # fmt: skip
+    assert held.offers["torch.rmsprop"].constants == {"eps": 1e-3}
+    fixed = for_numpy(mine.OfLists, momentum={"momentum": 0})
+    assert fixed.offers["momentum"].pinned == {"momentum": 0.0, "use_nesterov": False}
+
+
+@pytest.mark.parametrize(
+    ("spec", "rule", "given", "expected"),
+    [
+        ("numpy:classes_for_numpy.Nothing", "sgd", (), "classes_for_numpy has no attribute 'Nothing'"),
+        ("numpy:no_such_module.Nothing", "sgd", (), "no module 'no_such_module'"),
+        ("numpy:OfLists", "sgd", (), "must be numpy:module.Name"),
+        ("numpy:classes for.X", "sgd", (), "must be numpy:module.Name"),
+        ("nunpy:classes_for_numpy.OfLists", "sgd", (), "one of jax, keras, numpy, optax, torch; did you mean numpy?"),
+        ("numpy:classes_for_numpy.instance", "sgd", (), "a OfArrays, must be a class"),
+        ("numpy:classes_for_numpy.NoStep", "sgd", (), "NoStep has neither step nor update"),
+        ("numpy:classes_for_numpy.ForgetsRate", "decayed_adagrad", (), "no step can change it"),
+        ("numpy:classes_for_numpy.OfLists", "l2_decay", (), "l2_decay is a wrapper"),
+        ("numpy:classes_for_numpy.OfLists", "adan", (), "unknown optimizer 'adan'"),
+        ("numpy:classes_for_numpy.OfLists", "adam", (), "no argument for beta1, beta2, epsilon, only learning_rate"),
+        (
+            "numpy:classes_for_numpy.OfArrays",
+            "adam",
+            ("rho=beta2",),
+            "no argument for beta1, only lr, rho, eps: --with",
+        ),
+        (
+            "numpy:classes_for_numpy.OfArrays",
+            "decayed_adagrad",
+            ("decay=rho",),
+            "no argument 'decay', only lr, rho, eps",
+        ),
+        ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("decay=rho",), "; write rho=decay"),
+        ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("rho=dcay",), "unknown hyperparameter 'dcay'"),
+        ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("rho=1.5",), "decay = 1.5, must be in [0, 1)"),
+        (
+            "numpy:classes_for_numpy.OfArrays",
+            "decayed_adagrad",
+            ("rho",),
+            "--with rho: must be ARGUMENT=HYPERPARAMETER",
+        ),
+        ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("rho=a-b",), "'a-b' must be a hyperparameter"),
+        ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("rho=decay", "rho=0.5"), "rho is given twice"),
+    ],
+)
+def test_what_does_not_fit_is_said(spec, rule, given, expected):
+    assert expected in refusal(spec, rule, *given)
+
+
+@needs("torch")
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (
+            "NeedsClosure",
+            "NeedsClosure.step needs closure: it evaluates the loss itself, and optimetry gives gradients",
+        ),
+        ("AsksForClosure", "as sgd: its first step raised AssertionError: a closure is needed"),
+        ("NoStep", "NoStep has no step of its own, must be a subclass of torch.optim.Optimizer"),
+        ("NoRate", "NoRate keeps no 'lr' in param_groups, so no step can change it"),
+        ("NeedsMore", "nothing is known for its argument total_steps, which has no default: --with total_steps="),
+    ],
+)
+def test_what_torch_classes_cannot_do_is_said(name, expected):
+    assert expected in refusal(f"torch:classes_for_torch.{name}", "sgd")
+
+
+@needs("jax", "optax")
+@pytest.mark.parametrize(
+    ("spec", "rule", "expected"),
+    [
+        ("optax:classes_for_jax.made_already", "sgd", "a transformation that is made already, must be a function"),
+        ("optax:classes_for_jax.scale", "adam", "no argument for the learning rate, only b1, b2, eps: --with"),
+        ("optax:classes_for_jax.descent", "momentum", "it made a tuple, must be a gradient transformation"),
+        ("jax:classes_for_jax.pair", "momentum", "must be the three functions init, update, get_params"),
+    ],
+)
+def test_what_functions_do_not_make_is_said(spec, rule, expected):
+    assert expected in refusal(spec, rule)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("check", "numpy:classes_for_numpy.Nothing", "--as", "sgd"), "has no attribute 'Nothing'"),
+        (("check", "numpy:no_such_module.Nothing", "--as", "sgd", "--isolate"), "no module 'no_such_module'"),
+        (("check", "numpy:classes_for_numpy.OfLists", "--as", "sdg"), "did you mean sgd?"),
+        (("check", "numpy:classes_for_numpy.OfLists", "--with", "a=b"), "--with a=b: needs --as"),
+        (("check", "numpy:x.Y", "--as", "sgd", "--with", "a"), "--with a: must be ARGUMENT=HYPERPARAMETER"),
+        (("check", "numpy:x.Y", "--as", "sgd", "--optimizer", "adam"), "--optimizer adam: must be left out"),
+        (("check", "--as", "sgd", "--", "true"), "--as sgd: is for TARGET"),
+        (("check", "numpy:mine.MyAdam"), "one optimizer of yours needs --as, the rule that it stands for"),
+        (("diagnose", "numpy"), "no --optimizer"),
+    ],
+)
+def test_the_command_says_in_one_line_what_is_wrong(arguments, expected, refused):
+    assert expected in refused(*arguments)
+
+
+def test_what_arguments_are_given_is_parsed():
+    given = parsed(["betas=beta1,beta2", "eps=epsilon", "decay=1e-3", "flag=True", "pair=0.9,0.99", "none=None"])
+    assert given == {
+        "betas": ("beta1", "beta2"), "eps": "epsilon", "decay": 1e-3, "flag": True, "pair": (0.9, 0.99), "none": None,
+    }  # fmt: skip
+
+
+def test_what_makes_targets_imports_no_framework():
+    code = "import sys, optimetry.conformance.targets; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "numpy" in loaded
+    assert not (set(MAKERS) - {"numpy"}) & set(loaded)
+    with pytest.raises(TargetError, match="no rule that it stands for"):
+        for_numpy(classes("numpy").OfLists)
