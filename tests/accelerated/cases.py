@@ -58,10 +58,19 @@ def variants_in(dtypes: Iterable[str], other: str, holds: Callable[[Kernel], boo
     ]
 
 
-def variants_where(holds: Callable[[Kernel], bool]) -> list[Any]:
+def variants_where(holds: Callable[[Kernel], bool] = lambda kernel: True) -> list[Any]:
     """The variants whose kernel is such, as parameters of a test."""
     chosen = zip(VARIANTS, IDS, strict=True)
     return [pytest.param(name, hyper, id=id_) for (name, hyper), id_ in chosen if holds(kernel(name, hyper))]
+
+
+def programs_where(holds: Callable[[Kernel], bool] = lambda kernel: True) -> list[Any]:
+    """The same, without those whose programs for CUDA are an earlier one's: books share formulas."""
+    by_texts: dict[tuple[str, ...], Any] = {}
+    for variant in variants_where(holds):
+        passes = kernel(*variant.values).passes
+        by_texts.setdefault(tuple(one.cuda + (one.rate.cuda if one.rate else "") for one in passes), variant)
+    return list(by_texts.values())
 
 
 def kernel(name: str, hyper: dict[str, Any]) -> Kernel:
