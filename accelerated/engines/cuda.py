@@ -65,8 +65,7 @@ class CudaExecutable:
         units = [self._table(name, getattr(plan.units, name)) for name in ("item", "start", "count")]
         launches: list[tuple[Launch, int, list[Array | int]]] = []
         for j, pass_ in enumerate(passes):
-            measured = passes[j - 1].sums + (pass_.number is not None) if j else 0
-            values, row = self._scalars(pass_, plan, lr, measured)
+            values, row = self._scalars(pass_, plan, lr, self.kernel.measured[j])
             scalars = self._new(values)
             if pass_.rate is not None:
                 ends = np.arange(2) * len(item) if pass_.rate.joint else np.searchsorted(item, np.arange(items + 1))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -56,10 +55,9 @@ class NumbaExecutable:
 
     def __init__(self, kernel: Kernel, dtypes: DtypePair, threads: int, *, master: bool) -> None:
         self.kernel, self.threads, self.master = kernel, threads, master
-        measured = [0] + [one.sums + (two.number is not None) for one, two in pairwise(kernel.passes)]
         self._loops = [
             compiled(pass_, len(pass_.scalars(1.0, 1, *[1.0] * values)), dtypes, master)
-            for pass_, values in zip(kernel.passes, measured, strict=True)
+            for pass_, values in zip(kernel.passes, kernel.measured, strict=True)
         ]
 
     def ready(self, plan: Plan, lr: float) -> Callable[[], None]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,11 @@ class Kernel:
     def slots(self) -> frozenset[str]:
         """The slots that it reads, which alone need memory."""
         return frozenset(name for one in self.passes for name in one.reads) - {PARAM, GRAD} | self.numbers
+
+    @property
+    def measured(self) -> tuple[int, ...]:
+        """How many values the scalars of each pass are given beside the learning rate and the update."""
+        return (0, *(before.sums + (one.number is not None) for before, one in pairwise(self.passes)))
 
     @property
     def numbers(self) -> frozenset[str]:
