@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,7 @@ class Arena:
     Args:
         initial_state: returns the initial value of each slot for an array like a parameter.
         ring: the slot that holds several arrays for each parameter, see `Kernel`.
+        numbers: the slots of one number for each parameter.
         dtypes: the dtypes of the parameters.
         parameters: contiguous and writeable; updated in place.
         master: whether to keep copies of the parameters in the compute dtype, which are then the real ones.
@@ -76,6 +77,7 @@ class Arena:
         sizes: their numbers of elements, int64.
         updates: how often each has been updated, int64.
         slots: the state by slot.
+        numbers: that of one number for each parameter, as arrays of these.
         master: the master copies; None without.
     """
 
@@ -83,6 +85,7 @@ class Arena:
         self,
         initial_state: InitialState,
         ring: str | None,
+        numbers: Collection[str],
         dtypes: DtypePair,
         parameters: Sequence[Array],
         master: bool,
@@ -95,7 +98,12 @@ class Arena:
         self.updates = np.zeros(len(parameters), np.int64)
         self.ring = ring
         self.slots: dict[str, Column] = {}
+        self.numbers: dict[str, Array] = {}
         for slot, initial in initial_state(np.zeros(1, dtypes.compute)).items():
+            if slot in numbers:
+                self.numbers[slot] = device.zeros(len(parameters), dtypes.compute)
+                device.assign(self.numbers[slot], np.broadcast_to(initial, len(parameters)))
+                continue
             self.slots[slot] = Column(self.flat, dtypes.compute, device, initial.size, initial.ndim > 1)
             if initial.any():
                 block = self.slots[slot].block
@@ -142,6 +150,8 @@ class Arena:
 
     def view(self, slot: str, tensor: int) -> Array:
         """Return a slot of one parameter in its documented shape, a view."""
+        if slot in self.numbers:
+            return self.numbers[slot][tensor : tensor + 1].reshape(())
         column, shape = self.slots[slot], self.shapes[tensor]
         first, size = int(column.first[tensor]), int(self.sizes[tensor]) * column.copies
         return column.block[first : first + size].reshape((column.copies, *shape) if column.shaped else shape)

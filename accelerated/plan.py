@@ -11,6 +11,7 @@ import numpy as np
 from optimetry.accelerated.arena import Arena
 from optimetry.accelerated.devices.interface import address_of
 from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.kernels.kernel import Pass
 from optimetry.accelerated.rows import Rows
 
 UNIT = 8192
@@ -95,6 +96,15 @@ class Plan:
     def updates(self) -> Array:
         """Return for each item which update of its parameter this is, 1 for the first."""
         return self.arena.updates[self.tensor] + 1
+
+    def measured(self, pass_: Pass, norms: list[Array]) -> list[Array]:
+        """Return what the scalars of a pass need: the norms and, renewed, the number of each tensor, if it has one."""
+        if pass_.number is None:
+            return norms
+        numbers = self.arena.numbers[pass_.number.slot]
+        with np.errstate(all="ignore"):
+            numbers[self.tensor] = pass_.number.after(self.updates(), *norms, numbers[self.tensor].astype(np.float64))
+        return [*norms, numbers[self.tensor].astype(np.float64)]
 
     def finish(self) -> None:
         """Count this update for every parameter that has a gradient, even an empty sparse one."""

@@ -85,8 +85,9 @@ def hyper_of(rule: str) -> dict[str, Any]:
 
 
 def keeps_nothing(parameter: Hyperparameter) -> bool:
-    """Whether the default of a share that is kept is 0."""
-    return parameter.default == 0 and parameter.domain is not None and parameter.domain.ends == (0.0, 1.0)
+    """Whether the default of the share of an average that is kept, which is below 1, is 0."""
+    domain = parameter.domain
+    return parameter.default == 0 and domain is not None and domain.ends == (0.0, 1.0) and 1.0 not in domain
 
 
 def optimizer_of(rule: str, engine: str, parameters: Sequence[Array], **options: Any) -> Accelerated:

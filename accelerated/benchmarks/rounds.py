@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-Step = Callable[[], object]
+from optimetry.conformance.targets.peers import Step
 
 PAUSE = 0.02
 """Seconds before each sample: threads of the last contender that still spin go to sleep, and time slices begin anew."""

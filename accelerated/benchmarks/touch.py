@@ -40,7 +40,7 @@ def _function(pass_: Pass) -> Callable[..., Any]:
         results = [" + ".join(pass_.reads)]
     elif GRAD not in pass_.reads:
         results = [" + ".join(pass_.reads) if name == PARAM else name for name in pass_.writes]
-    sums = [PARAM, GRAD][: pass_.sums]
+    sums = pass_.reads[: pass_.sums]
     return _function_of(pass_.reads, (*sums, *results))
 
 

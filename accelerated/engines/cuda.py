@@ -65,13 +65,17 @@ class CudaExecutable:
         units = [self._table(name, getattr(plan.units, name)) for name in ("item", "start", "count")]
         launches: list[tuple[Launch, int, list[Array | int]]] = []
         for j, pass_ in enumerate(passes):
-            values, row = self._scalars(pass_, plan, lr, passes[j - 1].sums if j else 0)
+            values, row = self._scalars(pass_, plan, lr, self.kernel.measured[j])
             scalars = self._new(values)
             if pass_.rate is not None:
                 ends = np.arange(2) * len(item) if pass_.rate.joint else np.searchsorted(item, np.arange(items + 1))
                 numbers = self._new(np.array([lr, *pass_.rate.numbers.values()]))
                 first = self._table(f"first {j}", ends)
-                launches.append((self._norms[j], len(ends) - 1, [first, sums[j - 1], numbers, scalars]))
+                held: list[Array | int] = []
+                if pass_.number is not None:
+                    held = [plan.arena.numbers[pass_.number.slot], self._table("tensor", plan.tensor)]
+                    held += [self._table("update", plan.updates())]
+                launches.append((self._norms[j], len(ends) - 1, [first, sums[j - 1], numbers, scalars, *held]))
             addresses = np.stack([plan.addresses(name) for name in pass_.arrays(master=self.master)])
             table = self._table(f"addresses {j}", addresses)
             rest = [*units, self._table(f"row {j}", row), scalars, sums[j]]
@@ -94,12 +98,12 @@ class CudaExecutable:
             self._kept[key] = array, self._new(array)
         return self._kept[key][1]
 
-    def _scalars(self, pass_: Pass, plan: Plan, lr: float, norms: int) -> tuple[Array, Array]:
+    def _scalars(self, pass_: Pass, plan: Plan, lr: float, measured: int) -> tuple[Array, Array]:
         """Return the scalars of a pass and the row of each item; a first one that needs norms may be anything."""
-        if not norms:
+        if not measured:
             return scalar_rows(pass_.scalars, lr, plan.updates(), self.dtypes.compute)
         items = np.arange(len(plan.count))
         row = np.zeros_like(items) if pass_.rate is not None and pass_.rate.joint else items
         with np.errstate(all="ignore"):
-            values = pass_.scalars(lr, plan.updates(), *(np.ones(len(items)) for _ in range(norms)))
+            values = pass_.scalars(lr, plan.updates(), *(np.ones(len(items)) for _ in range(measured)))
         return per_item(values, len(items), self.dtypes.compute), row

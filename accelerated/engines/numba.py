@@ -55,10 +55,9 @@ class NumbaExecutable:
 
     def __init__(self, kernel: Kernel, dtypes: DtypePair, threads: int, *, master: bool) -> None:
         self.kernel, self.threads, self.master = kernel, threads, master
-        norms = [1.0] * kernel.passes[0].sums
         self._loops = [
-            compiled(pass_, len(pass_.scalars(1.0, 1, *(norms if number else ()))), dtypes, master)
-            for number, pass_ in enumerate(kernel.passes)
+            compiled(pass_, len(pass_.scalars(1.0, 1, *[1.0] * values)), dtypes, master)
+            for pass_, values in zip(kernel.passes, kernel.measured, strict=True)
         ]
 
     def ready(self, plan: Plan, lr: float) -> Callable[[], None]:
@@ -108,7 +107,7 @@ class PreparedPass:
         if norms:
             self.units[3] = self.units[0]
             with np.errstate(all="ignore"):
-                values = self.pass_.scalars(lr, self.plan.updates(), *norms)
+                values = self.pass_.scalars(lr, self.plan.updates(), *self.plan.measured(self.pass_, norms))
             return per_item(values, len(self.plan.count), DOUBLE)
         if self.plan.update is not None:
             return np.array([self.pass_.scalars(lr, self.plan.update)], DOUBLE)

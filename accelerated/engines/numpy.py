@@ -51,7 +51,8 @@ class NumpyExecutable:
             for pass_ in self.kernel.passes:
                 if norms:
                     row = np.arange(len(plan.count))
-                    scalars = per_item(pass_.scalars(lr, plan.updates(), *norms), len(plan.count), self.dtypes.compute)
+                    values = pass_.scalars(lr, plan.updates(), *plan.measured(pass_, norms))
+                    scalars = per_item(values, len(plan.count), self.dtypes.compute)
                 else:
                     scalars, row = scalar_rows(pass_.scalars, lr, plan.updates(), self.dtypes.compute)
                 squares = np.zeros((len(plan.count), pass_.sums))

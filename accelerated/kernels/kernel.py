@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,21 @@ class Rate:
 
 
 @dataclass(frozen=True)
+class Number:
+    """A slot of one number for each tensor, renewed before a pass from the norms of the one before.
+
+    Attributes:
+        slot: its name.
+        after: ``after(t, *norms, before)`` is its new value, given arrays of one for each tensor, in double precision.
+        cuda: the same as an expression in CUDA C++ of ``t``, the norms, ``before`` and the ``numbers`` of the rate.
+    """
+
+    slot: str
+    after: Callable[..., Real]
+    cuda: str
+
+
+@dataclass(frozen=True)
 class Pass:
     """One pass over memory.
 
@@ -49,11 +65,13 @@ class Pass:
         reads: the arrays it is given, `PARAM`, `GRAD` or slots.
         writes: the arrays its last results go to.
         scalars: ``scalars(lr, t)`` are its other arguments, as doubles, for learning rate ``lr`` and update number
-            ``t``. After a pass with ``sums`` it is ``scalars(lr, t, *norms)``, with one norm for each tensor.
+            ``t``. After a pass with ``sums`` it is ``scalars(lr, t, *norms)``, with one norm for each tensor, and where
+            there is a ``number`` ``scalars(lr, t, *norms, after)``.
         cuda: ``function`` in CUDA C++: statements that assign the new elements to the variables of the old ones, and
             the values to take norms of to ``measured0``, ``measured1``, .... All are of type ``real``.
         sums: how many results precede those of ``writes``; the root of the sum of squares of each is a norm.
         rate: the first of ``scalars`` in CUDA C++, where they need norms.
+        number: a slot that is renewed before it.
     """
 
     function: Callable[..., Any]
@@ -63,6 +81,7 @@ class Pass:
     cuda: str
     sums: int = 0
     rate: Rate | None = None
+    number: Number | None = None
 
     def arrays(self, *, master: bool) -> tuple[str, ...]:
         """Return the arrays of this pass in the order of the rows of its table of addresses."""
@@ -94,7 +113,17 @@ class Kernel:
     @property
     def slots(self) -> frozenset[str]:
         """The slots that it reads, which alone need memory."""
-        return frozenset(name for one in self.passes for name in one.reads) - {PARAM, GRAD}
+        return frozenset(name for one in self.passes for name in one.reads) - {PARAM, GRAD} | self.numbers
+
+    @property
+    def measured(self) -> tuple[int, ...]:
+        """How many values the scalars of each pass are given beside the learning rate and the update."""
+        return (0, *(before.sums + (one.number is not None) for before, one in pairwise(self.passes)))
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """Those of its slots that are one number for each tensor."""
+        return frozenset(one.number.slot for one in self.passes if one.number)
 
 
 def elementwise(

@@ -117,7 +117,7 @@ extern "C" __global__ void one_pass(
 
 NORMS = """
 extern "C" __global__ void norms(
-    const i64* first, const double* partial, const double* numbers, real* scalars
+    const i64* first, const double* partial, const double* numbers, real* scalars{held}
 ) {{
     const i64 k = blockIdx.x;
 {totals}
@@ -127,6 +127,7 @@ extern "C" __global__ void norms(
 {sums}
     if (threadIdx.x == 0) {{
 {names}
+{number}
         scalars[k * {width}] = (real)({rate});
     }}
 }}
@@ -200,9 +201,21 @@ def norms_text(measured: Pass, pass_: Pass, dtypes: DtypePair, threads: int) -> 
         names=_lines(
             2,
             (
-                *(f"const double {norm} = sqrt(total{j});" for j, norm in enumerate(norms)),
+                *(f"const double {norm} = sqrt(total{j});" for j, norm in enumerate(norms[: measured.sums])),
                 *(f"const double {number} = numbers[{j}];" for j, number in enumerate(("lr", *pass_.rate.numbers))),
             ),
+        ),
+        held=", real* held, const i64* tensor, const i64* update" if pass_.number else "",
+        number=_lines(
+            2,
+            (
+                "const i64 t = update[k];",
+                "const double before = held[tensor[k]];",
+                f"held[tensor[k]] = (real)({pass_.number.cuda});",
+                f"const double {norms[-1]} = held[tensor[k]];",
+            )
+            if pass_.number
+            else (),
         ),
         width=width,
         rate=pass_.rate.cuda,

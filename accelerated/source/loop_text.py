@@ -5,11 +5,11 @@ is text. For Adam in float32 it reads, in short::
 
     for unit in whatever no thread has taken yet, a few at a time:
         k, start, n, r = units[0, unit], units[1, unit], ...
-        param = array_at(table[0, k], start, n, compute)
+        param_array = array_at(table[0, k], start, n, compute)
         ...
         lr_t, beta1, ... = scalars[r, 0], scalars[r, 1], ...
         for i in range(n):
-            param[i], moment1[i], moment2[i] = function(param[i], grad[i], moment1[i], moment2[i], lr_t, beta1, ...)
+            param_array[i], ... = function(param_array[i], grad_array[i], moment1_array[i], ..., lr_t, beta1, ...)
     wait a moment for units that other threads have taken
 
 Waking a thread that sleeps takes longer than what is left at the end, so a thread without work keeps checking for a
@@ -47,16 +47,17 @@ def _select(condition: Any, chosen: Any, otherwise: Any) -> Any:
 def text_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
     """Write the source text of the loop."""
     names, held = pass_.arrays(master=master), pass_.held(dtypes, master=master)
-    given = [f"widen({name}[i])" if name in held else f"{name}[i]" for name in pass_.reads]
+    element = {name: f"{name}_array[i]" for name in names}  # a slot may have the name of a number in the loop
+    given = [f"widen({element[name]})" if name in held else element[name] for name in pass_.reads]
     dtype = {name: "held" if name in held else "compute" for name in names}
     constants = [f"c{j}" for j in range(scalars)]
     sums = [f"sum{j}" for j in range(pass_.sums)]
     results = [f"new_{name}" for name in (*sums, *pass_.writes)]
-    stores = [f"{name}[i] = {f'narrow(new_{name})' if name in held else f'new_{name}'}" for name in pass_.writes]
-    stores += [f"{OUT}[i] = narrow(new_{PARAM})"] if OUT in names else []
+    stores = [f"{element[name]} = {f'narrow(new_{name})' if name in held else f'new_{name}'}" for name in pass_.writes]
+    stores += [f"{element[OUT]} = narrow(new_{PARAM})"] if OUT in names else []
     outer = [
         "k, start, n, r = units[0, unit], units[1, unit], units[2, unit], units[3, unit]",
-        *(f"{name} = array_at(table[{j}, k], start, n, {dtype[name]})" for j, name in enumerate(names)),
+        *(f"{name}_array = array_at(table[{j}, k], start, n, {dtype[name]})" for j, name in enumerate(names)),
         *(f"{constant} = compute(scalars[r, {j}])" for j, constant in enumerate(constants)),
         *(f"{total} = 0.0" for total in sums),
         "for i in range(n):",

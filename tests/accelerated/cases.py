@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,11 @@ Variant = tuple[str, dict[str, Any]]
 def variants(rule: type[Rule]) -> list[Variant]:
     """A rule with hyperparameters by which implementations differ, and again for each other kernel that it has."""
     declared = rule.hyperparameters()
-    hyper = {
-        one.name: next((value for value in reversed(one.corners) if value and value != one.default), one.default)
-        for one in declared
-        if one.kind is not bool
-    }
+    hyper: dict[str, Any] = {}
+    for one in declared:  # of two decays, no two are equal, or to exchange them would change nothing
+        if one.kind is not bool:
+            unused = [value for value in reversed(one.corners) if value and value not in (one.default, *hyper.values())]
+            hyper[one.name] = next(iter(unused), one.corners[0] if one.default is None else one.default)
     changes = [{one.name: value} for one in declared for value in one.corners]
     others = [hyper | one | other for one in changes for other in ({}, *changes)]
     by_kernel: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -45,18 +45,32 @@ VARIANTS = [variant for rule in offered().values() for variant in variants(rule)
 IDS = [f"{name}-{'-'.join(map(str, hyper.values()))}" for name, hyper in VARIANTS]
 
 
-IN_DTYPES = [
-    pytest.param(name, hyper, dtype, id=f"{id_}-{dtype}")
-    for (name, hyper), id_ in zip(VARIANTS, IDS, strict=True)
-    for dtype in (DTYPES if rule_named(name).book == "fluid" else ["bfloat16"])
-]
-"""Variants with dtypes, for what is around a body: that is the same for all, and of other books one dtype is enough."""
+def variants_in(dtypes: Iterable[str], other: str, holds: Callable[[Kernel], bool] = lambda kernel: True) -> list[Any]:
+    """The variants whose kernel is such, with dtypes, as parameters of a test.
+
+    What is around a body is the same for all; so those of other books than fluid are tried in one other dtype.
+    """
+    return [
+        pytest.param(name, hyper, dtype, id=f"{id_}-{dtype}")
+        for (name, hyper), id_ in zip(VARIANTS, IDS, strict=True)
+        if holds(kernel(name, hyper))
+        for dtype in (dtypes if rule_named(name).book == "fluid" else [other])
+    ]
 
 
-def variants_where(holds: Callable[[Kernel], bool]) -> list[Any]:
+def variants_where(holds: Callable[[Kernel], bool] = lambda kernel: True) -> list[Any]:
     """The variants whose kernel is such, as parameters of a test."""
     chosen = zip(VARIANTS, IDS, strict=True)
     return [pytest.param(name, hyper, id=id_) for (name, hyper), id_ in chosen if holds(kernel(name, hyper))]
+
+
+def programs_where(holds: Callable[[Kernel], bool] = lambda kernel: True) -> list[Any]:
+    """The same, without those whose programs for CUDA are an earlier one's: books share formulas."""
+    by_texts: dict[tuple[str, ...], Any] = {}
+    for variant in variants_where(holds):
+        passes = kernel(*variant.values).passes
+        by_texts.setdefault(tuple(one.cuda + (one.rate.cuda if one.rate else "") for one in passes), variant)
+    return list(by_texts.values())
 
 
 def kernel(name: str, hyper: dict[str, Any]) -> Kernel:

@@ -117,5 +117,6 @@ def test_rounds_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_a_default_leaves_out_is_timed_and_the_page_says_so() -> None:
     assert hyper_of("rmsprop") == hyper_of("momentum") == {"momentum": 0.9}
+    assert hyper_of("torch.sgd") == {"momentum": 0.9}  # without its dampening, which leaves no state out
     assert hyper_of("adam") == hyper_of("ftrl") == {}
     assert timed_with(["adam", "rmsprop"]) == "Rules have the documented defaults; rmsprop with momentum = 0.9."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,33 +10,43 @@ import pytest
 from numba import njit
 
 from optimetry.accelerated.dtypes import DTYPES
-from optimetry.accelerated.source.conversions import CONVERSIONS
+from optimetry.accelerated.source.conversions import BIT_CONVERSIONS, INSTRUCTIONS
 
 HALVES = {name: dtypes.dtype for name, dtypes in DTYPES.items() if dtypes.narrow}
 
+CONVERSIONS = [
+    pytest.param(name, pair, id=f"{name}-{how}")
+    for how, pairs in (("bits", BIT_CONVERSIONS), ("instructions", INSTRUCTIONS))
+    for name, pair in pairs.items()
+]
 
-def swept(convert: Any, given: Any, result: Any) -> Any:
+
+def sweep_of(convert: Any) -> Any:
     @njit(error_model="numpy")
     def sweep(given: Any, result: Any) -> None:
         for i in range(given.size):
             result[i] = convert(given[i])
 
-    sweep(given, result)
+    return sweep
+
+
+def swept(convert: Any, given: Any, result: Any) -> Any:
+    sweep_of(convert)(given, result)
     return result
 
 
-@pytest.mark.parametrize("name", HALVES)
-def test_widening_is_exact(name: str) -> None:
+@pytest.mark.parametrize(("name", "conversions"), CONVERSIONS)
+def test_widening_is_exact(name: str, conversions: Any) -> None:
     halves = np.arange(1 << 16, dtype=np.uint16)
-    got = swept(CONVERSIONS[name][0], halves, np.empty(halves.size, np.float32))
+    got = swept(conversions[0], halves, np.empty(halves.size, np.float32))
     must = halves.view(HALVES[name]).astype(np.float32)
     number = ~np.isnan(must)
     assert (np.isnan(got) == ~number).all()
     assert got[number].tobytes() == must[number].tobytes()
 
 
-@pytest.mark.parametrize("name", HALVES)
-def test_narrowing_rounds_to_nearest_even(name: str) -> None:
+@pytest.mark.parametrize(("name", "conversions"), CONVERSIONS)
+def test_narrowing_rounds_to_nearest_even(name: str, conversions: Any) -> None:
     halves = np.arange(1 << 16, dtype=np.uint16).view(HALVES[name]).astype(np.float32)
     halves = np.sort(halves[np.isfinite(halves)])
     with np.errstate(all="ignore"):
@@ -45,7 +56,24 @@ def test_narrowing_rounds_to_nearest_even(name: str) -> None:
         random = np.random.default_rng(0).integers(0, 1 << 32, 1 << 18, dtype=np.uint32).view(np.float32)
         given = np.concatenate([*hard, overflow, -overflow, random])
         must = given.astype(HALVES[name])
-    got = swept(CONVERSIONS[name][1], given, np.empty(given.size, np.uint16)).view(HALVES[name])
+    got = swept(conversions[1], given, np.empty(given.size, np.uint16)).view(HALVES[name])
     number = ~np.isnan(given)
     assert (np.isnan(got) == ~number).all()
     assert got[number].tobytes() == must[number].tobytes()
+
+
+def test_every_narrow_dtype_is_converted_as_bits() -> None:
+    assert set(BIT_CONVERSIONS) == set(HALVES)
+
+
+@pytest.mark.parametrize(("name", "conversions"), CONVERSIONS)
+@pytest.mark.parametrize("direction", ["widen", "narrow"])
+def test_a_loop_is_vectorised_in_lanes_of_32_bits(name: str, conversions: Any, direction: str) -> None:
+    """A sum of two ``uint32`` that is not made one again has 64 bits, and a vector holds half as many."""
+    halves, numbers = np.zeros(64, np.uint16), np.zeros(64, np.float32)
+    given, result = (halves, numbers) if direction == "widen" else (numbers, halves)
+    sweep = sweep_of(conversions[direction == "narrow"])
+    sweep(given, result)
+    (llvm,) = sweep.inspect_llvm().values()
+    assert re.search(r" = (shl|fpext|lshr|fptrunc) .*<\d+ x (i32|half|float)>", llvm)
+    assert not re.search(r"<\d+ x i64>", llvm)

@@ -10,7 +10,6 @@ import pytest
 
 from optimetry.accelerated import clips
 from optimetry.accelerated.dtypes import DTYPES
-from optimetry.accelerated.kernels import offered
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.source import cuda_text
 from optimetry.conformance.cases.effort import Effort
@@ -21,10 +20,9 @@ from optimetry.conformance.targets.accelerated.target import FMAD, MASTER, Accel
 from optimetry.reference.rules import RULES
 from tests.accelerated.cases import (
     EACH_KIND,
-    IDS,
-    VARIANTS,
     arrays,
     has_norms,
+    programs_where,
     run,
     state_bits,
     variants_where,
@@ -42,8 +40,13 @@ def cuda(*ends: str) -> list[AcceleratedTarget]:
 @pytest.mark.filterwarnings("ignore")  # as in the workers of `optimetry check`: cases overflow on purpose
 @pytest.mark.parametrize(
     ("rule", "dtype"),
-    # The bodies of other books are around the same loops: there one dtype shows what engines that agree cannot.
-    [(rule, dtype) for rule in offered() for dtype in (DTYPES if rule in RULES else ["float32"])],
+    # The bodies of other books are around the same loops: there one dtype shows what engines that agree cannot, and
+    # one rule of those that share a body.
+    [
+        (rule, dtype)
+        for rule in dict.fromkeys(variant.values[0] for variant in programs_where())
+        for dtype in (DTYPES if rule in RULES else ["float32"])
+    ],
 )
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
     masters = ("", MASTER) if DTYPES[dtype].narrow else ("",)
@@ -74,6 +77,14 @@ def test_more_blocks_than_one_and_many_tensors_are_judged(name: str) -> None:
         ("lars_momentum", "measured1 = g", "measured1 = w"),
         ("lamb", "+ decay * w);", ");"),
         ("ftrl", "s = n;", ""),
+        ("papers.adabelief", "g - m", "g"),
+        ("papers.adan", "p = g;", ""),
+        ("papers.adamax", "(u > 0 ? m / u : (real)0)", "(m / u)"),
+        ("papers.lamb", "factor * m / (sqrt(v)", "m / (sqrt(v)"),
+        ("papers.lion", "rest2 * g", "rest1 * g"),
+        ("papers.novograd", "held[tensor[k]] = ", "t > 1 ? before : "),
+        ("papers.radam", "(root > 0 ? lr_t * m / root : (real)0)", "lr_t * m / root"),
+        ("papers.yogi", "above < 0 ? (real)-1", "above < 0 ? (real)1"),
         ("torch.adamw", "keep * w", "w"),
         ("torch.adam", "u > v ||", "u < v ||"),
         ("torch.asgd", "eta = after;", ""),
@@ -114,7 +125,7 @@ def stepped_on_special_values(name: str, hyper: dict[str, Any], engine: str) -> 
     return [parameters, *(state[slot][0] for slot in optimizer.slots)]
 
 
-@pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
+@pytest.mark.parametrize(("name", "hyper"), programs_where())
 def test_nan_infinity_and_subnormals(name: str, hyper: dict[str, Any]) -> None:
     for ours, must in zip(
         *(stepped_on_special_values(name, hyper, engine) for engine in ("cuda", "numpy")), strict=True
@@ -144,12 +155,13 @@ def test_every_barrier_of_a_sum_is_needed(
 
 def test_the_threads_of_a_real_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of doubles in another order round to the same float32, here."""
-    few = [state_bits(run(name, hyper, "float32", "cuda")) for name, hyper in VARIANTS]
+    variants = [variant.values for variant in programs_where()]
+    few = [state_bits(run(name, hyper, "float32", "cuda")) for name, hyper in variants]
     monkeypatch.setattr("optimetry.accelerated.inplace.device_of", lambda engine, parameters: Emulated(256))
-    assert [state_bits(run(name, hyper, "float32", "cuda")) for name, hyper in VARIANTS] == few
+    assert [state_bits(run(name, hyper, "float32", "cuda")) for name, hyper in variants] == few
 
 
-@pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
+@pytest.mark.parametrize(("name", "hyper"), programs_where())
 def test_the_same_arrays_give_the_same_bits(name: str, hyper: dict[str, Any]) -> None:
     assert state_bits(run(name, hyper, "float64", "cuda")) == state_bits(run(name, hyper, "float64", "cuda"))
 

@@ -19,9 +19,9 @@ from optimetry.accelerated.selection.selector import Keys
 from optimetry.accelerated.source.cuda_text import norms_text, pass_text
 from optimetry.reference.errors import EngineUnavailableError
 from tests.accelerated import wrapped
-from tests.accelerated.cases import IDS, VARIANTS, has_power, kernel, variants_where
+from tests.accelerated.cases import has_power, kernel, programs_where
 
-WRAPPERS: list[tuple[str, dict[str, Any]]] = [(name, {}) for name in wrapped.WRAPPED]
+WRAPPERS = [pytest.param(name, {}, id=name) for name in wrapped.WRAPPED]
 
 ARCHITECTURES = ("80", "90", "100")
 
@@ -42,7 +42,7 @@ def available() -> str | None:
 pytestmark = pytest.mark.skipif(available() is not None, reason=str(available()))
 
 ALLOWED = re.compile(
-    r"(add|sub|mul|div|sqrt)\.rn\.f(32|64)"  # one operation of IEEE 754, rounded to nearest
+    r"(add|sub|mul|div|rcp|sqrt)\.rn\.f(32|64)"  # one operation of IEEE 754, rounded to nearest
     r"|cvt\.f32\.f16|cvt\.f64\.f32|cvt\.rn\.f16\.f32|cvt\.rn\.f32\.f64"  # exact, or rounded to nearest
     r"|(abs|neg|mov|selp)\.f(32|64)|setp\.\w+\.f(32|64)"  # no arithmetic
     r"|(ld|st)(\.\w+)*\.f(32|64)"
@@ -104,13 +104,13 @@ def with_body(name: str, body: str) -> str:
 
 
 @pytest.mark.parametrize(("dtype", "architecture"), COMBINED)
-@pytest.mark.parametrize(("name", "hyper"), [*VARIANTS, *WRAPPERS], ids=[*IDS, *wrapped.WRAPPED])
+@pytest.mark.parametrize(("name", "hyper"), [*programs_where(), *WRAPPERS])
 def test_machine_code(name: str, hyper: dict[str, Any], dtype: str, architecture: str) -> None:
     for text in programs(kernels(name, hyper), dtype):
         assert nvrtc.compiled(text, f"sm_{architecture}", fmad=False).startswith(b"\x7fELF")
 
 
-EXACT = [*variants_where(lambda kernel: not has_power(kernel)), *WRAPPERS]
+EXACT = [*programs_where(lambda kernel: not has_power(kernel)), *WRAPPERS]
 """All but general powers, which are the library's."""
 
 
@@ -133,7 +133,7 @@ def test_fmad_fuses_and_does_nothing_else(name: str, hyper: dict[str, Any], dtyp
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("name", "hyper"), variants_where(has_power))
+@pytest.mark.parametrize(("name", "hyper"), programs_where(has_power))
 def test_a_general_power_is_the_librarys_and_the_rest_is_ours(name: str, hyper: dict[str, Any], dtype: str) -> None:
     (one,) = kernel(name, hyper).passes
     without = one.cuda.replace("power_of(", "select(")  # the same text with a function that computes nothing

@@ -17,7 +17,7 @@ from optimetry.accelerated.engines.numba import NumbaEngine
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.source import loop_text, machine_code
 from optimetry.reference.errors import EngineUnavailableError
-from tests.accelerated.cases import has_power, kernel, state_bits, variants_where
+from tests.accelerated.cases import has_power, kernel, state_bits, variants_in
 
 SCRIPT = """
 import sys
@@ -123,12 +123,13 @@ def test_another_formula_is_another_entry_of_the_cache() -> None:
     assert digest != loop_text._digest("text", lambda w, g, lr: (w + lr * g,))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-@pytest.mark.parametrize(("name", "hyper"), variants_where(lambda kernel: not has_power(kernel)))
+@pytest.mark.parametrize(
+    ("name", "hyper", "dtype"), variants_in(("float32", "bfloat16"), "bfloat16", lambda kernel: not has_power(kernel))
+)
 def test_loops_are_vectorised_and_nothing_is_contracted(name: str, hyper: dict[str, Any], dtype: str) -> None:
-    passes = kernel(name, hyper).passes
-    for one in passes:
-        scalars = len(one.scalars(1.0, 1, *([1.0] * passes[0].sums if one is not passes[0] else ())))
+    made = kernel(name, hyper)
+    for one, measured in zip(made.passes, made.measured, strict=True):
+        scalars = len(one.scalars(1.0, 1, *[1.0] * measured))
         loop: Any = machine_code.in_machine_code(
             loop_text.loop_of(one, scalars, DTYPES[dtype], False), loop_text.SIGNATURE, cache=False
         )

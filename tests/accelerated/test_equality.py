@@ -29,20 +29,19 @@ from tests.accelerated.cases import (
     run,
     state_bits,
     variants,
-    variants_where,
+    variants_in,
 )
 
 pytestmark = pytest.mark.usefixtures("emulated_cuda")
 
-EXACT = variants_where(lambda kernel: not kernel.regrouped and not has_norms(kernel))
-OTHERS = variants_where(lambda kernel: kernel.regrouped or has_norms(kernel))
+WIDE, NARROW = ("float32", "float64"), ("float16", "bfloat16")
+
+EXACT = variants_in(WIDE, "float32", lambda kernel: not kernel.regrouped and not has_norms(kernel))
+OTHERS = variants_in(WIDE, "float32", lambda kernel: kernel.regrouped or has_norms(kernel))
 """Rules whose norms are summed in another order and wider than the reference's, or whose arithmetic is regrouped."""
 
 
-WITH_KERNELS = {**BOOKS["fluid"], **BOOKS["torch"]}
-
-
-@pytest.mark.parametrize("rule", [name for name, rule in WITH_KERNELS.items() if not rule.shaped])
+@pytest.mark.parametrize("rule", [name for book in BOOKS.values() for name, rule in book.items() if not rule.shaped])
 def test_every_rule_has_a_kernel(rule: str) -> None:
     """But those that tell rows and columns apart, which no pass over elements computes."""
     for name, hyper in variants(offered()[rule]):
@@ -59,12 +58,12 @@ def test_a_variant_for_each_kernel_function() -> None:
     """Counted by hand: use_nesterov, amsgrad, centered, momentum and lr_power choose another function."""
     counts = {"sgd": 1, "adam": 1, "momentum": 2, "rmsprop": 2, "ftrl": 2}
     counts |= {"torch.sgd": 3, "torch.adam": 2, "torch.adamw": 2, "torch.rmsprop": 4, "torch.nadam": 1}
+    counts |= {"papers.adam": 1, "papers.ftrl": 1}
     assert {name: len(variants(offered()[name])) for name in counts} == counts
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("name", "hyper"), EXACT)
+@pytest.mark.parametrize(("name", "hyper", "dtype"), EXACT)
 def test_bits_of_the_reference(name: str, hyper: dict[str, Any], dtype: str, engine: str) -> None:
     optimizer, training = run(name, hyper, dtype, engine), documented(name, hyper, dtype)
     state = optimizer.state_dict()
@@ -79,8 +78,7 @@ def test_bits_of_the_reference(name: str, hyper: dict[str, Any], dtype: str, eng
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("name", "hyper"), OTHERS)
+@pytest.mark.parametrize(("name", "hyper", "dtype"), OTHERS)
 def test_within_the_rounding_bound_of_the_reference(name: str, hyper: dict[str, Any], dtype: str, engine: str) -> None:
     steps = range(2 if dtype == "float64" else 4)
     case = Case(
@@ -103,8 +101,7 @@ def test_within_the_rounding_bound_of_the_reference(name: str, hyper: dict[str, 
 
 
 @pytest.mark.parametrize("master", [False, True])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("name", "hyper"), variants_where(is_exact))
+@pytest.mark.parametrize(("name", "hyper", "dtype"), variants_in(DTYPES, "bfloat16", is_exact))
 @pytest.mark.parametrize("engine", ENGINES[1:])
 def test_engines_agree(name: str, hyper: dict[str, Any], dtype: str, master: bool, engine: str) -> None:
     ours = [run(name, hyper, dtype, one, multi_precision=master) for one in ("numba", engine)]
@@ -120,8 +117,7 @@ def test_threads_change_no_bit(name: str, hyper: dict[str, Any], monkeypatch: py
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-@pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
+@pytest.mark.parametrize(("name", "hyper", "dtype"), variants_in(NARROW, "bfloat16"))
 def test_master_copies_are_the_float32_run(name: str, hyper: dict[str, Any], dtype: str, engine: str) -> None:
     narrow = Accelerated(name, arrays(dtype, 0), hyper, engine=engine, multi_precision=True)
     wide = Accelerated(name, widened(arrays(dtype, 0)), hyper, engine=engine)

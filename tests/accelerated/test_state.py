@@ -8,7 +8,7 @@ import pytest
 from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.reference.errors import ArrayError
-from tests.accelerated.cases import IN_DTYPES, arrays, copies, gradients, rate, run, state_bits
+from tests.accelerated.cases import arrays, copies, gradients, rate, run, state_bits, variants_in
 from tests.accelerated.emulated import needs_compiler
 
 pytestmark = pytest.mark.usefixtures("emulated_cuda")
@@ -23,7 +23,7 @@ CROSSINGS = [
 
 
 @pytest.mark.parametrize("engines", CROSSINGS)
-@pytest.mark.parametrize(("name", "hyper", "dtype"), IN_DTYPES)
+@pytest.mark.parametrize(("name", "hyper", "dtype"), variants_in(DTYPES, "bfloat16"))
 def test_a_run_goes_on_on_any_engine(name: str, hyper: dict[str, Any], dtype: str, engines: tuple[str, str]) -> None:
     master = dtype == "bfloat16"
     first = run(name, hyper, dtype, engines[0], multi_precision=master)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from optimetry.accelerated.kernels.kernel import Kernel, Real, elementwise
+from optimetry.accelerated.kernels.moments import corrected, weights
 from optimetry.accelerated.kernels.torch.decay import decay_of
 from optimetry.reference.books.torch.adam import Adam
 
@@ -17,7 +16,6 @@ def adam(
     m: Real,
     v: Real,
     lr_t: Real,
-    scale: Real,
     beta1: Real,
     rest1: Real,
     beta2: Real,
@@ -27,11 +25,11 @@ def adam(
     l2: Real,
     keep: Real,
 ) -> tuple[Real, Real, Real]:
-    """``g = sign g + l2 w; m = β₁ m + (1 - β₁) g; v = β₂ v + (1 - β₂) g²; w = keep w - lr_t m / (scale √v + ε)``."""
+    """``g = sign g + l2 w; m = β₁ m + (1 - β₁) g; v = β₂ v + (1 - β₂) g²; w = keep w - lr_t m / (√v + ε)``."""
     g = sign * g + l2 * w
     m = beta1 * m + rest1 * g
     v = beta2 * v + rest2 * (g * g)
-    return keep * w - lr_t * m / (scale * np.sqrt(v) + eps), m, v
+    return keep * w - lr_t * m / (np.sqrt(v) + eps), m, v
 
 
 def amsgrad(
@@ -41,7 +39,6 @@ def amsgrad(
     v: Real,
     u: Real,
     lr_t: Real,
-    scale: Real,
     beta1: Real,
     rest1: Real,
     beta2: Real,
@@ -51,26 +48,26 @@ def amsgrad(
     l2: Real,
     keep: Real,
 ) -> tuple[Real, Real, Real, Real]:
-    """``g``, ``m`` and ``v`` as above; ``u = max(u, v); w = keep w - lr_t m / (scale √u + ε)``."""
+    """``g``, ``m`` and ``v`` as above; ``u = max(u, v); w = keep w - lr_t m / (√u + ε)``."""
     g = sign * g + l2 * w
     m = beta1 * m + rest1 * g
     v = beta2 * v + rest2 * (g * g)
     u = np.maximum(u, v)
-    return keep * w - lr_t * m / (scale * np.sqrt(u) + eps), m, v, u
+    return keep * w - lr_t * m / (np.sqrt(u) + eps), m, v, u
 
 
 CUDA = """
     g = sign * g + l2 * w;
     m = beta1 * m + rest1 * g;
     v = beta2 * v + rest2 * (g * g);
-    w = keep * w - lr_t * m / (scale * sqrt(v) + eps);
+    w = keep * w - lr_t * m / (sqrt(v) + eps);
 """
 AMSGRAD_CUDA = """
     g = sign * g + l2 * w;
     m = beta1 * m + rest1 * g;
     v = beta2 * v + rest2 * (g * g);
     u = u > v || u != u ? u : v;  // NaN if either is, unlike fmax
-    w = keep * w - lr_t * m / (scale * sqrt(u) + eps);
+    w = keep * w - lr_t * m / (sqrt(u) + eps);
 """
 
 
@@ -78,8 +75,8 @@ def kernel(rule: Adam) -> Kernel:
     """Return the kernel of Adam; without AMSGrad the largest second moment is not even read."""
 
     def scalars(lr: float, t: int) -> tuple[float, ...]:
-        corrections = lr / (1 - rule.beta1**t), 1 / math.sqrt(1 - rule.beta2**t)
-        return *corrections, rule.beta1, 1 - rule.beta1, rule.beta2, 1 - rule.beta2, rule.eps, *decay_of(rule, lr)
+        factor, eps = corrected(rule.beta1, rule.beta2, rule.eps, t)
+        return lr * factor, *weights(rule.beta1, rule.beta2), eps, *decay_of(rule, lr)
 
     slots = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
     if rule.amsgrad:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from optimetry.accelerated.kernels.kernel import Kernel, Real, elementwise, select
+from optimetry.accelerated.kernels.moments import weights
 from optimetry.accelerated.kernels.torch.decay import decay_of
 from optimetry.reference.books.torch.radam import RAdam
 
@@ -45,16 +46,27 @@ CUDA = """
 
 def kernel(rule: RAdam) -> Kernel:
     """Return the kernel of RAdam, whose rectification is the same for all elements."""
-    longest = 2 / (1 - rule.beta2) - 1
 
     def scalars(lr: float, t: int) -> tuple[float, ...]:
-        correction = 1 - rule.beta2**t
-        length = longest - 2 * t * rule.beta2**t / correction
-        adaptive, rate = length > 5, lr / (1 - rule.beta1**t)
-        if adaptive:
-            rectified = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
-            rate *= math.sqrt(rectified * correction)
-        decays = rule.beta1, 1 - rule.beta1, rule.beta2, 1 - rule.beta2
-        return rate, float(adaptive), *decays, rule.eps, *decay_of(rule, lr)
+        factor, adaptive = rectified(rule.beta1, rule.beta2, 5.0, t)
+        return lr * factor, adaptive, *weights(rule.beta1, rule.beta2), rule.eps, *decay_of(rule, lr)
 
     return elementwise(radam, ("exp_avg", "exp_avg_sq"), scalars, CUDA, regrouped=True)
+
+
+def rectified(beta1: float, beta2: float, threshold: float, t: int) -> tuple[float, float]:
+    """Return the factor of a step, and whether the first moment is divided by the root of the second, as 1 or 0.
+
+    Args:
+        beta1: decay of the first moment.
+        beta2: decay of the second moment.
+        threshold: the length of the average above which its variance is known.
+        t: the number of the update.
+    """
+    longest = 2 / (1 - beta2) - 1
+    correction, factor = 1 - beta2**t, 1 / (1 - beta1**t)
+    length = longest - 2 * t * beta2**t / correction
+    if length <= threshold:
+        return factor, 0.0
+    rectification = (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+    return factor * math.sqrt(rectification * correction), 1.0

@@ -25,8 +25,9 @@ def rprop(
     g = sign * g
     s = s + first
     product = p * g
-    smaller = select(product < 0, np.maximum(s * minus, smallest), s)
-    s = select(product > 0, np.minimum(s * plus, largest), smaller)
+    grown, shrunk = s * plus, s * minus
+    smaller = select(product < 0, select(shrunk < smallest, smallest, shrunk), s)
+    s = select(product > 0, select(grown > largest, largest, grown), smaller)
     g = select(np.logical_not(product < 0), g, 0.0)
     return w - s * np.sign(g), g, s
 
@@ -35,8 +36,8 @@ CUDA = """
     g = sign * g;
     s = s + first;
     const real product = p * g, grown = s * plus, shrunk = s * minus;
-    if (product > 0) s = grown < largest || grown != grown ? grown : largest;
-    if (product < 0) s = shrunk > smallest || shrunk != shrunk ? shrunk : smallest;
+    if (product > 0) s = grown > largest ? largest : grown;
+    if (product < 0) s = shrunk < smallest ? smallest : shrunk;
     if (product < 0) g = 0;
     p = g;
     w = w - s * (g > 0 ? (real)1 : g < 0 ? (real)-1 : g);

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from optimetry.accelerated.kernels.kernel import Kernel, Real, elementwise, select
+from optimetry.accelerated.kernels.moments import corrected, weights
 from optimetry.accelerated.kernels.torch.decay import sign_of
 from optimetry.reference.books.torch.sparse_adam import SparseAdam
 
@@ -17,7 +16,6 @@ def sparse_adam(
     m: Real,
     v: Real,
     lr_t: Real,
-    scale: Real,
     beta1: Real,
     rest1: Real,
     beta2: Real,
@@ -25,12 +23,12 @@ def sparse_adam(
     eps: Real,
     sign: Real,
 ) -> tuple[Real, Real, Real]:
-    """Where ``g`` is not 0: ``m = β₁ m + (1 - β₁) g; v = β₂ v + (1 - β₂) g²; w -= lr_t m / (scale √v + ε)``."""
+    """Where ``g`` is not 0: ``m = β₁ m + (1 - β₁) g; v = β₂ v + (1 - β₂) g²; w -= lr_t m / (√v + ε)``."""
     g = sign * g
     given = np.logical_not(g == 0)
     m = select(given, beta1 * m + rest1 * g, m)
     v = select(given, beta2 * v + rest2 * (g * g), v)
-    return select(given, w - lr_t * m / (scale * np.sqrt(v) + eps), w), m, v
+    return select(given, w - lr_t * m / (np.sqrt(v) + eps), w), m, v
 
 
 CUDA = """
@@ -38,7 +36,7 @@ CUDA = """
     if (!(g == 0)) {
         m = beta1 * m + rest1 * g;
         v = beta2 * v + rest2 * (g * g);
-        w = w - lr_t * m / (scale * sqrt(v) + eps);
+        w = w - lr_t * m / (sqrt(v) + eps);
     }
 """
 
@@ -47,8 +45,7 @@ def kernel(rule: SparseAdam) -> Kernel:
     """Return the kernel of SparseAdam, for gradients that are stored whole."""
 
     def scalars(lr: float, t: int) -> tuple[float, ...]:
-        corrections = lr / (1 - rule.beta1**t), 1 / math.sqrt(1 - rule.beta2**t)
-        moments = rule.beta1, 1 - rule.beta1, rule.beta2, 1 - rule.beta2
-        return *corrections, *moments, rule.eps, sign_of(rule.maximize)
+        factor, eps = corrected(rule.beta1, rule.beta2, rule.eps, t)
+        return lr * factor, *weights(rule.beta1, rule.beta2), eps, sign_of(rule.maximize)
 
     return elementwise(sparse_adam, ("exp_avg", "exp_avg_sq"), scalars, CUDA, regrouped=True)
