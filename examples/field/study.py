@@ -24,7 +24,7 @@ from optimetry.reports.results import Computes, Results, Verdict, read
 
 FOLDER = Path(__file__).parent
 LEAST_NAMED = 0.9
-ROUNDS = ("first", "second", "third")
+ROUNDS = ("first", "second", "third", "fourth")
 """The tables of ``truth.toml``: libraries that were tried together, each time such as nobody knew before."""
 
 
