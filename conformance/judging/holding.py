@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.agreement import Agreement, compare, explained
-from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.oracle.expected import decays_of, expected
+from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
@@ -53,6 +57,33 @@ def no_more(case: Case) -> Iterator[Case]:
     return iter(())
 
 
+BITS = 8
+"""How many bits the numbers of a case have that float32 holds, with their third powers, and with 1 less a decay."""
+
+
+def with_short_numbers(case: Case) -> Case:
+    """Make the case whose numbers have few bits: float32 holds them, and what short formulas make of them, exactly."""
+    subject = subject_of(case)
+    domains = {one.name: one.domain for one in subject.hyperparameters() if one.kind is float}
+    decays = decays_of(subject)
+
+    def short(name: str, number: Any) -> Any:
+        if name in decays:  # a multiple of 2^-8, as 1 less it is
+            return min(max(round(number * 2**BITS), 1), 2**BITS - 1) / 2**BITS if number else number
+        domain, near = domains.get(name), _short(number) if isinstance(number, float) else number
+        return number if domain is not None and near not in domain else near
+
+    hyper = {name: short(name, value) for name, value in case.hyper.items()}
+    return case.replace(hyper=hyper, learning_rates=tuple(map(_short, case.learning_rates)))
+
+
+def _short(number: float) -> float:
+    fraction, exponent = np.frexp(number)
+    with np.errstate(over="ignore"):
+        near = float(np.ldexp(np.rint(fraction * 2**BITS), exponent - BITS))
+    return near if np.isfinite(near) else number
+
+
 @dataclass(frozen=True)
 class Holding:
     """The probes and cases that a candidate must explain.
@@ -70,15 +101,19 @@ class Holding:
     probed: Probed
 
     @property
+    def limits(self) -> Limits:
+        """What the target does not offer."""
+        return limits_of(self.target, self.probed.optimizer)
+
+    @property
     def restricted(self) -> bool:
         """Whether the target declines hyperparameters that the document has."""
-        bounds = limits_of(self.target, self.probed.optimizer).bounds
-        return bounds or any(reason_unsupported(self.target, case) is not None for case in self.cases())
+        return self.limits.bounds or any(reason_unsupported(self.target, case) is not None for case in self.cases())
 
     @property
     def pinned(self) -> frozenset[str]:
         """The hyperparameters that can have one value alone."""
-        return frozenset(name for name, _ in limits_of(self.target, self.probed.optimizer).pinned)
+        return frozenset(name for name, _ in self.limits.pinned)
 
     def offered(self, cases: Iterable[Case]) -> Iterator[Case]:
         """Yield those of the cases that the target offers."""
@@ -93,11 +128,17 @@ class Holding:
     def holding_on_all(
         self, candidates: Sequence[C], more: More = no_more
     ) -> tuple[list[tuple[C, Agreement]], Identity]:
-        """The same for candidates of any kind, each with its agreement; on ``more`` cases, too, made of each."""
+        """The same for candidates of any kind, each with its agreement; on ``more`` cases, too, made of each.
+
+        Where one holds numbers in float32, more are those with short numbers: a difference of another kind, such as a
+        small number added to a divisor, hides behind the rounding of the others, and remains without it.
+        """
         alive = [(one, Agreement()) for one in candidates if self.probed.explained_by(one.expected)]
+        narrow = any(one.narrow for one, _ in alive)
         document, tried = Agreement(), 0
         for drawn in self.cases() if alive else ():
-            for case in chain(more(drawn), [drawn]):
+            further = [self.limits.offered(with_short_numbers(drawn))] if narrow else []
+            for case in chain(more(drawn), further, [drawn]):
                 if reason_unsupported(self.target, case) is None:
                     after = trajectory(self.target, case, self.guard)
                     if case is drawn:

@@ -36,6 +36,11 @@ class Candidate(Protocol):
         """Return the expected value of a target that this explains."""
         ...
 
+    @property
+    def narrow(self) -> bool:
+        """Whether it holds numbers in float32 beside wider arrays."""
+        ...
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -53,6 +58,11 @@ class Explanation:
     def part(self) -> Part:
         """What a verdict records where this explains a part."""
         return Part(self.rule.name)
+
+    @property
+    def narrow(self) -> bool:
+        """Whether it holds numbers in float32 beside wider arrays."""
+        return bool(self.arithmetic.held_in_float32 or self.arithmetic.float32_in_some_uses)
 
     def expected(
         self, case: Case, instead: Mapping[str, Any] | None = None, alteration: Alteration | None = None

@@ -87,6 +87,11 @@ class Mistaken:
         return Mistaken(Explanation(self.rule, arithmetic), self.mistake)
 
     @property
+    def narrow(self) -> bool:
+        """Whether it holds numbers in float32 beside wider arrays."""
+        return self.explanation.narrow
+
+    @property
     def rule(self) -> PointClass:
         """The rule that is computed."""
         return self.explanation.rule

@@ -35,6 +35,7 @@ class Neighbour:
 
     rule: type[Rule]
     flushes: bool = False
+    narrow = False
 
     @property
     def part(self) -> Part:
@@ -51,6 +52,8 @@ class Neighbour:
 @dataclass(frozen=True)
 class Unchanged:
     """No update: every parameter keeps its bits."""
+
+    narrow = False
 
     @property
     def part(self) -> Part:

@@ -86,6 +86,11 @@ class Split:
         value, bound = np.where(columns, true.value, false.value), np.where(columns, true.bound, false.bound)
         return Expected(value, bound, true.start)
 
+    @property
+    def narrow(self) -> bool:
+        """Whether one of them holds numbers in float32 beside wider arrays."""
+        return self.true.narrow or self.false.narrow
+
     def side(self, holds: bool) -> Side:
         """Return what explains the target where the property holds, or where it does not."""
         return self.true if holds else self.false

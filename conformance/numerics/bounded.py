@@ -44,6 +44,10 @@ UFUNCS: dict[np.ufunc, Callable[..., Any]] = {}
 """What each NumPy ufunc becomes on `Bounded` operands of one format; `operations` and `reductions` fill it."""
 
 
+CORRECTLY_ROUNDED = (np.add, np.subtract, np.multiply)
+"""Operations whose result every evaluation rounds once."""
+
+
 class Bounded(NDArrayOperatorsMixin):
     """An array of wide values with a running bound.
 
@@ -110,9 +114,18 @@ class Bounded(NDArrayOperatorsMixin):
         inexact = np.logical_or(self.bound, form.nearest(self.value) != self.value)
         return rounded(self.value, self.bound, form, self.nonnegative, underflows=True, inexact=inexact)
 
-    def rounded_through(self, form: Format) -> Bounded:
-        """Round to a coarser format and back; what follows may be computed there."""
-        return Bounded(self.value, self.held_in(form).bound, self.form, self.nonnegative, form)
+    def rounded_through(self, form: Format, exact: bool = False) -> Bounded:
+        """Round to a coarser format and back; what follows may be computed there.
+
+        Args:
+            form: the coarser format.
+            exact: whether it is one correctly rounded operation on exact numbers, which has no error where its result
+                is representable.
+        """
+        bound = self.held_in(form).bound
+        if exact:
+            bound = np.where(form.nearest(self.value) == self.value, np.zeros_like(bound), bound)
+        return Bounded(self.value, bound, self.form, self.nonnegative, form)
 
     def __getitem__(self, index: Any) -> Bounded:
         return Bounded(self.value[index], self.bound[index], self.form, self.nonnegative)
@@ -145,7 +158,8 @@ class Bounded(NDArrayOperatorsMixin):
         alone = (x.scalars_in is not x.form if isinstance(x, Bounded) else isinstance(x, (float, int)) for x in inputs)
         if not all(alone):
             return result
-        return result.rounded_through(next(x.scalars_in for x in inputs if isinstance(x, Bounded)))
+        exact = ufunc in CORRECTLY_ROUNDED and not any(x.bound.any() for x in operands)
+        return result.rounded_through(next(x.scalars_in for x in inputs if isinstance(x, Bounded)), exact)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         return FUNCTIONS[func](*args, **kwargs) if func in FUNCTIONS else NotImplemented

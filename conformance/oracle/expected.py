@@ -95,8 +95,13 @@ class BoundedNumbers:
 
     @cached_property
     def decays(self) -> set[str]:
-        """Return the hyperparameters that weigh an average: those from 0 to 1."""
-        return {x.name for x in self.subject.hyperparameters() if x.domain is not None and x.domain.ends == (0.0, 1.0)}
+        """Return the hyperparameters that weigh an average."""
+        return decays_of(self.subject)
+
+
+def decays_of(subject: Subject) -> set[str]:
+    """Return the hyperparameters that weigh an average: those from 0 to 1."""
+    return {x.name for x in subject.hyperparameters() if x.domain is not None and x.domain.ends == (0.0, 1.0)}
 
 
 @lru_cache(maxsize=1024)

@@ -91,6 +91,10 @@ def _as_tensorflow(rule: Rule, parameters: list[Array], memory: Memory) -> RuleR
     return _RoundedRate(computed, parameters)
 
 
+def _epsilon_enlarged(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
+    return RuleRun(rule.lifted(lambda name, number: number + 1e-18 if name == "epsilon" else number), parameters)
+
+
 def _rounded(optimizer: str, arithmetic: Arithmetic) -> Start:
     """Runs of the documented formula, computed with less precision than the dtype promises."""
 
@@ -200,6 +204,13 @@ enter(
         defect="hyperparameters held in float16 beside float32 parameters",
         start=_hyperparameters_in(np.float16),
         outcome="diverges: documented, but rounds its hyperparameters to float16",
+    ),
+    Fault(
+        name="divisor_enlarged",
+        optimizer="decayed_adagrad",
+        defect="every quotient adds 1e-18 to its divisor, which hides behind the rounding of epsilon to float32: nujo",
+        start=_epsilon_enlarged,
+        dtypes=("float64",),
     ),
     Fault(
         name="powers_in_float32",
