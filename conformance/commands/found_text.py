@@ -21,6 +21,8 @@ def found_text(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     yield from wrapped(f"found: {first.changes}", width)
     cases = counted(first.cases, "drawn case")
     yield from wrapped(f"explains {cases} and every probe within rounding; of {first.programs:,} formulas", width)
+    if first.ending:
+        yield from wrapped(f"{first.ending.removeprefix('; ')}: others may explain it as well", width)
     yield from _beside(first)
     for other in others[:SHOWN]:
         yield from wrapped(f"explained equally by: {other.changes}", width)

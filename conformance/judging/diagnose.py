@@ -42,6 +42,7 @@ class FoundFormula:
         lines: each line of the formula that differs, before and after.
         cases: how many cases it explains: all that were tried, beside the probes.
         programs: how many formulas were tried.
+        ending: how the search was ended before its end; empty where it was not.
     """
 
     start: str
@@ -49,6 +50,7 @@ class FoundFormula:
     lines: tuple[tuple[str, str], ...]
     cases: int
     programs: int
+    ending: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,8 +126,9 @@ def _diagnosis(examination: Examination) -> Diagnosis:
 def _formulas(found: Found) -> Iterator[FoundFormula]:
     """Take from the formulas what can be sent to another process."""
     for edited in found.formulas:
-        lines, programs = tuple(edited.lines), found.budget.programs
-        yield FoundFormula(edited.start.name, edited.changes, lines, found.identity.tried, programs)
+        lines, budget = tuple(edited.lines), found.budget
+        cost = budget.programs, budget.ending
+        yield FoundFormula(edited.start.name, edited.changes, lines, found.identity.tried, *cost)
 
 
 def _worked(examination: Examination, known: Diagnosis) -> Worked | None:

@@ -9,7 +9,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.nearby import Budget
+from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.search import edited_formulas
@@ -61,7 +61,7 @@ def searched(
 
     document = documented_class(probed.optimizer)
     near = [rule for rule, _ in probed.agreements() if not rule.documented][:NEAR]
-    budget = Budget(seconds, guard.heartbeat)
+    budget = Budget(seconds, guard.heartbeat, guard.searching)
     formulas = edited_formulas([document, *near], runs, holds, budget, 2 if seconds else 1) if runs else []
     identity = identities[formulas[0].explanation] if formulas else None
     return Found(tuple(formulas), identity or Identity(None), budget)

@@ -13,12 +13,13 @@ from itertools import islice
 
 import numpy as np
 
+from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.candidates import sets_of_numbers
 from optimetry.conformance.naming.edited import Edited, started
 from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.fed import Runs, fed_in
-from optimetry.conformance.naming.nearby import Budget, Nearby
+from optimetry.conformance.naming.nearby import Nearby
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.programs import program_of
 from optimetry.conformance.numerics.agreement import explains
@@ -54,10 +55,11 @@ def edited_formulas(
     if any(_holds(Explanation(start, way), runs, holds) for start in known for way in plain):
         return []  # what such a formula leaves open, such as NaN, is no matter of edits
     for count in range(1, most_edits + 1):
+        budget.edits = count
         for start in known if count == 1 else known[:2]:
             for coarse, ways in _passes(runs) if count == 1 else _passes(runs)[:1]:
                 found = []
-                for members in nearest(start, runs, count, budget, coarse):
+                for members in nearest(start, runs, count, budget, coarse) if budget.wanted() else ():
                     found += list(islice(_holding(members, ways, runs, holds), 1))
                 if found:
                     return found
@@ -129,7 +131,8 @@ def nearest(start: PointClass, runs: Runs, count: int, budget: Budget, coarse: f
     program = program_of(rule)
     if program is None:
         return []
-    search = Nearby(program, [x.name for x in rule.hyperparameters() if x.kind is float], fed_in(runs, coarse), budget)
+    numbers = [x.name for x in rule.hyperparameters() if x.kind is float]
+    search = Nearby(program, numbers, fed_in(runs, coarse), budget, lambda edits: Edited(start, edits, hyper).name)
     with np.errstate(all="ignore"):
         found = search.single() if count == 1 else search.double()
     if count > 1:

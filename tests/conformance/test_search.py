@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.edits import Edit, others_of, others_within
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.nearby import Budget
+from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import probes_of
@@ -115,6 +117,38 @@ def test_a_search_that_is_ended_says_so_and_keeps_what_was_found():
     assert budget.ended
     fault = FAULTS["adagrad_old_moment"]
     assert found_in(fault.target(), "adagrad", Budget(1e-9), 2)[0].name == FOUND["adagrad_old_moment"]
+
+
+def test_an_interrupted_search_keeps_the_nearest_formula_so_far():
+    target = Instead(lambda rule, parameters: two_edits(rule, parameters, {}), "adagrad")
+    said = []
+
+    def asked(doing):
+        said.append(doing)
+        return "nearest: " in doing
+
+    budget = Budget(asks=asked)
+    (found, *_) = found_in(target, "adagrad", budget, 2)
+    assert budget.interrupted
+    assert budget.ending == f"; the search was interrupted after {budget.programs:,} formulas"
+    assert said[0] == "0 formulas with 1 edit, none is near"
+    assert re.fullmatch(r"[\d,]+ formulas with 2 edits, none is near", said[-2])
+    assert said[-1].endswith(f"nearest: {budget.best}")
+    assert found.lines[1][1] == "moment <- moment + abs(grad)"
+
+
+def test_a_search_that_is_interrupted_at_once_tries_nothing():
+    budget = Budget(asks=lambda doing: True)
+    assert found_in(FAULTS["adagrad_old_moment"].target(), "adagrad", budget) == []
+    assert (budget.programs, budget.interrupted) == (0, True)
+
+
+def test_a_verdict_says_that_the_search_was_interrupted_and_no_split_is_sought():
+    target = Instead(lambda rule, parameters: two_edits(rule, parameters, {}), "adagrad")
+    guard = Guard(searching=lambda doing: "2 edits" in doing)
+    (verdict,) = judge([target], "adagrad", "float32", effort=FEW, seed=0, guard=guard, search=60.0)
+    assert verdict.verdict == "diverges"
+    assert re.search(r"; the search was interrupted after [\d,]+ formulas$", verdict.reason)
 
 
 def test_check_searches_unless_it_is_told_not_to():
