@@ -1,4 +1,4 @@
-"""Shows on a terminal how far jobs are and what a search is doing, and nothing in a pipe; handles Ctrl-C in a search."""
+"""Shows how far jobs are and what a search is doing, on a terminal alone; handles Ctrl-C in a search."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
+from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.search import edited_formulas

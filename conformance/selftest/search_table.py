@@ -19,10 +19,10 @@ from pathlib import Path
 from tqdm import tqdm
 
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families import DIALECTS
-from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.naming.programs import program_of

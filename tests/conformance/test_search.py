@@ -10,9 +10,9 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edits import Edit, others_of, others_within
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import probes_of
