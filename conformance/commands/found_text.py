@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.words import counted, wrapped
 from optimetry.conformance.judging.diagnose import Diagnosis, FoundFormula
+from optimetry.conformance.naming.points import DOCUMENTED
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.subjects.registry import subject_named
 
@@ -59,8 +60,9 @@ def _report(diagnosis: Diagnosis, found: FoundFormula) -> Iterator[str]:
     verdict, shown = diagnosis.verdict, diagnosis.verdict.counterexample or {}
     subject = subject_named(verdict.optimizer)
     yield f"{verdict.optimizer} in {verdict.dtype} does not compute its document ({subject.document})."
+    has = "The document has" if found.start == DOCUMENTED else f"Near is the formula of {found.start}, which has"
     for before, after in found.lines:
-        yield f"The document has `{before}`, and what is computed is `{after}`."
+        yield f"{has} `{before}`, and what is computed is `{after}`."
     if "given" in shown:
         case = Case.from_json(shown["case"])
         hyper = ", ".join(f"{name}={value}" for name, value in case.hyper.items())

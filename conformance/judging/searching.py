@@ -7,15 +7,21 @@ from dataclasses import dataclass
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
+from optimetry.conformance.judging.identify import ENOUGH
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
+from optimetry.conformance.naming.elsewhere import starts_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.fed import Runs
+from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.telling import telling_cases
-from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.numerics.arrays import same_bits
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.declaration import Hyperparameter
 
 NEAR = 4
 """How many known formulas, those nearest to a target, are edited beside the documented one."""
@@ -59,9 +65,32 @@ def searched(
         identities[explanation] = held.holding(explanation)
         return identities[explanation] is not None
 
-    document = documented_class(probed.optimizer)
-    near = [rule for rule, _ in probed.agreements() if not rule.documented][:NEAR]
     budget = Budget(seconds, guard.heartbeat, guard.searching)
-    formulas = edited_formulas([document, *near], runs, holds, budget, 2 if seconds else 1) if runs else []
+    formulas = edited_formulas(_starts(held, runs), runs, holds, budget, 2 if seconds else 1) if runs else []
     identity = identities[formulas[0].explanation] if formulas else None
+    if identity and not formulas[0].edits and identity.tried < ENOUGH:
+        formulas = []
     return Found(tuple(formulas), identity or Identity(None), budget)
+
+
+def _starts(held: Holding, runs: Runs) -> list[PointClass]:
+    """Return the documented formula, the nearest ones, the named ones, and those of other books.
+
+    A number that the target has no use for needs none in a formula of another book.
+    """
+    optimizer = held.probed.optimizer
+    near = [rule for rule, _ in held.probed.agreements() if not rule.documented][:NEAR]
+    unused = {x.name for x in subject_named(optimizer).hyperparameters() if _unused(held, x, runs)}
+    elsewhere = starts_elsewhere(optimizer, held.pinned | unused)
+    return list(dict.fromkeys([documented_class(optimizer), *near, *named_classes(optimizer), *elsewhere]))
+
+
+def _unused(held: Holding, number: Hyperparameter, runs: Runs) -> bool:
+    """Whether a target gives the same bits, in every run, with another value of a hyperparameter."""
+    for case, after in runs:
+        for value in number.corners:
+            other = case.replace(hyper={**case.hyper, number.name: value})
+            offered = value != case.hyper[number.name] and reason_unsupported(held.target, other) is None
+            if offered and not same_bits(trajectory(held.target, other, held.guard), after):
+                return False
+    return bool(number.corners)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
+from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.notation import text_of
@@ -25,7 +27,7 @@ from optimetry.conformance.naming.programs import (
     slots_of,
     updated,
 )
-from optimetry.conformance.naming.throughout import Change, Rewritten
+from optimetry.conformance.naming.throughout import Change, Rewritten, size_of
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
@@ -52,7 +54,7 @@ class Edited:
     @cached_property
     def before(self) -> Program:
         """The program of the known formula."""
-        program = program_of(started(self.start, self.hyper))
+        program = traced(self.start, self.hyper)
         assert program is not None
         return program
 
@@ -62,6 +64,11 @@ class Edited:
         return reduce(lambda program, edit: edit.applied(program), self.edits, self.before)
 
     @property
+    def size(self) -> tuple[int, int]:
+        """How much the edits add together, as `Edit.size`."""
+        return size_of(self.edits)
+
+    @property
     def changes(self) -> str:
         """The edits, as a reader compares them."""
         return "; ".join(written(edit, self.before) for edit in self.edits)
@@ -69,7 +76,17 @@ class Edited:
     @property
     def name(self) -> str:
         """Which formula was edited, and how."""
-        return f"{'' if self.start.documented else f'{self.start.name} with '}{self.changes}"
+        start = "" if self.start.documented else self.start.name
+        return " with ".join(filter(None, (start, self.changes)))
+
+    @property
+    def reason(self) -> str:
+        """One sentence on how it was found, for a verdict."""
+        if self.edits:
+            return f"{self.name}: found by search, and declared nowhere"
+        known = self.start.dialect
+        unused = known.unused(self.start.optimizer) if isinstance(known, OtherRule) else []
+        return f"the formula of {self.name}, which has no use for {' and '.join(unused)}: found by search"
 
     @property
     def lines(self) -> list[tuple[str, str]]:
@@ -81,7 +98,9 @@ class Edited:
 
     @property
     def formula(self) -> PointClass:
-        """The formula as a class of its own, which explains as declared ones do."""
+        """The formula as a class of its own, which explains as declared ones do; the known one without edits."""
+        if not self.edits:
+            return self.start
         kind: Any = type(started(self.start, self.hyper))
         program = self.program
 
@@ -98,13 +117,15 @@ class Edited:
         body = {**steps, "__doc__": kind.__doc__, "__module__": __name__}
         family = type(f"Edited{kind.__name__}", (kind,), body)
         changes = self.changes
-        dialect = Dialect(
-            name=self.name,
-            family=family,
-            point=self.start.point,
-            origin="no declared formula: found by search",
-            difference=changes if self.start.documented else f"{self.start.difference}, and {changes}",
-        )
+        named = {
+            "name": self.name,
+            "family": family,
+            "origin": "no declared formula: found by search",
+            "reference": "",
+            "difference": changes if self.start.documented else f"{self.start.difference}, and {changes}",
+        }
+        known = self.start.dialect  # it may be of another book, with other names for hyperparameters
+        dialect = dataclasses.replace(known, **named) if known else Dialect(**named, point=self.start.point)
         return PointClass(self.start.optimizer, dialect.name, (self.start.point,), dialect)
 
     @cached_property
@@ -116,6 +137,16 @@ class Edited:
 def started(start: PointClass, hyper: Mapping[str, Any]) -> Declared:
     """Return the formula that is edited, with these hyperparameters; for the document that of the reference."""
     return subject_named(start.optimizer).of(hyper) if start.documented else start.of(hyper)
+
+
+def fixed(start: PointClass) -> tuple[str, ...]:
+    """Return the hyperparameters of a formula that are none of the document's."""
+    return start.dialect.fixed if isinstance(start.dialect, OtherRule) else ()
+
+
+def traced(start: PointClass, hyper: Mapping[str, Any]) -> Program | None:
+    """Trace the formula that is edited, as `program_of`."""
+    return program_of(started(start, hyper), fixed(start))
 
 
 def line_of(name: str, program: Program, wraps: bool = False) -> str:

@@ -19,7 +19,7 @@ from optimetry.conformance.naming.edits import ASIDE, Edit, others_of, others_wi
 from optimetry.conformance.naming.fed import Fed
 from optimetry.conformance.naming.programs import EVERY, FIRST, PARAM, Expression, Program, slots_of
 from optimetry.conformance.naming.terms import Number, Step, Terms
-from optimetry.conformance.naming.throughout import Change, Rewritten, edits_throughout
+from optimetry.conformance.naming.throughout import Change, Rewritten, edits_throughout, size_of
 
 NEAREST = 16
 """How many classes of programs, the nearest to the target, are held against the bound."""
@@ -97,9 +97,9 @@ class Nearby:
         for apart, digits, edits in found:
             self.budget.saw(apart, partial(self.named, edits))
             distances[digits] = apart
-            members[digits] = sorted([*members.get(digits, []), edits], key=_size)[:MEMBERS]
+            members[digits] = sorted([*members.get(digits, []), edits], key=size_of)[:MEMBERS]
         chosen = heapq.nsmallest(NEAREST, distances, key=lambda digits: distances[digits])
-        return sorted((members[digits] for digits in chosen), key=lambda each: _size(each[0]))
+        return sorted((members[digits] for digits in chosen), key=lambda each: size_of(each[0]))
 
     def _classes(self) -> Iterator[tuple[Change, int]]:
         """Yield the simplest edit of every class that differs from the formula, with the place of its first part."""
@@ -291,8 +291,3 @@ def _choices(outputs: Sequence[int]) -> list[tuple[int, ...]]:
     every = tuple(outputs)
     fewer = [tuple(i for i in every if i != left_out) for left_out in every]
     return list(dict.fromkeys([every, *fewer, *((i,) for i in every)]))[: None if len(every) > 1 else 1]
-
-
-def _size(edits: Edits) -> tuple[int, int]:
-    added, spread = (sum(sizes) for sizes in zip(*(edit.size for edit in edits), strict=True))
-    return added, spread

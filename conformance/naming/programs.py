@@ -96,14 +96,30 @@ def _expression(operand: Any) -> Expression:
     raise TypeError(f"{operand!r} is neither a symbol nor a number")
 
 
-def program_of(rule: Declared) -> Program | None:
+def program_of(rule: Declared, fixed: Sequence[str] = ()) -> Program | None:
     """Trace one update, or one step of a wrapper, with every real hyperparameter and every flag by its name.
 
     None where the rule does what cannot be traced, such as choosing the largest elements, or adding up rows.
+
+    Args:
+        rule: the formula.
+        fixed: the hyperparameters that keep the values that it has: flags, and numbers that are 0.
     """
     if rule.shaped:
         return None
-    return _with_flags(rule, {}, [parameter.name for parameter in rule.hyperparameters() if parameter.kind is bool])
+    flags = [parameter.name for parameter in rule.hyperparameters() if parameter.kind is bool]
+    known = {flag: bool(getattr(rule, flag)) for flag in flags if flag in fixed}
+    program = _with_flags(rule, known, [flag for flag in flags if flag not in fixed])
+    zeros = [name for name in fixed if name not in flags]
+    return program and {name: _without(expression, zeros) for name, expression in program.items()}
+
+
+def _without(expression: Expression, zeros: Sequence[str]) -> Expression:
+    """Put 0 in the place of some inputs, and leave out what is multiplied by it."""
+    if not isinstance(expression, tuple):
+        return 0.0 if expression in zeros else expression
+    name, *operands = (expression[0], *(_without(operand, zeros) for operand in expression[1:]))
+    return 0.0 if name == "multiply" and 0.0 in operands else _made(name, *operands)
 
 
 def _with_flags(rule: Declared, known: Mapping[str, bool], flags: Sequence[str]) -> Program | None:

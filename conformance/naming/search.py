@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 
 import numpy as np
 
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.candidates import sets_of_numbers
-from optimetry.conformance.naming.edited import Edited, started
+from optimetry.conformance.naming.edited import Edited, fixed, started, traced
 from optimetry.conformance.naming.edits import Edit
+from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.fed import Runs, fed_in
 from optimetry.conformance.naming.nearby import Nearby
-from optimetry.conformance.naming.points import PointClass
-from optimetry.conformance.naming.programs import program_of
+from optimetry.conformance.naming.points import EXACTLY, PointClass, separations
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS
@@ -43,7 +44,8 @@ def edited_formulas(
     Classes that explain it equally are told apart by none of its runs; the simplest comes first.
 
     Args:
-        starts: the known formulas, those of one optimizer; one edit is tried on all of them, two on the first two.
+        starts: the known formulas, the documented one first; one edit is tried on that, then on all others together,
+            two on the first two.
         runs: what the target gave in the telling cases.
         holds: whether a formula explains whatever else the target was fed.
         budget: what the search may cost.
@@ -51,19 +53,28 @@ def edited_formulas(
     """
     budget = budget or Budget()
     known = list(starts)
-    plain = _passes(runs)[0][1]
-    if any(_holds(Explanation(start, way), runs, holds) for start in known for way in plain):
-        return []  # what such a formula leaves open, such as NaN, is no matter of edits
-    for count in range(1, most_edits + 1):
+    unedited = [Edited(start, (), runs[0][0].hyper) for start in known]
+    explaining = list(_holding(unedited, _passes(runs)[0][1], runs, holds))
+    if explaining:  # what such a formula leaves open, such as NaN, is no matter of edits
+        return explaining if all(isinstance(one.start.dialect, OtherRule) for one in explaining) else []
+    for count, together in (1, known[:1]), (1, known[1:]), (2, known[:1]), (2, known[1:2]):
         budget.edits = count
-        for start in known if count == 1 else known[:2]:
-            for coarse, ways in _passes(runs) if count == 1 else _passes(runs)[:1]:
-                found = []
-                for members in nearest(start, runs, count, budget, coarse) if budget.wanted() else ():
-                    found += list(islice(_holding(members, ways, runs, holds), 1))
-                if found:
-                    return found
+        for coarse, ways in (_passes(runs) if count == 1 else _passes(runs)[:1]) if count <= most_edits else ():
+            classes = [members for start in together for members in nearest(start, runs, count, budget, coarse)]
+            found: list[Edited] = []
+            for members in sorted(classes, key=lambda members: members[0].size):
+                if not any(_same(members[0], other, runs) for other in found):
+                    found += islice(_holding(members, ways, runs, holds), 1)
+            if found:
+                return found
     return []
+
+
+def _same(one: Edited, other: Edited, runs: Runs) -> bool:
+    """Whether two formulas, perhaps edits of two known ones, give the same in these runs."""
+    plain = [dataclasses.replace(formula, arithmetic=PLAIN).explanation for formula in (one, other)]
+    pairs = (tuple(explanation.expected(case) for explanation in plain) for case, _ in runs)
+    return all(np.max(separations(a, b), initial=0.0) <= EXACTLY for a, b in pairs)
 
 
 def _passes(runs: Runs) -> list[tuple[float, list[Arithmetic]]]:
@@ -128,11 +139,12 @@ def nearest(start: PointClass, runs: Runs, count: int, budget: Budget, coarse: f
     """
     hyper = runs[0][0].hyper
     rule = started(start, hyper)
-    program = program_of(rule)
+    program = traced(start, hyper) if budget.wanted() else None
     if program is None:
         return []
-    numbers = [x.name for x in rule.hyperparameters() if x.kind is float]
-    search = Nearby(program, numbers, fed_in(runs, coarse), budget, lambda edits: Edited(start, edits, hyper).name)
+    numbers = [x.name for x in rule.hyperparameters() if x.kind is float and x.name not in fixed(start)]
+    fed = fed_in(runs, coarse, partial(started, start))
+    search = Nearby(program, numbers, fed, budget, lambda edits: Edited(start, edits, hyper).name)
     with np.errstate(all="ignore"):
         found = search.single() if count == 1 else search.double()
     if count > 1:
