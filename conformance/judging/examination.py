@@ -232,7 +232,7 @@ class Examination:
             "verdict": "dialect",
             "dialect": FOUND,
             "computes": Computes(None, formula.name, True, formula.arithmetic.record()),
-            "reason": formula.reason + budget.ending,
+            "reason": formula.reason + self.found.equally + budget.ending,
         }
 
     def _identity(self, case: Case, after: Array) -> Identity:

@@ -15,8 +15,10 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.fed import Runs
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.naming.rivals import Rival, candidates_of, told_apart
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.telling import telling_cases
+from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import same_bits
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
@@ -35,11 +37,21 @@ class Found:
         formulas: the formulas, the simplest first; none where the search found none.
         identity: what is known of the first.
         budget: what the search cost.
+        rivals: those beside the first that explain the target as well.
+        drawn: how many cases might have told them apart.
     """
 
     formulas: tuple[Edited, ...]
     identity: Identity
     budget: Budget
+    rivals: tuple[Rival, ...] = ()
+    drawn: int = 0
+
+    @property
+    def equally(self) -> str:
+        """What else explains the target, for a verdict's reason; empty where nothing does."""
+        names = " and ".join(rival.formula.name for rival in self.rivals)
+        return f"; explained equally by {names}" if names else ""
 
 
 def searched(
@@ -66,11 +78,22 @@ def searched(
         return identities[explanation] is not None
 
     budget = Budget(seconds, guard.heartbeat, guard.searching)
-    formulas = edited_formulas(_starts(held, runs), runs, holds, budget, 2 if seconds else 1) if runs else []
+    telling_apart = candidates_of(probed.optimizer, probed.dtype, probed.limits) if runs else ()
+    found = (
+        edited_formulas(_starts(held, runs), runs, holds, budget, 2 if seconds else 1, telling_apart) if runs else []
+    )
+
+    def takes(case: Case) -> bool:
+        return not probed.limits.lacking(case) and reason_unsupported(target, case) is None
+
+    def refuted(formula: Edited, case: Case) -> bool:
+        return not explains(trajectory(target, case, guard), formula.explanation.expected(case), case.form)
+
+    formulas, rivals = told_apart(found, telling_apart, takes, refuted)
     identity = identities[formulas[0].explanation] if formulas else None
     if identity and not formulas[0].edits and identity.tried < ENOUGH:
-        formulas = []
-    return Found(tuple(formulas), identity or Identity(None), budget)
+        identity, formulas, rivals = None, [], []
+    return Found(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling_apart))
 
 
 def _starts(held: Holding, runs: Runs) -> list[PointClass]:

@@ -9,6 +9,7 @@ from functools import cached_property, reduce
 from typing import Any
 
 from optimetry.conformance.naming.elsewhere import OtherRule
+from optimetry.conformance.naming.evaluated import fed_through, first_state, updated
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.notation import text_of
@@ -20,12 +21,9 @@ from optimetry.conformance.naming.programs import (
     PARAM,
     Expression,
     Program,
-    fed_through,
-    first_state,
     parts_of,
     program_of,
     slots_of,
-    updated,
 )
 from optimetry.conformance.naming.throughout import Change, Rewritten, size_of
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
@@ -117,7 +115,7 @@ class Edited:
         body = {**steps, "__doc__": kind.__doc__, "__module__": __name__}
         family = type(f"Edited{kind.__name__}", (kind,), body)
         changes = self.changes
-        named = {
+        named: dict[str, Any] = {
             "name": self.name,
             "family": family,
             "origin": "no declared formula: found by search",

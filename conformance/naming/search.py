@@ -10,10 +10,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.candidates import sets_of_numbers
 from optimetry.conformance.naming.edited import Edited, fixed, started, traced
@@ -22,7 +23,8 @@ from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.fed import Runs, fed_in
 from optimetry.conformance.naming.nearby import Nearby
-from optimetry.conformance.naming.points import EXACTLY, PointClass, separations
+from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.rivals import same
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS
@@ -31,6 +33,9 @@ from optimetry.conformance.subjects.registry import subject_named
 MOST_EDITS = 2
 """In how many places a known formula is edited."""
 
+MOST_FOUND = 4
+"""How many formulas are found at most that explain a target equally."""
+
 
 def edited_formulas(
     starts: Iterable[PointClass],
@@ -38,10 +43,11 @@ def edited_formulas(
     holds: Callable[[Explanation], bool],
     budget: Budget | None = None,
     most_edits: int = MOST_EDITS,
+    telling: Sequence[Case] = (),
 ) -> list[Edited]:
     """Return the formulas, as few edits away from a known one as there are any, that explain a target.
 
-    Classes that explain it equally are told apart by none of its runs; the simplest comes first.
+    Those that explain it equally are told apart by none of its runs; the simplest comes first.
 
     Args:
         starts: the known formulas, the documented one first; one edit is tried on that, then on all others together,
@@ -50,9 +56,10 @@ def edited_formulas(
         holds: whether a formula explains whatever else the target was fed.
         budget: what the search may cost.
         most_edits: in how many places a formula is edited.
+        telling: further cases in which formulas may differ that are the same in all runs.
     """
     budget = budget or Budget()
-    known = list(starts)
+    known, cases = list(starts), [*(case for case, _ in runs), *telling]
     unedited = [Edited(start, (), runs[0][0].hyper) for start in known]
     explaining = list(_holding(unedited, _passes(runs)[0][1], runs, holds))
     if explaining:  # what such a formula leaves open, such as NaN, is no matter of edits
@@ -60,21 +67,14 @@ def edited_formulas(
     for count, together in (1, known[:1]), (1, known[1:]), (2, known[:1]), (2, known[1:2]):
         budget.edits = count
         for coarse, ways in (_passes(runs) if count == 1 else _passes(runs)[:1]) if count <= most_edits else ():
-            classes = [members for start in together for members in nearest(start, runs, count, budget, coarse)]
+            classes = chain.from_iterable(nearest(start, runs, count, budget, coarse) for start in together)
             found: list[Edited] = []
-            for members in sorted(classes, key=lambda members: members[0].size):
-                if not any(_same(members[0], other, runs) for other in found):
-                    found += islice(_holding(members, ways, runs, holds), 1)
+            for member in sorted(chain.from_iterable(classes), key=lambda formula: formula.size):
+                if len(found) < MOST_FOUND and not any(same(member, other, cases) for other in found):
+                    found += islice(_holding([member], ways, runs, holds), 1)
             if found:
                 return found
     return []
-
-
-def _same(one: Edited, other: Edited, runs: Runs) -> bool:
-    """Whether two formulas, perhaps edits of two known ones, give the same in these runs."""
-    plain = [dataclasses.replace(formula, arithmetic=PLAIN).explanation for formula in (one, other)]
-    pairs = (tuple(explanation.expected(case) for explanation in plain) for case, _ in runs)
-    return all(np.max(separations(a, b), initial=0.0) <= EXACTLY for a, b in pairs)
 
 
 def _passes(runs: Runs) -> list[tuple[float, list[Arithmetic]]]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.programs import Expression, of_rows
+from optimetry.conformance.naming.evaluated import of_rows
+from optimetry.conformance.naming.programs import Expression
 
 Number = int
 """Stands for one expression."""

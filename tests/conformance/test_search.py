@@ -12,11 +12,12 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edits import Edit, others_of, others_within
+from optimetry.conformance.naming.evaluated import first_state, updated
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import probes_of
-from optimetry.conformance.naming.programs import first_state, program_of, replaced, updated
+from optimetry.conformance.naming.programs import program_of, replaced
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.naming.throughout import edits_throughout
