@@ -79,9 +79,8 @@ def searched(
 
     budget = Budget(seconds, guard.heartbeat, guard.searching)
     telling_apart = candidates_of(probed.optimizer, probed.dtype, probed.limits) if runs else ()
-    found = (
-        edited_formulas(_starts(held, runs), runs, holds, budget, 2 if seconds else 1, telling_apart) if runs else []
-    )
+    most = 2 if seconds else 1
+    found = edited_formulas(_starts(held, runs), runs, holds, budget, most, telling_apart) if runs else []
 
     def takes(case: Case) -> bool:
         return not probed.limits.lacking(case) and reason_unsupported(target, case) is None

@@ -69,7 +69,7 @@ def updated(
         if GRAD in parts_of(program[FIRST + slot]):
             inputs[slot] = value_of(program[FIRST + slot], inputs, {}, total)
     known: dict[Expression, Any] = {}
-    values = {name: value_of(program[name], inputs, known, total) for name in (PARAM, *state)}
+    values = {name: _array(value_of(program[name], inputs, known, total), param) for name in (PARAM, *state)}
     for slot, turn in turns.items():
         here = (np.arange(state[slot].shape[0]) == turn).reshape((-1,) + (1,) * param.ndim)
         values[slot] = np.where(here, values[slot], state[slot])
@@ -95,7 +95,12 @@ def fed_through(
             terms = [of_tensor(value_of(part[1], given, values, of_tensor)) for given, values in each]
             for values in known:
                 values[part] = sum(terms[1:], start=terms[0])
-    return [value_of(program[PARAM], given, values, of_tensor) for given, values in each]
+    return [_array(value_of(program[PARAM], given, values, of_tensor), given[PARAM]) for given, values in each]
+
+
+def _array(value: Any, param: Any) -> Any:
+    """Return an array of numbers like the parameter where an expression is one number."""
+    return np.zeros_like(param) + value if isinstance(value, int | float) else value
 
 
 def first_state(program: Program, hyper: Mapping[str, Any], param: Any) -> State:
