@@ -17,6 +17,7 @@ from optimetry.conformance.naming.programs import (
     Expression,
     Program,
     parts_of,
+    slots_of,
 )
 from optimetry.reference.rule import State
 
@@ -83,11 +84,25 @@ def _turns(program: Program, hyper: Mapping[str, Any]) -> dict[str, int]:
 
 
 def fed_through(
-    program: Program, hyper: Mapping[str, Any], fed: Sequence[Any], parameters: Sequence[Any], *, joint: bool
-) -> list[Any]:
-    """Do one step of a wrapper, as `Wrapper.feed`; ``joint`` where sums are over all tensors, not over each."""
-    pairs = zip(fed, parameters, strict=True)
-    inputs = [{**hyper, GRAD: grad, PARAM: param} for grad, param in pairs]
+    program: Program,
+    hyper: Mapping[str, Any],
+    fed: Sequence[Any],
+    parameters: Sequence[Any],
+    state: Any,
+    *,
+    joint: bool,
+) -> tuple[list[Any], Any]:
+    """Do one step of a wrapper, as `Wrapper.feed`; ``joint`` where sums are over all tensors, not over each.
+
+    What it keeps is the number of steps so far, and the slots of each tensor, of which numbers stay numbers.
+    """
+    steps, held = state or (0, [{}] * len(fed))
+    slots = slots_of(program)
+    inputs: list[dict[str, Any]] = []
+    for grad, param, values in zip(fed, parameters, held, strict=True):
+        given = {**hyper, GRAD: grad, PARAM: param, STEP: steps + 1}
+        first = {slot: value_of(program[FIRST + slot], given, {}, of_tensor) for slot in slots if not steps}
+        inputs.append({**given, **first, **values})
     known: list[dict[Expression, Any]] = [{} for _ in inputs]
     each = list(zip(inputs, known, strict=True))
     for part in parts_of(program[PARAM]) if joint else ():
@@ -95,7 +110,9 @@ def fed_through(
             terms = [of_tensor(value_of(part[1], given, values, of_tensor)) for given, values in each]
             for values in known:
                 values[part] = sum(terms[1:], start=terms[0])
-    return [_array(value_of(program[PARAM], given, values, of_tensor), given[PARAM]) for given, values in each]
+    results = [_array(value_of(program[PARAM], given, values, of_tensor), given[PARAM]) for given, values in each]
+    kept = [{slot: value_of(program[slot], given, values, of_tensor) for slot in slots} for given, values in each]
+    return results, (steps + 1, kept)
 
 
 def _array(value: Any, param: Any) -> Any:

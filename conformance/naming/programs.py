@@ -7,7 +7,7 @@ expressions are equal tuples, so a part is replaced wherever it stands.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeAlias
 
@@ -183,8 +183,7 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         object.__setattr__(symbolic, field.name, value)
     try:
         if isinstance(rule, Wrapper):
-            given, state = symbolic.feed([Symbol(GRAD)], [Symbol(PARAM)], None)
-            return {PARAM: _expression(given[0])} if state is None else None
+            return _of_wrapper(symbolic)
         first = symbolic.initial_state(Symbol(PARAM))
         names = list(first)
         inputs = State(**{slot: Symbol(slot) for slot in names})
@@ -197,6 +196,50 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         return {**new, **{FIRST + slot: _expression(first[slot]) for slot in names}, **every}
     except (AttributeError, TypeError, OptimetryError):
         return None
+
+
+def _of_wrapper(symbolic: Wrapper) -> Program | None:
+    """Trace one step of a wrapper: of what it keeps, a count of steps is known by the step, and the rest are slots.
+
+    None where a subclass computes otherwise what its base begins with.
+    """
+    fed: list[Any] = [Symbol(GRAD)]
+    parameters: list[Any] = [Symbol(PARAM)]
+    computes = next(kind for kind in type(symbolic).__mro__ if "feed" in vars(kind))
+    first = symbolic.first(fed) if "first" in vars(computes) else None
+    leaves = list(_leaves(first))
+    counted = ("subtract", STEP, 1)
+    symbols = iter([Symbol(counted if type(x) is int else name) for name, x in leaves])
+    given, state = symbolic.feed(fed, parameters, None if first is None else _like(first, symbols))
+    program: Program = {PARAM: _expression(given[0])}
+    if first is None:
+        return program if state is None else None
+    slots = {name: (_expression(x), new) for (name, x), (_, new) in zip(leaves, _leaves(state), strict=True)}
+    for name, (_, new) in [(name, pair) for name, pair in slots.items() if name]:
+        program[name] = _expression(new)
+    counts = [_expression(new) for name, (_, new) in slots.items() if not name]
+    return (
+        {**program, **{FIRST + name: old for name, (old, _) in slots.items() if name}}
+        if counts == [("add", counted, 1)]
+        else None
+    )
+
+
+def _leaves(state: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the parts of what a wrapper keeps, each with the name of its field; of one parameter alone."""
+    if not isinstance(state, tuple | list):
+        yield name, state
+        return
+    for field, part in zip(getattr(state, "_fields", [name] * len(state)), state, strict=True):
+        yield from _leaves(part, field)
+
+
+def _like(state: Any, leaves: Iterator[Any]) -> Any:
+    """Return the same structure with other parts."""
+    if not isinstance(state, tuple | list):
+        return next(leaves)
+    parts = [_like(part, leaves) for part in state]
+    return parts if isinstance(state, list) else type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)
 
 
 def _on_symbols(update: Any) -> Callable[..., Any]:
