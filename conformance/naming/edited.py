@@ -69,7 +69,13 @@ class Edited:
     @property
     def changes(self) -> str:
         """The edits, as a reader compares them."""
-        return "; ".join(written(edit, self.before) for edit in self.edits)
+        return "; ".join(written(edit, self.before, self._words) for edit in self.edits)
+
+    @property
+    def _words(self) -> Mapping[Expression, str]:
+        """What inputs are called that an average is fed: parameters, not gradients."""
+        averages = getattr(subject_named(self.start.optimizer), "averages", False)
+        return {GRAD: "param", PARAM: "first param"} if averages else {}
 
     @property
     def name(self) -> str:
@@ -91,7 +97,8 @@ class Edited:
         """Each line of the formula that differs, before and after the edits."""
         before, after = self.before, self.program
         wraps = isinstance(started(self.start, self.hyper), Wrapper)
-        lines = [(line_of(name, before, wraps), line_of(name, after, wraps)) for name in before]
+        words = self._words
+        lines = [(line_of(name, before, wraps, words), line_of(name, after, wraps, words)) for name in before]
         return [(old, new) for old, new in lines if old != new]
 
     @property
@@ -147,10 +154,11 @@ def traced(start: PointClass, hyper: Mapping[str, Any]) -> Program | None:
     return program_of(started(start, hyper), fixed(start))
 
 
-def line_of(name: str, program: Program, wraps: bool = False) -> str:
-    """Write the line of one output, the new slots by name; a wrapper returns gradients."""
-    names = {x: new for x, new in new_slots(program).items() if x != program[name]}
-    return f"{GRAD if wraps else name} <- {text_of(program[name], names)}"
+def line_of(name: str, program: Program, wraps: bool = False, words: Mapping[Expression, str] | None = None) -> str:
+    """Write the line of one output, the new slots and ``words`` by name; a wrapper returns gradients or averages."""
+    names = {**(words or {}), **{x: new for x, new in new_slots(program).items() if x != program[name]}}
+    returned = ("average" if words else GRAD) if wraps and name == PARAM else name
+    return f"{returned} <- {text_of(program[name], names)}"
 
 
 LONG = 40
@@ -162,8 +170,14 @@ def new_slots(program: Program) -> dict[Expression, str]:
     return {program[name]: f"new {name}" for name in slots_of(program) if program[name] != name}
 
 
-def written(edit: Change, program: Program) -> str:
-    """Write an edit as a reader compares it: what the formula has, and what the target has there."""
+def written(edit: Change, program: Program, words: Mapping[Expression, str] | None = None) -> str:
+    """Write an edit as a reader compares it: what the formula has, and what the target has there.
+
+    Args:
+        edit: the edit.
+        program: what is edited.
+        words: what inputs are called.
+    """
     if isinstance(edit, Rewritten):
         return edit.words
     slots = new_slots(program)
@@ -173,10 +187,11 @@ def written(edit: Change, program: Program) -> str:
     holders = [name for name, expression in program.items() if edit.old in parts_of(expression)]
     of = " and ".join("the parameter" if name == PARAM else f"new {name}" for name in edit.outputs)
     there = f" in {of} alone" if len(edit.outputs) < len(holders) else ""
+    names = {**(words or {}), **names}
     same = parts_of(edit.old).keys() & parts_of(edit.new).keys() - {edit.old, edit.new}
     names = {**{part: "(...)" for part in same if len(text_of(part, names)) > LONG}, **names}
     if edit.outputs[0].startswith((FIRST, EVERY)):
-        return f"{edit.outputs[0]}: {text_of(edit.old)} -> {text_of(edit.new)}"
+        return f"{edit.outputs[0]}: {text_of(edit.old, words)} -> {text_of(edit.new, words)}"
     if edit.exchanged:
         return f"{text_of(edit.old, names)} and {text_of(edit.new, names)} exchanged"
     return f"{text_of(edit.old, names)} -> {text_of(edit.new, names)}{there}"

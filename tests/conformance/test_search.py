@@ -11,11 +11,12 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.budget import Budget
+from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.edits import Edit, others_of, others_within
 from optimetry.conformance.naming.evaluated import first_state, updated
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.notation import text_of
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.naming.programs import program_of, replaced
 from optimetry.conformance.naming.search import edited_formulas
@@ -24,7 +25,7 @@ from optimetry.conformance.naming.throughout import edits_throughout
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults.fault import FAULTS
-from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
 from optimetry.conformance.targets.session import Guard, trajectory
@@ -211,6 +212,37 @@ def test_of_a_slot_with_an_entry_for_each_batch_the_one_of_the_step_is_traced():
 
 def test_what_chooses_the_largest_elements_is_not_traced():
     assert program_of(subject_named("dgc_compress").of({"momentum": 0.5})) is None
+
+
+def test_what_an_average_keeps_is_traced_and_written_as_of_parameters():
+    """Its count of updates is the step's number, and the product of decays is kept beside the averages."""
+    program = program_of(subject_named("exponential_moving_average").of({}))
+    assert {"product", "biased"} == {
+        name for name in program if name not in ("param", "initial product", "initial biased")
+    }
+    assert (program["initial product"], program["initial biased"]) == (1.0, 0.0)
+    (uncorrected,) = (x for x in named_classes("exponential_moving_average") if x.name == "not_corrected")
+    (found, *_) = found_in(computing(uncorrected), "exponential_moving_average")
+    assert found.name == "product -> 0"
+    start = documented_class("exponential_moving_average")
+    at_first = Edited(start, (Edit(0.0, "grad", ("initial biased",)),), {"decay": 0.5, "scheduled": False})
+    assert at_first.name == "initial biased: 0 -> param"
+    assert program_of(subject_named("model_average").of({"average_window_rate": 0.5})) is None
+
+
+def test_an_average_that_begins_with_the_first_parameters_is_evaluated_as_it_is_written():
+    start = documented_class("exponential_moving_average")
+    edits = (Edit("product", 0.0, ("param", "product")), Edit(0.0, "grad", ("initial biased",)))
+    case = telling_cases("exponential_moving_average", "float64")[0]
+    formula = Edited(start, edits, case.hyper).explanation
+    after = trajectory(computing(formula.rule), case, Guard())
+    average = case.grads[0][0]
+    decay = case.hyper["decay"]
+    for step, (fed, *_) in enumerate(case.grads):
+        used = min(decay, (1 + step) / (10 + step)) if case.hyper["scheduled"] else decay
+        average = used * average + (1 - used) * fed
+        assert after[step, : fed.size] == pytest.approx(average, rel=1e-12)
+    assert explains(after, formula.expected(case), case.form)
 
 
 def test_a_flag_chooses_between_the_branches_of_the_formula():
