@@ -22,10 +22,10 @@ from optimetry.conformance.naming.search import nearest
 from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.instead import Instead
-from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.declaration import Declared
+from optimetry.reference.rules import RULES
 
 HEADING = "## Where nothing explains a target"
 
@@ -38,7 +38,7 @@ class Cost:
     """What one search from the document took.
 
     Attributes:
-        optimizer: the subject.
+        optimizer: the rule.
         programs: with one edit and with two, how many programs were tried.
         seconds: what each of both took.
         memory: the most that the process held, in MiB.
@@ -80,8 +80,8 @@ def cost_of(optimizer: str) -> Cost | None:
 
 
 def costs() -> Iterator[Cost]:
-    """Measure every subject of the first book."""
-    names = [name for name, subject in SUBJECTS.items() if subject.book == "fluid"]
+    """Measure every rule of the first book."""
+    names = sorted((rule.name for rule in RULES.values() if rule.book == "fluid"), reverse=True)
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         yield from filter(None, pool.imap(cost_of, names))
 
@@ -92,9 +92,9 @@ def section(found: Iterable[Cost]) -> str:
         HEADING,
         "",
         "Every program is tried there, from the document alone: one edit, then two, in a process of their own. Seconds",
-        "are of the processor's time on one core; of memory, most is NumPy and the suite, 60 MiB at the least.",
+        "are of the processor's time on one core; of memory, NumPy and the suite take some 60 MiB.",
         "",
-        "| subject | one edit: programs | seconds | two edits: programs | seconds | programs a second | MiB |",
+        "| rule | one edit: programs | seconds | two edits: programs | seconds | programs a second | MiB |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for x in found:
