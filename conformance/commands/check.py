@@ -14,13 +14,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import TextIO
 
-from tqdm import tqdm
-
 from optimetry.conformance.commands.ci import Reporting
 from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of
+from optimetry.conformance.commands.progress import progress_bar
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.registry import subject_named
@@ -116,8 +115,8 @@ def _judge(
     check: Check, workers: Workers, verdicts: list[Verdict], writer: Writer | None = None, kept: _Kept | None = None
 ) -> None:
     """Collect the verdicts of every job, each written as it comes; a progress bar shows on a terminal alone."""
-    with tqdm(total=len(check.jobs), unit="job", leave=False, disable=not sys.stderr.isatty()) as bar:
-        for job, found in zip(check.jobs, workers.run(check.jobs), strict=True):
+    with progress_bar(len(check.jobs)) as bar:
+        for job, found in zip(check.jobs, workers.run(check.jobs, bar.set_postfix_str), strict=True):
             verdicts += found
             for verdict in found:
                 if writer and kept:

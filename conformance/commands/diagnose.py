@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,10 +12,11 @@ from optimetry.conformance.commands.arguments import add_search, search_of, seco
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
+from optimetry.conformance.commands.progress import ending_searches, progress_bar
 from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
-from optimetry.conformance.naming.nearby import SEARCH_SECONDS
+from optimetry.conformance.naming.budget import SEARCH_SECONDS
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
@@ -27,7 +29,8 @@ examples:
   optimetry diagnose torch --optimizer adam
   optimetry diagnose mypackage.adapter:Target --optimizer lamb --dtype float64
 
-exit status: 0 it conforms, as far as it is offered; 1 it does not; 2 wrong usage, or the target cannot be loaded."""
+exit status: 0 it conforms, as far as it is offered; 1 it does not; 2 wrong usage, or the target cannot be loaded;
+130 after Ctrl-C, which ends a search and reports what it has found."""
 
 DEFAULT_EFFORT = "quick"
 
@@ -75,12 +78,20 @@ def diagnose_command(options: argparse.Namespace) -> int:
     with Workers(task, PROCESSES) as workers:
         jobs = shared_out(optimizer, dtypes, len(workers.engines))
         name, version = workers.name, workers.version
-        found = in_order(jobs, list(workers.run(jobs)), dtypes)
+        with progress_bar(len(jobs)) as bar, ending_searches(workers.end_searches) as interrupted:
+            findings = []
+            for each in workers.run(jobs, bar.set_postfix_str):
+                findings.append(each)
+                bar.update()
+        found = in_order(jobs, findings, dtypes)
         said = workers.note
     note = said or version_note(task.spec, version)
     if note:
         print(f"{note}\n")
     print(report(f"{name} {version}: {optimizer}", found, seed, terminal_width()))
+    if interrupted():
+        print("optimetry: interrupted", file=sys.stderr)
+        return 130
     verdicts = [each.verdict.verdict for each in found]
     return 0 if set(verdicts) <= {"conforms", "unsupported"} else 1
 

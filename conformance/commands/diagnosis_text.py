@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.found_text import found_text
-from optimetry.conformance.commands.words import counted, wrapped
+from optimetry.conformance.commands.words import counted, digits_of, rows_of, wrapped
 from optimetry.conformance.commands.worked_text import worked_text
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
@@ -163,7 +163,7 @@ def _parting(divergence: Divergence) -> str:
         slot = f"the parameter, while {slots} agree{'s' if len(divergence.compared) == 1 else ''}"
     else:
         slot = f"slot {divergence.slot}"
-    given, wanted = (_text(x, divergence.case) for x in (divergence.given, divergence.expected))
+    given, wanted = (digits_of(x, divergence.case) for x in (divergence.given, divergence.expected))
     return (
         f"first divergence at step {divergence.step} in {slot}: {given}, expected {wanted} within "
         f"{divergence.allowed:.2g} (tensor {divergence.tensor}, element {divergence.element})"
@@ -175,12 +175,9 @@ def _counterexample(case: Case, found: dict[str, Any], width: int) -> Iterator[s
     yield f"  smallest counterexample found: {size}"
     if case.size * len(case.grads) <= LONGEST:
         rows = [
-            *((name, value) for name, value in case.hyper.items()),
-            ("learning rates", ", ".join(map(str, case.learning_rates))),
-            ("parameters", _numbers(case.parameters, case)),
-            *((f"gradients, step {step + 1}", _numbers(grads, case)) for step, grads in enumerate(case.grads)),
-            (f"returned, step {found['step']}", _text(found["given"], case)),
-            ("documented", _text(found["documented"], case)),
+            *rows_of(case),
+            (f"returned, step {found['step']}", digits_of(found["given"], case)),
+            ("documented", digits_of(found["documented"], case)),
             ("rounding explains", f"{SLACK * found['bound']:.3g}"),
             *_nearest(found.get("nearest"), case),
         ]
@@ -195,19 +192,8 @@ def _nearest(rule: dict[str, Any] | None, case: Case) -> Iterator[tuple[str, str
         far = "beyond any bound" if rule["share"] == LARGEST_SHARE else f"{number(rule['share'])} bounds away"
         yield (
             f"nearest, {rule['rule']}",
-            f"{_text(rule['expected'], case)} at {where}: {far} ({number(rule['ulp'])} ULP)",
+            f"{digits_of(rule['expected'], case)} at {where}: {far} ({number(rule['ulp'])} ULP)",
         )
-
-
-def _numbers(arrays: Sequence[Any], case: Case) -> str:
-    """Write tensors with semicolons between them."""
-    texts = ("none" if x is None else ", ".join(_text(each, case) for each in x.reshape(-1)) for x in arrays)
-    return "; ".join(text or "(empty)" for text in texts)
-
-
-def _text(value: Any, case: Case) -> str:
-    """Write a number with enough digits to identify it."""
-    return f"{float(value):.{17 if case.dtype == 'float64' else 9}g}"
 
 
 def _ranking(diagnosis: Diagnosis) -> Iterator[str]:

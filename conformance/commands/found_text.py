@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
+from tabulate import tabulate
+
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.words import counted, wrapped
+from optimetry.conformance.commands.words import counted, digits_of, rows_of, wrapped
 from optimetry.conformance.judging.diagnose import Diagnosis, FoundFormula
+from optimetry.conformance.naming.points import DOCUMENTED
+from optimetry.conformance.naming.rivals import Telling
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.subjects.registry import subject_named
 
@@ -16,20 +21,24 @@ SHOWN = 3
 
 
 def found_text(diagnosis: Diagnosis, width: int) -> Iterator[str]:
-    """Write the formulas that explain a target equally, a line for the ledger, and a report."""
-    first, *others = diagnosis.found
-    yield from wrapped(f"found: {first.changes}", width)
+    """Write the formula that explains a target, what explains it equally, a line for the ledger, and a report."""
+    first = diagnosis.found
+    assert first is not None
+    yield from wrapped(f"found: {first.changes or f'the formula of {first.start}'}", width)
     cases = counted(first.cases, "drawn case")
     yield from wrapped(f"explains {cases} and every probe within rounding; of {first.programs:,} formulas", width)
+    if first.ending:
+        yield from wrapped(f"{first.ending.removeprefix('; ')}: others may explain it as well", width)
     yield from _beside(first)
-    for other in others[:SHOWN]:
-        yield from wrapped(f"explained equally by: {other.changes}", width)
-    if others:
-        yield from wrapped("no case that was tried tells them apart: their difference is below its rounding", width)
+    for name, telling in first.rivals[:SHOWN]:
+        yield from wrapped(f"explained equally by: {name}", width)
+        yield from (
+            _telling(telling, width) if telling else wrapped(f"none of {first.drawn} cases tells them apart", width)
+        )
     verdict = diagnosis.verdict
     yield ""
     yield "  for the file of `optimetry check --expect`:"
-    yield f"    {verdict.optimizer} {verdict.dtype} dialect:{verdict.dialect} {first.changes}"
+    yield f"    {verdict.optimizer} {verdict.dtype} dialect:{verdict.dialect} {first.changes or first.start}"
     yield "  for an issue:"
     yield from (f"    {line}" for line in _report(diagnosis, first))
 
@@ -41,6 +50,15 @@ def _beside(found: FoundFormula) -> Iterator[str]:
         yield f"    {found.start:{room}}  {before}"
         yield f"    {'found':{room}}  {after}"
         yield f"    {'':{room}}  {_marks(before, after)}".rstrip()
+
+
+def _telling(telling: Telling, width: int) -> Iterator[str]:
+    """Write the case that would tell two formulas apart, and what each gives in it."""
+    case = telling.case
+    yield from wrapped("not offered by the target, this case would tell them apart:", width)
+    rows = [*rows_of(case), *zip(("found", "the other"), (digits_of(x, case) for x in telling.values), strict=True)]
+    rows[-2:] = [(f"{name}, step {telling.step}, element {telling.element}", value) for name, value in rows[-2:]]
+    yield textwrap.indent(tabulate(rows, tablefmt="plain", disable_numparse=True), "    ")
 
 
 def _marks(before: str, after: str) -> str:
@@ -57,8 +75,9 @@ def _report(diagnosis: Diagnosis, found: FoundFormula) -> Iterator[str]:
     verdict, shown = diagnosis.verdict, diagnosis.verdict.counterexample or {}
     subject = subject_named(verdict.optimizer)
     yield f"{verdict.optimizer} in {verdict.dtype} does not compute its document ({subject.document})."
+    has = "The document has" if found.start == DOCUMENTED else f"Near is the formula of {found.start}, which has"
     for before, after in found.lines:
-        yield f"The document has `{before}`, and what is computed is `{after}`."
+        yield f"{has} `{before}`, and what is computed is `{after}`."
     if "given" in shown:
         case = Case.from_json(shown["case"])
         hyper = ", ".join(f"{name}={value}" for name, value in case.hyper.items())

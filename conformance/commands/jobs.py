@@ -8,6 +8,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, NoReturn
@@ -27,6 +28,9 @@ from optimetry.reports.results import Verdict
 
 BEAT_INTERVAL = 0.2
 """Least seconds between two heartbeats: a run of the target may take microseconds."""
+
+END_SEARCHES = "end searches"
+"""Sent to a worker in the place of a job: the search that it is in ends, and no other begins."""
 
 
 class Loaded(NamedTuple):
@@ -81,24 +85,37 @@ def work(task: Task, pipe: Connection) -> None:
     """Run a worker: load the target, then judge job after job until the parent is gone."""
     os.dup2(2, 1)  # what a target prints is not part of our output,
     warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
-    last = 0.0
+    last, said, searching = 0.0, 0.0, True
 
     def beat() -> None:
         nonlocal last
         now = time.monotonic()
         if now - last >= BEAT_INTERVAL:
             last = now
-            try:
-                pipe.send(("beat", None))
-            except OSError:  # the parent is gone
-                leave(1)
+            send("beat", None)
+
+    def search(doing: str) -> bool:
+        nonlocal said, searching
+        now = time.monotonic()
+        if now - said >= BEAT_INTERVAL:
+            said = now
+            send("search", doing)
+            with suppress(EOFError, OSError):
+                searching = searching and not (pipe.poll() and pipe.recv() == END_SEARCHES)
+        return not searching
+
+    def send(kind: str, content: Any) -> None:
+        try:
+            pipe.send((kind, content))
+        except OSError:  # the parent is gone
+            leave(1)
 
     def leave(status: int) -> NoReturn:
         if program is not None:
             program.end()
         os._exit(status)
 
-    guard = Guard(task.time_limit, beat)
+    guard = Guard(task.time_limit, beat, search)
     command = task.launch.command
     program = None if command is None else Program(command, memory=task.launch.memory)
     if program is not None:
@@ -118,9 +135,12 @@ def work(task: Task, pipe: Connection) -> None:
 
     while True:
         try:
-            job: Job = pipe.recv()
+            job: Job | str = pipe.recv()
         except (EOFError, OSError):
             leave(0)
+        if isinstance(job, str):  # the search that it was to end had ended
+            searching = False
+            continue
         chosen = engines if job.engines is None else [engines[i] for i in job.engines]
         find: Callable[..., list[Any]] = diagnose if task.diagnoses else judge
         try:

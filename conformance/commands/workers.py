@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -21,7 +21,7 @@ from multiprocessing.context import SpawnProcess
 from types import TracebackType
 from typing import Any, Self
 
-from optimetry.conformance.commands.jobs import Finding, Job, Loaded, Task, work
+from optimetry.conformance.commands.jobs import END_SEARCHES, Finding, Job, Loaded, Task, work
 from optimetry.conformance.harness.ending import ending
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.reference.errors import TargetError
@@ -86,10 +86,14 @@ class Workers:
             worker.kill()
         self._pool = []
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[list[Any]]:
+    def run(self, jobs: Sequence[Job], told: Callable[[str], None] = lambda doing: None) -> Iterator[list[Any]]:
         """Yield the findings of each job in the order of the jobs, each as soon as those before it are complete.
 
         A job has its findings dtype by dtype and engine by engine; one that fails has an *error* for each dtype.
+
+        Args:
+            jobs: what is judged.
+            told: called with what searches are doing, whenever that is known anew.
         """
         waiting = deque(enumerate(jobs))
         done: dict[int, list[Finding]] = {}
@@ -97,7 +101,15 @@ class Workers:
             while position not in done:
                 self._employ(waiting)
                 done.update(self._next())
+                told("; ".join(worker.searching for worker in self._pool if worker.searching))
             yield done.pop(position)
+
+    def end_searches(self) -> bool:
+        """End the searches that are under way, and those to come; return whether any are under way."""
+        under_way = [worker for worker in self._pool if worker.searching]
+        for worker in self._pool if under_way else ():
+            worker.end_searches()
+        return bool(under_way)
 
     def _employ(self, waiting: deque[tuple[int, Job]]) -> None:
         """Give every idle worker a job, and start workers for the rest."""
@@ -143,6 +155,7 @@ class _Worker:
     number: int = -1
     job: Job | None = None
     ready: Loaded | None = None
+    searching: str = ""
     deadline: float = field(init=False)
     pipe: Connection = field(init=False)
     process: SpawnProcess = field(init=False)
@@ -164,6 +177,11 @@ class _Worker:
         with suppress(OSError):  # ended already: `answer` will report it
             self.pipe.send(job)
 
+    def end_searches(self) -> None:
+        """End the search that the worker is in; it begins no other."""
+        with suppress(OSError):
+            self.pipe.send(END_SEARCHES)
+
     def answer(self) -> list[Finding] | None:
         """Return the findings of the job if they have arrived; raise `_Lost` if they never will."""
         while True:
@@ -172,6 +190,7 @@ class _Worker:
                     raise _Lost(self._silence())
                 return None
             kind, content = self._received()
+            self.searching = content if kind == "search" else "" if kind == "findings" else self.searching
             if kind == "findings":
                 self.job = None
                 return list(content)

@@ -7,7 +7,7 @@ family, and its first divergence from the nearest one.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +23,7 @@ from optimetry.conformance.judging.worked import Worked, worked
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass, documented_class
 from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.naming.rivals import Telling
 from optimetry.conformance.numerics.agreement import Agreement
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -42,6 +43,9 @@ class FoundFormula:
         lines: each line of the formula that differs, before and after.
         cases: how many cases it explains: all that were tried, beside the probes.
         programs: how many formulas were tried.
+        ending: how the search was ended before its end; empty where it was not.
+        rivals: the names of other formulas that explain every case, each with a case that would tell them apart.
+        drawn: among how many such a case was sought.
     """
 
     start: str
@@ -49,6 +53,9 @@ class FoundFormula:
     lines: tuple[tuple[str, str], ...]
     cases: int
     programs: int
+    ending: str = ""
+    rivals: tuple[tuple[str, Telling | None], ...] = ()
+    drawn: int = 0
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ class Diagnosis:
         probed: the target's results in the probes, None where they were not run.
         divergence: the target's first divergence from the nearest class, if nothing explains it.
         in_float32: whether, beside float64, the nearest class in float32 arithmetic explains it.
-        found: where nothing known explains it, the edited formulas that do; no case tells them apart.
+        found: where nothing known explains it, the edited formula that does.
         worked: where it is rejected, one element in the document and in what explains it or comes nearest.
         effect: how far parameters end apart with default hyperparameters then, see `effect`.
     """
@@ -73,7 +80,7 @@ class Diagnosis:
     probed: Probed | None = None
     divergence: Divergence | None = None
     in_float32: bool = False
-    found: tuple[FoundFormula, ...] = ()
+    found: FoundFormula | None = None
     worked: Worked | None = None
     effect: float | None = None
 
@@ -112,20 +119,28 @@ def _diagnosis(examination: Examination) -> Diagnosis:
             known = dataclasses.replace(known, in_float32=single)
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
             if examination.found is not None and verdict.computes.found:
-                formulas = tuple(_formulas(examination.found))
+                formula = _formula(examination.found)
                 ruled = isinstance(subject_named(verdict.optimizer), RuleSubject)
                 apart = effect(target, default_case(verdict.optimizer, verdict.dtype, 1.0)) if ruled else None
-                known = dataclasses.replace(known, found=formulas, effect=apart)
+                known = dataclasses.replace(known, found=formula, effect=apart)
         if verdict.verdict != "conforms":
             known = dataclasses.replace(known, worked=_worked(examination, known))
     return known
 
 
-def _formulas(found: Found) -> Iterator[FoundFormula]:
-    """Take from the formulas what can be sent to another process."""
-    for edited in found.formulas:
-        lines, programs = tuple(edited.lines), found.budget.programs
-        yield FoundFormula(edited.start.name, edited.changes, lines, found.identity.tried, programs)
+def _formula(found: Found) -> FoundFormula:
+    """Take from the formula that was found what can be sent to another process."""
+    edited, budget = found.formulas[0], found.budget
+    return FoundFormula(
+        start=edited.start.name,
+        changes=edited.changes,
+        lines=tuple(edited.lines),
+        cases=found.identity.tried,
+        programs=budget.programs,
+        ending=budget.ending,
+        rivals=tuple((rival.formula.name, rival.telling) for rival in found.rivals),
+        drawn=found.drawn,
+    )
 
 
 def _worked(examination: Examination, known: Diagnosis) -> Worked | None:

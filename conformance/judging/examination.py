@@ -221,19 +221,18 @@ class Examination:
             return {}
         known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
         self.found = searched(self.target, known, self.cases, self.guard, self.search)
+        budget = self.found.budget
         if not self.found.formulas:
-            split = self._of_parts(split_found(self.target, known, self.cases, self.guard))
-            if split:
-                return split
-            ended = f"; the search was ended after {self.found.budget.programs} formulas"
-            return {"reason": reason + ended} if self.found.budget.ended else {}
+            split = None if budget.interrupted else split_found(self.target, known, self.cases, self.guard)
+            near = f"; the nearest of them, {budget.best}, does not explain every case" if budget.best else ""
+            return self._of_parts(split) or ({"reason": reason + budget.ending + near} if budget.ended else {})
         formula, identity = self.found.formulas[0], self.found.identity
         self.explanation, self.agreement, self.tried = formula.explanation, identity.from_document, identity.tried
         return {
             "verdict": "dialect",
             "dialect": FOUND,
             "computes": Computes(None, formula.name, True, formula.arithmetic.record()),
-            "reason": f"{formula.name}: found by search, and declared nowhere",
+            "reason": formula.reason + self.found.equally + budget.ending,
         }
 
     def _identity(self, case: Case, after: Array) -> Identity:

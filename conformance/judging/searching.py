@@ -7,15 +7,23 @@ from dataclasses import dataclass
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
+from optimetry.conformance.judging.identify import ENOUGH
+from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
+from optimetry.conformance.naming.elsewhere import starts_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.nearby import Budget
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.fed import Runs
+from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.naming.rivals import Rival, candidates_of, told_apart
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.telling import telling_cases
-from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.numerics.agreement import explains
+from optimetry.conformance.numerics.arrays import same_bits
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.declaration import Hyperparameter
 
 NEAR = 4
 """How many known formulas, those nearest to a target, are edited beside the documented one."""
@@ -29,11 +37,21 @@ class Found:
         formulas: the formulas, the simplest first; none where the search found none.
         identity: what is known of the first.
         budget: what the search cost.
+        rivals: those beside the first that explain the target as well.
+        drawn: how many cases might have told them apart.
     """
 
     formulas: tuple[Edited, ...]
     identity: Identity
     budget: Budget
+    rivals: tuple[Rival, ...] = ()
+    drawn: int = 0
+
+    @property
+    def equally(self) -> str:
+        """What else explains the target, for a verdict's reason; empty where nothing does."""
+        names = " and ".join(rival.formula.name for rival in self.rivals)
+        return f"; explained equally by {names}" if names else ""
 
 
 def searched(
@@ -59,9 +77,42 @@ def searched(
         identities[explanation] = held.holding(explanation)
         return identities[explanation] is not None
 
-    document = documented_class(probed.optimizer)
-    near = [rule for rule, _ in probed.agreements() if not rule.documented][:NEAR]
-    budget = Budget(seconds, guard.heartbeat)
-    formulas = edited_formulas([document, *near], runs, holds, budget, 2 if seconds else 1) if runs else []
+    budget = Budget(seconds, guard.heartbeat, guard.searching)
+    telling_apart = candidates_of(probed.optimizer, probed.dtype, probed.limits) if runs else ()
+    most = 2 if seconds else 1
+    found = edited_formulas(_starts(held, runs), runs, holds, budget, most, telling_apart) if runs else []
+
+    def takes(case: Case) -> bool:
+        return not probed.limits.lacking(case) and reason_unsupported(target, case) is None
+
+    def refuted(formula: Edited, case: Case) -> bool:
+        return not explains(trajectory(target, case, guard), formula.explanation.expected(case), case.form)
+
+    formulas, rivals = told_apart(found, telling_apart, takes, refuted)
     identity = identities[formulas[0].explanation] if formulas else None
-    return Found(tuple(formulas), identity or Identity(None), budget)
+    if identity and not formulas[0].edits and identity.tried < ENOUGH:
+        identity, formulas, rivals = None, [], []
+    return Found(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling_apart))
+
+
+def _starts(held: Holding, runs: Runs) -> list[PointClass]:
+    """Return the documented formula, the nearest ones, the named ones, and those of other books.
+
+    A number that the target has no use for needs none in a formula of another book.
+    """
+    optimizer = held.probed.optimizer
+    near = [rule for rule, _ in held.probed.agreements() if not rule.documented][:NEAR]
+    unused = {x.name for x in subject_named(optimizer).hyperparameters() if _unused(held, x, runs)}
+    elsewhere = starts_elsewhere(optimizer, held.pinned | unused)
+    return list(dict.fromkeys([documented_class(optimizer), *near, *named_classes(optimizer), *elsewhere]))
+
+
+def _unused(held: Holding, number: Hyperparameter, runs: Runs) -> bool:
+    """Whether a target gives the same bits, in every run, with another value of a hyperparameter."""
+    for case, after in runs:
+        for value in number.corners:
+            other = case.replace(hyper={**case.hyper, number.name: value})
+            offered = value != case.hyper[number.name] and reason_unsupported(held.target, other) is None
+            if offered and not same_bits(trajectory(held.target, other, held.guard), after):
+                return False
+    return bool(number.corners)

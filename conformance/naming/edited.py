@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
+from optimetry.conformance.naming.elsewhere import OtherRule
+from optimetry.conformance.naming.evaluated import fed_through, first_state, updated
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.notation import text_of
@@ -18,14 +21,11 @@ from optimetry.conformance.naming.programs import (
     PARAM,
     Expression,
     Program,
-    fed_through,
-    first_state,
     parts_of,
     program_of,
     slots_of,
-    updated,
 )
-from optimetry.conformance.naming.throughout import Change, Rewritten
+from optimetry.conformance.naming.throughout import Change, Rewritten, size_of
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
@@ -52,7 +52,7 @@ class Edited:
     @cached_property
     def before(self) -> Program:
         """The program of the known formula."""
-        program = program_of(started(self.start, self.hyper))
+        program = traced(self.start, self.hyper)
         assert program is not None
         return program
 
@@ -62,26 +62,50 @@ class Edited:
         return reduce(lambda program, edit: edit.applied(program), self.edits, self.before)
 
     @property
+    def size(self) -> tuple[int, int]:
+        """How much the edits add together, as `Edit.size`."""
+        return size_of(self.edits)
+
+    @property
     def changes(self) -> str:
         """The edits, as a reader compares them."""
-        return "; ".join(written(edit, self.before) for edit in self.edits)
+        return "; ".join(written(edit, self.before, self._words) for edit in self.edits)
+
+    @property
+    def _words(self) -> Mapping[Expression, str]:
+        """What inputs are called that an average is fed: parameters, not gradients."""
+        averages = getattr(subject_named(self.start.optimizer), "averages", False)
+        return {GRAD: "param", PARAM: "first param"} if averages else {}
 
     @property
     def name(self) -> str:
         """Which formula was edited, and how."""
-        return f"{'' if self.start.documented else f'{self.start.name} with '}{self.changes}"
+        start = "" if self.start.documented else self.start.name
+        return " with ".join(filter(None, (start, self.changes)))
+
+    @property
+    def reason(self) -> str:
+        """One sentence on how it was found, for a verdict."""
+        if self.edits:
+            return f"{self.name}: found by search, and declared nowhere"
+        known = self.start.dialect
+        unused = known.unused(self.start.optimizer) if isinstance(known, OtherRule) else []
+        return f"the formula of {self.name}, which has no use for {' and '.join(unused)}: found by search"
 
     @property
     def lines(self) -> list[tuple[str, str]]:
         """Each line of the formula that differs, before and after the edits."""
         before, after = self.before, self.program
         wraps = isinstance(started(self.start, self.hyper), Wrapper)
-        lines = [(line_of(name, before, wraps), line_of(name, after, wraps)) for name in before]
+        words = self._words
+        lines = [(line_of(name, before, wraps, words), line_of(name, after, wraps, words)) for name in before]
         return [(old, new) for old, new in lines if old != new]
 
     @property
     def formula(self) -> PointClass:
-        """The formula as a class of its own, which explains as declared ones do."""
+        """The formula as a class of its own, which explains as declared ones do; the known one without edits."""
+        if not self.edits:
+            return self.start
         kind: Any = type(started(self.start, self.hyper))
         program = self.program
 
@@ -92,19 +116,21 @@ class Edited:
             return updated(program, vars(self), param, grad, state, lr, t)
 
         def feed(self: Any, fed: Sequence[Any], parameters: Sequence[Any], state: Any) -> tuple[list[Any], Any]:
-            return fed_through(program, vars(self), fed, parameters, joint=kind.joint), None
+            return fed_through(program, vars(self), fed, parameters, state, joint=kind.joint)
 
         steps = {"feed": feed} if issubclass(kind, Wrapper) else {"initial_state": initial_state, "update": update}
         body = {**steps, "__doc__": kind.__doc__, "__module__": __name__}
         family = type(f"Edited{kind.__name__}", (kind,), body)
         changes = self.changes
-        dialect = Dialect(
-            name=self.name,
-            family=family,
-            point=self.start.point,
-            origin="no declared formula: found by search",
-            difference=changes if self.start.documented else f"{self.start.difference}, and {changes}",
-        )
+        named: dict[str, Any] = {
+            "name": self.name,
+            "family": family,
+            "origin": "no declared formula: found by search",
+            "reference": "",
+            "difference": changes if self.start.documented else f"{self.start.difference}, and {changes}",
+        }
+        known = self.start.dialect  # it may be of another book, with other names for hyperparameters
+        dialect = dataclasses.replace(known, **named) if known else Dialect(**named, point=self.start.point)
         return PointClass(self.start.optimizer, dialect.name, (self.start.point,), dialect)
 
     @cached_property
@@ -118,10 +144,21 @@ def started(start: PointClass, hyper: Mapping[str, Any]) -> Declared:
     return subject_named(start.optimizer).of(hyper) if start.documented else start.of(hyper)
 
 
-def line_of(name: str, program: Program, wraps: bool = False) -> str:
-    """Write the line of one output, the new slots by name; a wrapper returns gradients."""
-    names = {x: new for x, new in new_slots(program).items() if x != program[name]}
-    return f"{GRAD if wraps else name} <- {text_of(program[name], names)}"
+def fixed(start: PointClass) -> tuple[str, ...]:
+    """Return the hyperparameters of a formula that are none of the document's."""
+    return start.dialect.fixed if isinstance(start.dialect, OtherRule) else ()
+
+
+def traced(start: PointClass, hyper: Mapping[str, Any]) -> Program | None:
+    """Trace the formula that is edited, as `program_of`."""
+    return program_of(started(start, hyper), fixed(start))
+
+
+def line_of(name: str, program: Program, wraps: bool = False, words: Mapping[Expression, str] | None = None) -> str:
+    """Write the line of one output, the new slots and ``words`` by name; a wrapper returns gradients or averages."""
+    names = {**(words or {}), **{x: new for x, new in new_slots(program).items() if x != program[name]}}
+    returned = ("average" if words else GRAD) if wraps and name == PARAM else name
+    return f"{returned} <- {text_of(program[name], names)}"
 
 
 LONG = 40
@@ -133,8 +170,14 @@ def new_slots(program: Program) -> dict[Expression, str]:
     return {program[name]: f"new {name}" for name in slots_of(program) if program[name] != name}
 
 
-def written(edit: Change, program: Program) -> str:
-    """Write an edit as a reader compares it: what the formula has, and what the target has there."""
+def written(edit: Change, program: Program, words: Mapping[Expression, str] | None = None) -> str:
+    """Write an edit as a reader compares it: what the formula has, and what the target has there.
+
+    Args:
+        edit: the edit.
+        program: what is edited.
+        words: what inputs are called.
+    """
     if isinstance(edit, Rewritten):
         return edit.words
     slots = new_slots(program)
@@ -144,10 +187,11 @@ def written(edit: Change, program: Program) -> str:
     holders = [name for name, expression in program.items() if edit.old in parts_of(expression)]
     of = " and ".join("the parameter" if name == PARAM else f"new {name}" for name in edit.outputs)
     there = f" in {of} alone" if len(edit.outputs) < len(holders) else ""
+    names = {**(words or {}), **names}
     same = parts_of(edit.old).keys() & parts_of(edit.new).keys() - {edit.old, edit.new}
     names = {**{part: "(...)" for part in same if len(text_of(part, names)) > LONG}, **names}
     if edit.outputs[0].startswith((FIRST, EVERY)):
-        return f"{edit.outputs[0]}: {text_of(edit.old)} -> {text_of(edit.new)}"
+        return f"{edit.outputs[0]}: {text_of(edit.old, words)} -> {text_of(edit.new, words)}"
     if edit.exchanged:
         return f"{text_of(edit.old, names)} and {text_of(edit.new, names)} exchanged"
     return f"{text_of(edit.old, names)} -> {text_of(edit.new, names)}{there}"

@@ -40,16 +40,30 @@ class OtherRule(Dialect):
 
     Attributes:
         names: the hyperparameter here that each of its own takes its value from; the others have their defaults.
+        without: those of its own that are 0, since they have neither a counterpart here nor a default.
     """
 
     names: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
+    without: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Take any point of a family, the documented one as well."""
 
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """Its own flags without a counterpart, and the numbers that are 0."""
+        flags = (x.name for x in self.family.hyperparameters() if x.kind is bool and x.name not in self.names)
+        return (*flags, *self.without)
+
+    def unused(self, optimizer: str) -> list[str]:
+        """Return the numbers of a rule for which it has no use."""
+        numbers = (x.name for x in subject_named(optimizer).hyperparameters() if x.kind is not bool)
+        return [name for name in numbers if name not in self.names.values()]
+
     def of(self, hyper: Mapping[str, Any]) -> Declared:
         """Return the formula with these documented hyperparameters."""
-        return super().of({there: hyper[here] for there, here in self.names.items()})
+        zeros = dict.fromkeys(self.without, 0.0)
+        return super().of(zeros | {there: hyper[here] for there, here in self.names.items()})
 
 
 @cache
@@ -68,14 +82,29 @@ def rules_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tup
 
 
 @cache
+def starts_elsewhere(optimizer: str, unused: frozenset[str]) -> tuple[PointClass, ...]:
+    """Return the rules of other books that a search may start from: as `rules_elsewhere`, or with a number at 0.
+
+    Args:
+        optimizer: the rule's name.
+        unused: the numbers for which no use is needed.
+    """
+    others = _others(optimizer, unused, zeros=True)
+    return tuple(_class(optimizer, there, names, documented_class(there.name)) for there, names in others)
+
+
+@cache
 def dialects_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tuple[PointClass, ...]:
     """Return the named dialects of those rules."""
     others = _others(optimizer, pinned)
     return tuple(_class(optimizer, there, names, one) for there, names in others for one in named_classes(there.name))
 
 
-def _others(optimizer: str, pinned: frozenset[str]) -> Iterator[tuple[Subject, dict[str, str]]]:
-    """Yield the rules of other books, each with the hyperparameter here that its own take their values from."""
+def _others(optimizer: str, pinned: frozenset[str], *, zeros: bool = False) -> Iterator[tuple[Subject, dict[str, str]]]:
+    """Yield the rules of other books, each with the hyperparameter here that its own take their values from.
+
+    With ``zeros``, numbers without such a one and without a default may be 0.
+    """
     here = subject_named(optimizer)
     known = {_identity(x): x.name for x in here.hyperparameters()}
     numbers = {x.name for x in here.hyperparameters() if x.kind is not bool} - pinned
@@ -85,9 +114,13 @@ def _others(optimizer: str, pinned: frozenset[str]) -> Iterator[tuple[Subject, d
             rules and there.book != here.book and there.shaped == here.shaped
         ):  # what is of matrices stands for nothing else
             names = {x.name: known[_identity(x)] for x in there.hyperparameters() if _identity(x) in known}
-            required = {x.name for x in there.hyperparameters() if x.default is None}
+            required = {x.name for x in there.hyperparameters() if x.default is None and not (zeros and _may_be_0(x))}
             if required <= set(names) and numbers <= set(names.values()):
                 yield there, names
+
+
+def _may_be_0(parameter: Hyperparameter) -> bool:
+    return parameter.kind is float and parameter.domain is not None and 0.0 in parameter.domain
 
 
 def _identity(parameter: Hyperparameter) -> tuple[str, str]:
@@ -95,13 +128,16 @@ def _identity(parameter: Hyperparameter) -> tuple[str, str]:
 
 
 def _class(optimizer: str, there: Subject, names: Mapping[str, str], one: PointClass) -> PointClass:
+    without = tuple(x.name for x in there.hyperparameters() if x.default is None and x.name not in names)
+    name = f"{there.name} without {' and '.join(without)}" if without else there.name
     rule = OtherRule(
-        name=there.name if one.documented else f"{there.name}:{one.name}",
+        name=name if one.documented else f"{name}:{one.name}",
         family=one.dialect.family if one.dialect else formula_of(there.name),
         point=one.dialect.point if one.dialect else {},
         origin=there.document if one.documented else one.origin,
         reference=one.reference,
-        difference=f"the formula of {there.name}" if one.documented else f"of {there.name}: {one.difference}",
+        difference=f"the formula of {name}" if one.documented else f"of {name}: {one.difference}",
         names=names,
+        without=without,
     )
     return PointClass(optimizer, rule.name, ({},), rule)

@@ -7,7 +7,7 @@ alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, STEP
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import WrapperSubject
+from optimetry.reference.declaration import Declared
 
 Runs = Sequence[tuple[Case, Array]]
 """What a target was fed, and its trajectory, shape (steps, elements)."""
@@ -57,19 +58,20 @@ class Fed:
         return float(np.nanmax(far, initial=0.0))
 
 
-def fed_in(runs: Runs, roundoff: float) -> list[Fed]:
+def fed_in(runs: Runs, roundoff: float, formula: Callable[[Mapping[str, Any]], Declared]) -> list[Fed]:
     """Sort all tensors of all runs by their size; empty ones, and those without any gradient, are left out.
 
     Args:
         runs: what a target was fed, and gave.
         roundoff: of the least precise numbers that it may hold.
+        formula: what is edited, with the hyperparameters of a case, which it may know by other names.
     """
     rows: dict[int, list[_Row]] = {}
     for case, after in runs:
-        subject = subject_named(case.optimizer)
-        tensors = list(_rows(case, after))
-        for row in [_joined(tensors)] if subject.joint and tensors else tensors:
-            for part in np.split(np.arange(row.size), row.size) if subject.elementwise else [np.arange(row.size)]:
+        computed = formula(case.hyper)
+        tensors = list(_rows(case, computed.hyper(), after))
+        for row in [_joined(tensors)] if subject_named(case.optimizer).joint and tensors else tensors:
+            for part in np.split(np.arange(row.size), row.size) if computed.elementwise else [np.arange(row.size)]:
                 rows.setdefault(part.size, []).append(row.only(part))
     return [_together(found, roundoff) for found in rows.values()]
 
@@ -78,7 +80,7 @@ def fed_in(runs: Runs, roundoff: float) -> list[Fed]:
 class _Row:
     """One tensor: in each step that has a gradient, the parameter before it, the gradient, the rate and the result."""
 
-    case: Case
+    hyper: Mapping[str, Any]
     params: Array
     grads: Array
     rates: Sequence[float]
@@ -89,10 +91,10 @@ class _Row:
         return int(self.after.shape[1])
 
     def only(self, columns: Array) -> _Row:
-        return _Row(self.case, self.params[:, columns], self.grads[:, columns], self.rates, self.after[:, columns])
+        return _Row(self.hyper, self.params[:, columns], self.grads[:, columns], self.rates, self.after[:, columns])
 
 
-def _rows(case: Case, after: Array) -> list[_Row]:
+def _rows(case: Case, hyper: Mapping[str, Any], after: Array) -> list[_Row]:
     ends = np.cumsum([param.size for param in case.parameters])
     found = []
     for i, (param, given) in enumerate(zip(case.parameters, np.split(after, ends[:-1], axis=1), strict=True)):
@@ -103,7 +105,7 @@ def _rows(case: Case, after: Array) -> list[_Row]:
             wraps = isinstance(subject_named(case.optimizer), WrapperSubject)
             before = np.repeat(start, len(steps), axis=0) if wraps else np.vstack([start, wide[:-1]])
             grads = np.array([np.asarray(case.grads[step][i], np.float64).reshape(-1) for step in steps])
-            found.append(_Row(case, before, grads, [case.learning_rates[step] for step in steps], wide))
+            found.append(_Row(hyper, before, grads, [case.learning_rates[step] for step in steps], wide))
     return found
 
 
@@ -112,14 +114,14 @@ def _joined(rows: Sequence[_Row]) -> _Row:
     params, grads, after = (
         np.hstack(arrays) for arrays in zip(*((x.params, x.grads, x.after) for x in rows), strict=True)
     )
-    return _Row(rows[0].case, params, grads, rows[0].rates, after)
+    return _Row(rows[0].hyper, params, grads, rows[0].rates, after)
 
 
 def _together(rows: Sequence[_Row], roundoff: float) -> Fed:
     """Stack rows of one size; the last step of the shorter ones stands for those that they lack."""
     steps = max(len(row.rates) for row in rows)
     taken = [[min(step, len(row.rates) - 1) for row in rows] for step in range(steps)]
-    hyper = {name: np.array([[row.case.hyper[name]] for row in rows]) for name in rows[0].case.hyper}
+    hyper = {name: np.array([[row.hyper[name]] for row in rows]) for name in rows[0].hyper}
     largest = [np.maximum.accumulate(np.fmax(np.abs(row.after), np.abs(row.params))) for row in rows]
     inputs, after, near = [], [], []
     for step, last in enumerate(taken):

@@ -7,19 +7,19 @@ are evaluated together as far as they change the parameter's line alone, and wha
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edits import ASIDE, Edit, others_of, others_within
 from optimetry.conformance.naming.fed import Fed
 from optimetry.conformance.naming.programs import EVERY, FIRST, PARAM, Expression, Program, slots_of
 from optimetry.conformance.naming.terms import Number, Step, Terms
-from optimetry.conformance.naming.throughout import Change, Rewritten, edits_throughout
+from optimetry.conformance.naming.throughout import Change, Rewritten, edits_throughout, size_of
 
 NEAREST = 16
 """How many classes of programs, the nearest to the target, are held against the bound."""
@@ -30,38 +30,6 @@ MEMBERS = 12
 MOST_TERMS = 400_000
 """The most expressions that are kept at a time."""
 
-SEARCH_SECONDS = 60.0
-"""How long a search may take, of the processor's time; one that ends by itself is shorter."""
-
-
-@dataclass
-class Budget:
-    """What a search may cost, and what it did.
-
-    Attributes:
-        seconds: of the processor's time.
-        beat: called now and then.
-        programs: how many programs were evaluated.
-        ended: whether the search was ended by it.
-        asked: how often it was asked for what is left.
-    """
-
-    seconds: float = SEARCH_SECONDS
-    beat: Callable[[], None] = lambda: None
-    programs: int = 0
-    ended: bool = False
-    asked: int = 0
-    _began: float = field(default_factory=time.process_time)
-
-    def left(self) -> bool:
-        """Whether there is time left."""
-        self.beat()
-        self.asked += 1
-        if self.asked % 16 == 1:  # reading the clock costs more than some programs do
-            self.ended = self.ended or time.process_time() - self._began > self.seconds
-        return not self.ended
-
-
 Numbered = tuple[Number, ...]
 """A program: the numbers of its expressions, the parameter first, then the slots, then where each slot begins."""
 
@@ -69,10 +37,26 @@ Edits = tuple[Change, ...]
 
 
 class Nearby:
-    """The search from one formula."""
+    """The search from one formula.
 
-    def __init__(self, program: Program, hyperparameters: Sequence[str], fed: Sequence[Fed], budget: Budget) -> None:
-        self.program, self.hyperparameters, self.fed, self.budget = program, hyperparameters, fed, budget
+    Args:
+        program: the formula.
+        hyperparameters: the names of the real ones.
+        fed: what the target was fed, and gave.
+        budget: what the search may cost.
+        named: the name of a formula with edits.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        hyperparameters: Sequence[str],
+        fed: Sequence[Fed],
+        budget: Budget,
+        named: Callable[[Edits], str],
+    ) -> None:
+        self.program, self.hyperparameters, self.fed = program, hyperparameters, fed
+        self.budget, self.named = budget, named
         self.slots = slots_of(program)
         self.held = [slot for slot in self.slots if EVERY + slot in program]
         self.names = (PARAM, *self.slots, *(FIRST + slot for slot in self.slots), *(EVERY + slot for slot in self.held))
@@ -111,10 +95,11 @@ class Nearby:
         members: dict[bytes, list[Edits]] = {}
         distances: dict[bytes, float] = {}
         for apart, digits, edits in found:
+            self.budget.saw(apart, partial(self.named, edits))
             distances[digits] = apart
-            members[digits] = sorted([*members.get(digits, []), edits], key=_size)[:MEMBERS]
+            members[digits] = sorted([*members.get(digits, []), edits], key=size_of)[:MEMBERS]
         chosen = heapq.nsmallest(NEAREST, distances, key=lambda digits: distances[digits])
-        return sorted((members[digits] for digits in chosen), key=lambda each: _size(each[0]))
+        return sorted((members[digits] for digits in chosen), key=lambda each: size_of(each[0]))
 
     def _classes(self) -> Iterator[tuple[Change, int]]:
         """Yield the simplest edit of every class that differs from the formula, with the place of its first part."""
@@ -306,8 +291,3 @@ def _choices(outputs: Sequence[int]) -> list[tuple[int, ...]]:
     every = tuple(outputs)
     fewer = [tuple(i for i in every if i != left_out) for left_out in every]
     return list(dict.fromkeys([every, *fewer, *((i,) for i in every)]))[: None if len(every) > 1 else 1]
-
-
-def _size(edits: Edits) -> tuple[int, int]:
-    added, spread = (sum(sizes) for sizes in zip(*(edit.size for edit in edits), strict=True))
-    return added, spread

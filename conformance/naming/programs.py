@@ -1,4 +1,4 @@
-"""Traces a rule's update into expressions that can be edited, and evaluated on any numbers.
+"""Traces a rule's update into expressions that can be edited; `evaluated` does them on any numbers.
 
 An expression is a number, the name of an input, or a tuple: the name of a NumPy function and its operands. Equal
 expressions are equal tuples, so a part is replaced wherever it stands.
@@ -7,7 +7,7 @@ expressions are equal tuples, so a part is replaced wherever it stands.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeAlias
 
@@ -96,14 +96,30 @@ def _expression(operand: Any) -> Expression:
     raise TypeError(f"{operand!r} is neither a symbol nor a number")
 
 
-def program_of(rule: Declared) -> Program | None:
+def program_of(rule: Declared, fixed: Sequence[str] = ()) -> Program | None:
     """Trace one update, or one step of a wrapper, with every real hyperparameter and every flag by its name.
 
     None where the rule does what cannot be traced, such as choosing the largest elements, or adding up rows.
+
+    Args:
+        rule: the formula.
+        fixed: the hyperparameters that keep the values that it has: flags, and numbers that are 0.
     """
     if rule.shaped:
         return None
-    return _with_flags(rule, {}, [parameter.name for parameter in rule.hyperparameters() if parameter.kind is bool])
+    flags = [parameter.name for parameter in rule.hyperparameters() if parameter.kind is bool]
+    known = {flag: bool(getattr(rule, flag)) for flag in flags if flag in fixed}
+    program = _with_flags(rule, known, [flag for flag in flags if flag not in fixed])
+    zeros = [name for name in fixed if name not in flags]
+    return program and {name: _without(expression, zeros) for name, expression in program.items()}
+
+
+def _without(expression: Expression, zeros: Sequence[str]) -> Expression:
+    """Put 0 in the place of some inputs, and leave out what is multiplied by it."""
+    if not isinstance(expression, tuple):
+        return 0.0 if expression in zeros else expression
+    name, *operands = (expression[0], *(_without(operand, zeros) for operand in expression[1:]))
+    return 0.0 if name == "multiply" and 0.0 in operands else _made(name, *operands)
 
 
 def _with_flags(rule: Declared, known: Mapping[str, bool], flags: Sequence[str]) -> Program | None:
@@ -167,8 +183,7 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         object.__setattr__(symbolic, field.name, value)
     try:
         if isinstance(rule, Wrapper):
-            given, state = symbolic.feed([Symbol(GRAD)], [Symbol(PARAM)], None)
-            return {PARAM: _expression(given[0])} if state is None else None
+            return _of_wrapper(symbolic)
         first = symbolic.initial_state(Symbol(PARAM))
         names = list(first)
         inputs = State(**{slot: Symbol(slot) for slot in names})
@@ -181,6 +196,50 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         return {**new, **{FIRST + slot: _expression(first[slot]) for slot in names}, **every}
     except (AttributeError, TypeError, OptimetryError):
         return None
+
+
+def _of_wrapper(symbolic: Wrapper) -> Program | None:
+    """Trace one step of a wrapper: of what it keeps, a count of steps is known by the step, and the rest are slots.
+
+    None where a subclass computes otherwise what its base begins with.
+    """
+    fed: list[Any] = [Symbol(GRAD)]
+    parameters: list[Any] = [Symbol(PARAM)]
+    computes = next(kind for kind in type(symbolic).__mro__ if "feed" in vars(kind))
+    first = symbolic.first(fed) if "first" in vars(computes) else None
+    leaves = list(_leaves(first))
+    counted = ("subtract", STEP, 1)
+    symbols = iter([Symbol(counted if type(x) is int else name) for name, x in leaves])
+    given, state = symbolic.feed(fed, parameters, None if first is None else _like(first, symbols))
+    program: Program = {PARAM: _expression(given[0])}
+    if first is None:
+        return program if state is None else None
+    slots = {name: (_expression(x), new) for (name, x), (_, new) in zip(leaves, _leaves(state), strict=True)}
+    for name, (_, new) in [(name, pair) for name, pair in slots.items() if name]:
+        program[name] = _expression(new)
+    counts = [_expression(new) for name, (_, new) in slots.items() if not name]
+    return (
+        {**program, **{FIRST + name: old for name, (old, _) in slots.items() if name}}
+        if counts == [("add", counted, 1)]
+        else None
+    )
+
+
+def _leaves(state: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the parts of what a wrapper keeps, each with the name of its field; of one parameter alone."""
+    if not isinstance(state, tuple | list):
+        yield name, state
+        return
+    for field, part in zip(getattr(state, "_fields", [name] * len(state)), state, strict=True):
+        yield from _leaves(part, field)
+
+
+def _like(state: Any, leaves: Iterator[Any]) -> Any:
+    """Return the same structure with other parts."""
+    if not isinstance(state, tuple | list):
+        return next(leaves)
+    parts = [_like(part, leaves) for part in state]
+    return parts if isinstance(state, list) else type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)
 
 
 def _on_symbols(update: Any) -> Callable[..., Any]:
@@ -218,99 +277,3 @@ def replaced(expression: Expression, old: Expression, new: Expression) -> Expres
         return known[part]
 
     return walk(expression)
-
-
-Sum = Callable[[Any], Any]
-
-
-def of_tensor(x: Any) -> Any:
-    """Sum all elements, as a rule does."""
-    return np.sum(x, initial=0.0)
-
-
-def of_rows(x: Any) -> Any:
-    """Sum each row, where tensors of one shape are evaluated together as the rows of a matrix."""
-    return np.sum(x, axis=-1, keepdims=True, initial=0.0)
-
-
-def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[Expression, Any], total: Sum) -> Any:
-    """Evaluate an expression on any kind of number; ``known`` keeps the value of every part."""
-    if isinstance(expression, str):
-        return inputs[expression]
-    if not isinstance(expression, tuple):
-        return expression
-    if expression[0] == "where" and isinstance(flag := value_of(expression[1], inputs, known, total), bool):
-        return value_of(expression[2 if flag else 3], inputs, known, total)
-    if expression not in known:
-        operands = [value_of(operand, inputs, known, total) for operand in expression[1:]]
-        name = expression[0]
-        value = total(*operands) if name == "sum" else getattr(np, name)(*operands)
-        if isinstance(value, np.generic) and all(isinstance(x, int | float) for x in operands):
-            value = value.item()  # numbers stay Python's, which take the dtype of the array that they meet
-        known[expression] = value
-    return known[expression]
-
-
-def updated(
-    program: Program,
-    hyper: Mapping[str, Any],
-    param: Any,
-    grad: Any,
-    state: State,
-    lr: Any,
-    t: int,
-    total: Sum = of_tensor,
-) -> tuple[Any, State]:
-    """Do one update of a program, as `Rule.update`, with these hyperparameters; ``total`` sums in norms."""
-    turns = {slot: (t - 1) % every for slot, every in _turns(program, hyper).items()}
-    used = {slot: x[turns[slot]] if slot in turns else x for slot, x in state.items()}
-    inputs = {**hyper, PARAM: param, GRAD: grad, RATE: lr, STEP: t, **used}
-    for slot in state if t == 1 else ():
-        if GRAD in parts_of(program[FIRST + slot]):
-            inputs[slot] = value_of(program[FIRST + slot], inputs, {}, total)
-    known: dict[Expression, Any] = {}
-    values = {name: value_of(program[name], inputs, known, total) for name in (PARAM, *state)}
-    for slot, turn in turns.items():
-        here = (np.arange(state[slot].shape[0]) == turn).reshape((-1,) + (1,) * param.ndim)
-        values[slot] = np.where(here, values[slot], state[slot])
-    return values.pop(PARAM), State(**values)
-
-
-def _turns(program: Program, hyper: Mapping[str, Any]) -> dict[str, int]:
-    """Return the slots with several entries, each with the number of those that are used in turn."""
-    slots = [name.removeprefix(EVERY) for name in program if name.startswith(EVERY)]
-    return {slot: int(value_of(program[EVERY + slot], hyper, {}, of_tensor)) for slot in slots}
-
-
-def fed_through(
-    program: Program, hyper: Mapping[str, Any], fed: Sequence[Any], parameters: Sequence[Any], *, joint: bool
-) -> list[Any]:
-    """Do one step of a wrapper, as `Wrapper.feed`; ``joint`` where sums are over all tensors, not over each."""
-    pairs = zip(fed, parameters, strict=True)
-    inputs = [{**hyper, GRAD: grad, PARAM: param} for grad, param in pairs]
-    known: list[dict[Expression, Any]] = [{} for _ in inputs]
-    each = list(zip(inputs, known, strict=True))
-    for part in parts_of(program[PARAM]) if joint else ():
-        if isinstance(part, tuple) and part[0] == "sum":
-            terms = [of_tensor(value_of(part[1], given, values, of_tensor)) for given, values in each]
-            for values in known:
-                values[part] = sum(terms[1:], start=terms[0])
-    return [value_of(program[PARAM], given, values, of_tensor) for given, values in each]
-
-
-def first_state(program: Program, hyper: Mapping[str, Any], param: Any) -> State:
-    """Return the slots of a program before the first step, as `Rule.initial_state`, with these hyperparameters.
-
-    A slot that begins with something of the first gradient is zero until there is one.
-    """
-    inputs, known = {**hyper, PARAM: param}, {}  # type: ignore[var-annotated]
-    names = [name.removeprefix(FIRST) for name in program if name.startswith(FIRST)]
-    first = {name: 0.0 if GRAD in parts_of(program[FIRST + name]) else program[FIRST + name] for name in names}
-    values = {name: value_of(first[name], inputs, known, of_tensor) for name in names}
-    sizes = {
-        name.removeprefix(EVERY): max(int(x) for x in hyper.values() if type(x) is int)
-        for name in program
-        if name.startswith(EVERY)
-    }
-    shapes = {name: (sizes[name], *param.shape) if name in sizes else param.shape for name in names}
-    return State(**{name: np.zeros_like(param, shape=shapes[name]) + value for name, value in values.items()})

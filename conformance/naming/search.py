@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 
 import numpy as np
 
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.candidates import sets_of_numbers
-from optimetry.conformance.naming.edited import Edited, started
+from optimetry.conformance.naming.edited import Edited, fixed, started, traced
 from optimetry.conformance.naming.edits import Edit
+from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.fed import Runs, fed_in
-from optimetry.conformance.naming.nearby import Budget, Nearby
+from optimetry.conformance.naming.nearby import Nearby
 from optimetry.conformance.naming.points import PointClass
-from optimetry.conformance.naming.programs import program_of
+from optimetry.conformance.naming.rivals import same
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS
@@ -29,6 +33,9 @@ from optimetry.conformance.subjects.registry import subject_named
 MOST_EDITS = 2
 """In how many places a known formula is edited."""
 
+MOST_FOUND = 4
+"""How many formulas are found at most that explain a target equally."""
+
 
 def edited_formulas(
     starts: Iterable[PointClass],
@@ -36,31 +43,39 @@ def edited_formulas(
     holds: Callable[[Explanation], bool],
     budget: Budget | None = None,
     most_edits: int = MOST_EDITS,
+    telling: Sequence[Case] = (),
 ) -> list[Edited]:
     """Return the formulas, as few edits away from a known one as there are any, that explain a target.
 
-    Classes that explain it equally are told apart by none of its runs; the simplest comes first.
+    Those that explain it equally are told apart by none of its runs; the simplest comes first.
 
     Args:
-        starts: the known formulas, those of one optimizer; one edit is tried on all of them, two on the first two.
+        starts: the known formulas, the documented one first; one edit is tried on that, then on all others together,
+            two on the first two.
         runs: what the target gave in the telling cases.
         holds: whether a formula explains whatever else the target was fed.
         budget: what the search may cost.
         most_edits: in how many places a formula is edited.
+        telling: further cases in which formulas may differ that are the same in all runs.
     """
     budget = budget or Budget()
-    known = list(starts)
-    plain = _passes(runs)[0][1]
-    if any(_holds(Explanation(start, way), runs, holds) for start in known for way in plain):
-        return []  # what such a formula leaves open, such as NaN, is no matter of edits
-    for count in range(1, most_edits + 1):
-        for start in known if count == 1 else known[:2]:
-            for coarse, ways in _passes(runs) if count == 1 else _passes(runs)[:1]:
-                found = []
-                for members in nearest(start, runs, count, budget, coarse):
-                    found += list(islice(_holding(members, ways, runs, holds), 1))
-                if found:
-                    return found
+    if sum(np.count_nonzero(np.isfinite(x)) for _, x in runs) < FINITE * sum(x.size for _, x in runs):
+        return []  # nothing that a finite bound could explain
+    known, cases = list(starts), [*(case for case, _ in runs), *telling]
+    unedited = [Edited(start, (), runs[0][0].hyper) for start in known]
+    explaining = list(_holding(unedited, _passes(runs)[0][1], runs, holds))
+    if explaining:  # what such a formula leaves open, such as NaN, is no matter of edits
+        return explaining if all(isinstance(one.start.dialect, OtherRule) for one in explaining) else []
+    for count, together in (1, known[:1]), (1, known[1:]), (2, known[:1]), (2, known[1:2]):
+        budget.edits = count
+        for coarse, ways in (_passes(runs) if count == 1 else _passes(runs)[:1]) if count <= most_edits else ():
+            classes = chain.from_iterable(nearest(start, runs, count, budget, coarse) for start in together)
+            found: list[Edited] = []
+            for member in sorted(chain.from_iterable(classes), key=lambda formula: formula.size):
+                if len(found) < MOST_FOUND and not any(same(member, other, cases) for other in found):
+                    found += islice(_holding([member], ways, runs, holds), 1)
+            if found:
+                return found
     return []
 
 
@@ -126,10 +141,12 @@ def nearest(start: PointClass, runs: Runs, count: int, budget: Budget, coarse: f
     """
     hyper = runs[0][0].hyper
     rule = started(start, hyper)
-    program = program_of(rule)
+    program = traced(start, hyper) if budget.wanted() else None
     if program is None:
         return []
-    search = Nearby(program, [x.name for x in rule.hyperparameters() if x.kind is float], fed_in(runs, coarse), budget)
+    numbers = [x.name for x in rule.hyperparameters() if x.kind is float and x.name not in fixed(start)]
+    fed = fed_in(runs, coarse, partial(started, start))
+    search = Nearby(program, numbers, fed, budget, lambda edits: Edited(start, edits, hyper).name)
     with np.errstate(all="ignore"):
         found = search.single() if count == 1 else search.double()
     if count > 1:

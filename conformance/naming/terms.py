@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.programs import Expression, of_rows
+from optimetry.conformance.naming.evaluated import of_rows
+from optimetry.conformance.naming.programs import Expression
 
 Number = int
 """Stands for one expression."""
 
 KEPT = 20_000
 """The most values that a step keeps."""
+
+STACKS = 1_000
+"""The most lists of expressions whose values a step keeps together."""
 
 
 class Terms:
@@ -100,6 +104,7 @@ class Step:
         self.terms, self.inputs, self.before = terms, inputs, before
         self.following: dict[tuple[Number, ...], Step] = {}
         self._known: dict[Number, Any] = {}
+        self._stacks: dict[tuple[Number, ...], Any] = {}
 
     def value(self, number: Number) -> Any:
         """Evaluate an expression."""
@@ -115,12 +120,20 @@ class Step:
             self._known[number] = known
         return known
 
+    def _stacked(self, others: tuple[Number, ...], shape: tuple[int, ...]) -> Any:
+        """Evaluate expressions, one along the first axis; programs that share a part share what may stand there."""
+        known = self._stacks.get(others)
+        if known is None:
+            if len(self._stacks) > STACKS:
+                self._stacks.clear()
+            known = self._stacks[others] = np.empty((len(others), *shape))
+            for i, other in enumerate(others):
+                known[i] = self.value(other)
+        return known
+
     def with_each(self, root: Number, part: Number, others: Sequence[Number], shape: tuple[int, ...]) -> Any:
         """Evaluate an expression with each of other expressions in the place of a part, one along the first axis."""
-        values = np.empty((len(others), *shape))
-        for i, other in enumerate(others):
-            values[i] = self.value(other)
-        became = {part: values}
+        became = {part: self._stacked(tuple(others), shape)}
         for number in self.terms.above(root, part):
             name: str = self.terms.expressions[number][0]  # type: ignore[index]
             operands = [became[x] if x in became else self.value(x) for x in self.terms.operands[number]]

@@ -62,6 +62,12 @@ Change = Edit | Rewritten
 """One edit of a program."""
 
 
+def size_of(edits: Sequence[Change]) -> tuple[int, int]:
+    """Return how much edits add together, as `Edit.size`."""
+    added, spread = (sum(sizes) for sizes in zip(*(edit.size for edit in edits), strict=True))
+    return added, spread
+
+
 def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterator[Change]:
     """Yield the edits that replace no single part."""
     yield from _beginnings(program, hyperparameters)

@@ -19,10 +19,10 @@ from pathlib import Path
 from tqdm import tqdm
 
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families import DIALECTS
-from optimetry.conformance.naming.nearby import Budget
 from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.naming.programs import program_of
@@ -31,6 +31,7 @@ from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.selftest.faults import FAULTS, Fault
 from optimetry.conformance.selftest.instead import computing
+from optimetry.conformance.selftest.search_costs import Cost, costs, replaced_in, section
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard, trajectory
@@ -184,10 +185,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page, by default where the repository keeps it."""
     parser = argparse.ArgumentParser(prog="python -m optimetry.conformance.selftest.search_table", description=__doc__)
     parser.add_argument("--out", type=Path, default=PAGE, help="file to write (default: %(default)s)")
-    out = parser.parse_args(arguments).out
+    parser.add_argument(
+        "--costs", action="store_true", help="write the section on costs alone, row by row: about three minutes"
+    )
+    chosen = parser.parse_args(arguments)
+    out: Path = chosen.out
+    measured: list[Cost] = []
+    for cost in tqdm(costs(), "costs", disable=None):
+        measured.append(cost)
+        before = out.read_text(encoding="utf-8") if out.exists() else ""
+        text = replaced_in(before, section(measured))
+        out.write_text(text, encoding="utf-8", newline="\n")
+    if chosen.costs:
+        return
     found = list(tqdm(trials(), "searches", disable=None))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    out.write_text(page(found, memory), encoding="utf-8", newline="\n")
+    out.write_text(replaced_in(page(found, memory), section(measured)), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -42,10 +42,12 @@ class Guard:
     Attributes:
         time_limit: seconds one run may take, and each further `STRETCH` of a longer one.
         heartbeat: called before each of them.
+        searching: called now and then with what a search is doing; returns whether it is to end.
     """
 
     time_limit: float = 60.0
     heartbeat: Callable[[], None] = lambda: None
+    searching: Callable[[str], bool] = lambda doing: False
 
 
 def trajectory(target: Target, case: Case, guard: Guard, *, fresh: Sequence[int] = ()) -> Array:

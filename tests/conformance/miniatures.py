@@ -218,3 +218,17 @@ class Nested:
 
 instance = Correct()
 number = 42
+
+
+class BeyondTheSearch(Correct):
+    """Feeds every rule another gradient, which no two edits of a formula express."""
+
+    def start(self, optimizer, hyper, parameters):
+        run = super().start(optimizer, hyper, parameters)
+        step = run.step
+
+        def other(grads, learning_rate):
+            return step([g if g is None else g + np.cbrt(g) * np.cos(g).astype(g.dtype) for g in grads], learning_rate)
+
+        run.step = other
+        return run

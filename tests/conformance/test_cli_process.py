@@ -75,3 +75,34 @@ def test_a_reader_that_has_seen_enough_is_no_traceback():
     assert running.stderr.read() == ""
     assert running.wait() == 141
     running.stderr.close()
+
+
+def test_ctrl_c_ends_a_search_and_what_is_known_is_reported():
+    """The terminal shows what the search does; the report says that it was interrupted, and there is no traceback."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 200))
+    *python, code = COMMAND
+    asked = ("diagnose", "miniatures:BeyondTheSearch", "--optimizer", "rmsprop", "--dtype", "float32")
+    with subprocess.Popen(
+        (*python, INTERRUPTIBLE + code, *asked),
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+        env=environment(),
+        start_new_session=True,
+    ) as running:
+        os.close(theirs)
+        seen = ""
+        while "formulas with 2 edits, none is near" not in seen:
+            seen += os.read(ours, 10_000).decode()
+        os.killpg(running.pid, signal.SIGINT)
+        out, _ = running.communicate(timeout=60)
+        seen += os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert running.returncode == 130
+    assert seen.endswith("optimetry: interrupted\r\n")
+    assert "Traceback" not in seen
+    said = " ".join(out.split())
+    assert "float32: DIVERGES, nothing known explains it" in said
+    assert "; the search was interrupted after " in said
+    assert gone(running.pid)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.naming.budget import Budget
+from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.edits import Edit, others_of, others_within
+from optimetry.conformance.naming.evaluated import first_state, updated
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.nearby import Budget
 from optimetry.conformance.naming.notation import text_of
-from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.probes import probes_of
-from optimetry.conformance.naming.programs import first_state, program_of, replaced, updated
+from optimetry.conformance.naming.programs import program_of, replaced
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.naming.throughout import edits_throughout
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults.fault import FAULTS
-from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
 from optimetry.conformance.targets.session import Guard, trajectory
@@ -117,6 +121,38 @@ def test_a_search_that_is_ended_says_so_and_keeps_what_was_found():
     assert found_in(fault.target(), "adagrad", Budget(1e-9), 2)[0].name == FOUND["adagrad_old_moment"]
 
 
+def test_an_interrupted_search_keeps_the_nearest_formula_so_far():
+    target = Instead(lambda rule, parameters: two_edits(rule, parameters, {}), "adagrad")
+    said = []
+
+    def asked(doing):
+        said.append(doing)
+        return "nearest: " in doing
+
+    budget = Budget(asks=asked)
+    (found, *_) = found_in(target, "adagrad", budget, 2)
+    assert budget.interrupted
+    assert budget.ending == f"; the search was interrupted after {budget.programs:,} formulas"
+    assert said[0] == "0 formulas with 1 edit, none is near"
+    assert re.fullmatch(r"[\d,]+ formulas with 2 edits, none is near", said[-2])
+    assert said[-1].endswith(f"nearest: {budget.best}")
+    assert found.lines[1][1] == "moment <- moment + abs(grad)"
+
+
+def test_a_search_that_is_interrupted_at_once_tries_nothing():
+    budget = Budget(asks=lambda doing: True)
+    assert found_in(FAULTS["adagrad_old_moment"].target(), "adagrad", budget) == []
+    assert (budget.programs, budget.interrupted) == (0, True)
+
+
+def test_a_verdict_says_that_the_search_was_interrupted_and_no_split_is_sought():
+    target = Instead(lambda rule, parameters: two_edits(rule, parameters, {}), "adagrad")
+    guard = Guard(searching=lambda doing: "2 edits" in doing)
+    (verdict,) = judge([target], "adagrad", "float32", effort=FEW, seed=0, guard=guard, search=60.0)
+    assert verdict.verdict == "diverges"
+    assert re.search(r"; the search was interrupted after [\d,]+ formulas$", verdict.reason)
+
+
 def test_check_searches_unless_it_is_told_not_to():
     engines = [FAULTS["momentum_gradient_subtracted"].target()]
     (found,) = judge(engines, "momentum", "float32", effort=FEW, seed=0)
@@ -176,6 +212,37 @@ def test_of_a_slot_with_an_entry_for_each_batch_the_one_of_the_step_is_traced():
 
 def test_what_chooses_the_largest_elements_is_not_traced():
     assert program_of(subject_named("dgc_compress").of({"momentum": 0.5})) is None
+
+
+def test_what_an_average_keeps_is_traced_and_written_as_of_parameters():
+    """Its count of updates is the step's number, and the product of decays is kept beside the averages."""
+    program = program_of(subject_named("exponential_moving_average").of({}))
+    assert {"product", "biased"} == {
+        name for name in program if name not in ("param", "initial product", "initial biased")
+    }
+    assert (program["initial product"], program["initial biased"]) == (1.0, 0.0)
+    (uncorrected,) = (x for x in named_classes("exponential_moving_average") if x.name == "not_corrected")
+    (found, *_) = found_in(computing(uncorrected), "exponential_moving_average")
+    assert found.name == "product -> 0"
+    start = documented_class("exponential_moving_average")
+    at_first = Edited(start, (Edit(0.0, "grad", ("initial biased",)),), {"decay": 0.5, "scheduled": False})
+    assert at_first.name == "initial biased: 0 -> param"
+    assert program_of(subject_named("model_average").of({"average_window_rate": 0.5})) is None
+
+
+def test_an_average_that_begins_with_the_first_parameters_is_evaluated_as_it_is_written():
+    start = documented_class("exponential_moving_average")
+    edits = (Edit("product", 0.0, ("param", "product")), Edit(0.0, "grad", ("initial biased",)))
+    case = telling_cases("exponential_moving_average", "float64")[0]
+    formula = Edited(start, edits, case.hyper).explanation
+    after = trajectory(computing(formula.rule), case, Guard())
+    average = case.grads[0][0]
+    decay = case.hyper["decay"]
+    for step, (fed, *_) in enumerate(case.grads):
+        used = min(decay, (1 + step) / (10 + step)) if case.hyper["scheduled"] else decay
+        average = used * average + (1 - used) * fed
+        assert after[step, : fed.size] == pytest.approx(average, rel=1e-12)
+    assert explains(after, formula.expected(case), case.form)
 
 
 def test_a_flag_chooses_between_the_branches_of_the_formula():

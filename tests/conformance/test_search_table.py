@@ -9,6 +9,7 @@ import pytest
 
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.points import named_classes
+from optimetry.conformance.selftest.search_costs import Cost, cost_of, replaced_in, section
 from optimetry.conformance.selftest.search_table import (
     INSIDE,
     KINDS,
@@ -25,6 +26,7 @@ from optimetry.conformance.selftest.search_table import (
     page,
     tried,
 )
+from optimetry.reference.rules import RULES
 
 TEXT = (Path(__file__).parents[2] / PAGE).read_text(encoding="utf-8")
 EDITED = edited_faults()
@@ -59,6 +61,30 @@ def test_the_page_is_of_these_faults_and_dialects() -> None:
 def test_a_sample_of_faults_is_found_as_the_page_says(fault) -> None:
     trial = tried(OUTSIDE, fault.name, fault.target(), fault.optimizer)
     assert trial.result == results()[fault.optimizer, fault.name]
+
+
+def test_a_search_costs_little_time_and_memory() -> None:
+    """Issue: one edit takes at most 1 s, and less than 1 GiB is held."""
+    rows = re.findall(
+        r"^\| (\w+) \| [\d,]+ \| ([\d.]+) \| ([\d,]+) \| [\d.]+ \| [\d,]* \| (\d+) \|$", TEXT, re.MULTILINE
+    )
+    assert {"ftrl", "lamb", "rmsprop", "sgd"} <= {name for name, *_ in rows} <= {*RULES}
+    assert all(float(seconds) <= 1 and int(memory) < 1024 for _, seconds, _, memory in rows)
+
+
+def test_the_section_on_costs_is_replaced_alone() -> None:
+    cost = Cost("adam", (2_958, 3_400_000), (0.024, 4.0), 159)
+    text = section([cost])
+    assert "| adam | 2,958 | 0.02 | 3,400,000 | 4.0 | 850,000 | 159 |" in text
+    once = replaced_in("# Page\n\nrows\n\n## Rest\n", text)
+    assert replaced_in(once, section([])) == replaced_in("# Page\n\nrows\n\n## Rest\n", section([]))
+    assert replaced_in(f"# Page\n\n{text}\n## Rest\n", section([])) == f"# Page\n\n{section([])}\n## Rest\n"
+
+
+def test_a_cost_counts_the_programs_of_both_searches() -> None:
+    found = cost_of("sgd")
+    assert found is not None
+    assert found.programs[1] > found.programs[0] > 50
 
 
 def test_a_page_counts_what_it_is_given() -> None:

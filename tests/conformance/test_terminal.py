@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from collections.abc import Iterator
 
 import pytest
 
+from optimetry.conformance.commands.progress import ending_searches, progress_bar
 from optimetry.conformance.commands.terminal import shown, terminal_width
 
 TABLE = """\
@@ -33,3 +36,34 @@ def test_outcomes_are_coloured_on_a_terminal_that_wants_it(name: str, monkeypatc
     )
     monkeypatch.setenv(name, "dumb")
     assert shown(TABLE) == TABLE
+
+
+def test_progress_is_shown_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
+    with progress_bar(1) as bar:
+        bar.set_postfix_str("searching")
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress_bar(1) as bar:
+        bar.set_postfix_str("searching")
+    assert "searching" in capsys.readouterr().err
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """What a shell starts in the background inherits that Ctrl-C is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_the_first_ctrl_c_ends_searches_and_the_next_one_the_command() -> None:
+    with ending_searches(lambda: True) as interrupted:
+        signal.raise_signal(signal.SIGINT)
+        assert interrupted()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    with ending_searches(lambda: False) as interrupted, pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    assert not interrupted()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

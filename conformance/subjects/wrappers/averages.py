@@ -38,9 +38,13 @@ class ExponentialMovingAverage(Wrapper):
         """The documented numbers."""
         return ExponentialAverage(self.decay)
 
+    def first(self, fed: Sequence[Array]) -> Any:
+        """No update yet."""
+        return 0, self.average.start(fed)
+
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """One update, and what `apply` would put in."""
-        updates, held = state or (0, self.average.start(fed))
+        updates, held = state or self.first(fed)
         held = self.average.update(held, fed, updates if self.scheduled else None)
         return self.average.averages(held), (updates + 1, held)
 

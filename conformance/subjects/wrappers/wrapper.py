@@ -55,6 +55,10 @@ class Wrapper(Declared, ABC):
         """Make hyperparameters consistent that were each drawn on their own."""
         return hyper
 
+    def first(self, fed: Sequence[Array]) -> Any:
+        """Return the state before the first step; None where none is kept, or where `feed` alone knows it."""
+        return None
+
     @abstractmethod
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """Return the result of one step, and the state after it, out of place.

@@ -1,0 +1,47 @@
+"""Shows how far jobs are and what a search is doing, on a terminal alone; handles Ctrl-C in a search."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from tqdm import tqdm
+
+
+def progress_bar(jobs: int) -> tqdm[Any]:
+    """Return a bar for so many jobs, which is shown on a terminal alone."""
+    return tqdm(total=jobs, unit="job", leave=False, dynamic_ncols=True, disable=not sys.stderr.isatty())
+
+
+@contextmanager
+def ending_searches(end: Callable[[], bool]) -> Iterator[Callable[[], bool]]:
+    """Let the first Ctrl-C end searches, where there are any; the next one interrupts the command.
+
+    Args:
+        end: ends them; returns whether there were any.
+
+    Yields:
+        whether that has happened.
+    """
+    ended = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal ended
+        if ended or not end():
+            raise KeyboardInterrupt
+        ended = True
+
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    ours = in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if ours:
+        signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield lambda: ended
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,138 @@
+"""Evaluates programs on any kind of number: an update of a rule, a step of a wrapper, a state before the first step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.programs import (
+    EVERY,
+    FIRST,
+    GRAD,
+    PARAM,
+    RATE,
+    STEP,
+    Expression,
+    Program,
+    parts_of,
+    slots_of,
+)
+from optimetry.reference.rule import State
+
+Sum = Callable[[Any], Any]
+
+
+def of_tensor(x: Any) -> Any:
+    """Sum all elements, as a rule does."""
+    return np.sum(x, initial=0.0)
+
+
+def of_rows(x: Any) -> Any:
+    """Sum each row, where tensors of one shape are evaluated together as the rows of a matrix."""
+    return np.sum(x, axis=-1, keepdims=True, initial=0.0)
+
+
+def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[Expression, Any], total: Sum) -> Any:
+    """Evaluate an expression on any kind of number; ``known`` keeps the value of every part."""
+    if isinstance(expression, str):
+        return inputs[expression]
+    if not isinstance(expression, tuple):
+        return expression
+    if expression[0] == "where" and isinstance(flag := value_of(expression[1], inputs, known, total), bool):
+        return value_of(expression[2 if flag else 3], inputs, known, total)
+    if expression not in known:
+        operands = [value_of(operand, inputs, known, total) for operand in expression[1:]]
+        name = expression[0]
+        value = total(*operands) if name == "sum" else getattr(np, name)(*operands)
+        if isinstance(value, np.generic) and all(isinstance(x, int | float) for x in operands):
+            value = value.item()  # numbers stay Python's, which take the dtype of the array that they meet
+        known[expression] = value
+    return known[expression]
+
+
+def updated(
+    program: Program,
+    hyper: Mapping[str, Any],
+    param: Any,
+    grad: Any,
+    state: State,
+    lr: Any,
+    t: int,
+    total: Sum = of_tensor,
+) -> tuple[Any, State]:
+    """Do one update of a program, as `Rule.update`, with these hyperparameters; ``total`` sums in norms."""
+    turns = {slot: (t - 1) % every for slot, every in _turns(program, hyper).items()}
+    used = {slot: x[turns[slot]] if slot in turns else x for slot, x in state.items()}
+    inputs = {**hyper, PARAM: param, GRAD: grad, RATE: lr, STEP: t, **used}
+    for slot in state if t == 1 else ():
+        if GRAD in parts_of(program[FIRST + slot]):
+            inputs[slot] = value_of(program[FIRST + slot], inputs, {}, total)
+    known: dict[Expression, Any] = {}
+    values = {name: _array(value_of(program[name], inputs, known, total), param) for name in (PARAM, *state)}
+    for slot, turn in turns.items():
+        here = (np.arange(state[slot].shape[0]) == turn).reshape((-1,) + (1,) * param.ndim)
+        values[slot] = np.where(here, values[slot], state[slot])
+    return values.pop(PARAM), State(**values)
+
+
+def _turns(program: Program, hyper: Mapping[str, Any]) -> dict[str, int]:
+    """Return the slots with several entries, each with the number of those that are used in turn."""
+    slots = [name.removeprefix(EVERY) for name in program if name.startswith(EVERY)]
+    return {slot: int(value_of(program[EVERY + slot], hyper, {}, of_tensor)) for slot in slots}
+
+
+def fed_through(
+    program: Program,
+    hyper: Mapping[str, Any],
+    fed: Sequence[Any],
+    parameters: Sequence[Any],
+    state: Any,
+    *,
+    joint: bool,
+) -> tuple[list[Any], Any]:
+    """Do one step of a wrapper, as `Wrapper.feed`; ``joint`` where sums are over all tensors, not over each.
+
+    What it keeps is the number of steps so far, and the slots of each tensor, of which numbers stay numbers.
+    """
+    steps, held = state or (0, [{}] * len(fed))
+    slots = slots_of(program)
+    inputs: list[dict[str, Any]] = []
+    for grad, param, values in zip(fed, parameters, held, strict=True):
+        given = {**hyper, GRAD: grad, PARAM: param, STEP: steps + 1}
+        first = {slot: value_of(program[FIRST + slot], given, {}, of_tensor) for slot in slots if not steps}
+        inputs.append({**given, **first, **values})
+    known: list[dict[Expression, Any]] = [{} for _ in inputs]
+    each = list(zip(inputs, known, strict=True))
+    for part in parts_of(program[PARAM]) if joint else ():
+        if isinstance(part, tuple) and part[0] == "sum":
+            terms = [of_tensor(value_of(part[1], given, values, of_tensor)) for given, values in each]
+            for values in known:
+                values[part] = sum(terms[1:], start=terms[0])
+    results = [_array(value_of(program[PARAM], given, values, of_tensor), given[PARAM]) for given, values in each]
+    kept = [{slot: value_of(program[slot], given, values, of_tensor) for slot in slots} for given, values in each]
+    return results, (steps + 1, kept)
+
+
+def _array(value: Any, param: Any) -> Any:
+    """Return an array of numbers like the parameter where an expression is one number."""
+    return np.zeros_like(param) + value if isinstance(value, int | float) else value
+
+
+def first_state(program: Program, hyper: Mapping[str, Any], param: Any) -> State:
+    """Return the slots of a program before the first step, as `Rule.initial_state`, with these hyperparameters.
+
+    A slot that begins with something of the first gradient is zero until there is one.
+    """
+    inputs, known = {**hyper, PARAM: param}, {}  # type: ignore[var-annotated]
+    names = [name.removeprefix(FIRST) for name in program if name.startswith(FIRST)]
+    first = {name: 0.0 if GRAD in parts_of(program[FIRST + name]) else program[FIRST + name] for name in names}
+    values = {name: value_of(first[name], inputs, known, of_tensor) for name in names}
+    sizes = {
+        name.removeprefix(EVERY): max(int(x) for x in hyper.values() if type(x) is int)
+        for name in program
+        if name.startswith(EVERY)
+    }
+    shapes = {name: (sizes[name], *param.shape) if name in sizes else param.shape for name in names}
+    return State(**{name: np.zeros_like(param, shape=shapes[name]) + value for name, value in values.items()})

@@ -1,0 +1,89 @@
+"""What a search starts from: the document, every named dialect, and the rules of other books."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.judging.diagnose import diagnose
+from optimetry.conformance.naming.edited import traced
+from optimetry.conformance.naming.elsewhere import starts_elsewhere
+from optimetry.conformance.naming.notation import text_of
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.rule import State
+from tests.conformance.judged import verdict_of
+
+FEW = Effort("few", 12, 1)
+ADAM = {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
+
+
+def lion(self, param, grad, state, lr, t):
+    param = param - lr * np.sign(self.beta1 * state.m + (1 - self.beta1) * grad)
+    return param, State(m=self.beta1 * state.m + (1 - self.beta2) * grad)
+
+
+def adamw(self, param, grad, state, lr, t):
+    param = param - lr * self.weight_decay * param
+    exp_avg = self.beta1 * state.exp_avg + (1 - self.beta1) * grad
+    exp_avg_sq = self.beta2 * state.exp_avg_sq + (1 - self.beta2) * np.abs(grad)
+    step = lr * (exp_avg / (1 - self.beta1**t)) / (np.sqrt(exp_avg_sq / (1 - self.beta2**t)) + self.eps)
+    return param - step, State(exp_avg=exp_avg, exp_avg_sq=exp_avg_sq, max_exp_avg_sq=state.max_exp_avg_sq)
+
+
+def computing(name, update=None):
+    """A target that computes a rule of another book where Adam is asked for, perhaps with another update."""
+    (start,) = (one for one in starts_elsewhere("adam", frozenset({"epsilon"})) if one.name.split()[0] == name)
+
+    def begin(documented, parameters):
+        rule = start.of(documented.hyper())
+        kind = type("Other", (type(rule),), {} if update is None else {"update": update})
+        return RuleRun(kind.of(rule.hyper()), parameters)
+
+    return Instead(begin, "adam")
+
+
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [
+        (computing("torch.adamw", adamw), "scaled_epsilon_decoupled_decay with square(grad) -> abs(grad)"),
+        (computing("papers.lion", lion), "papers.lion without weight_decay with beta2*m -> beta1*m"),
+    ],
+)
+def test_one_edit_of_a_dialect_or_of_another_book_is_found(target, found):
+    verdict = verdict_of(target, "adam", "float32", FEW)
+    assert (verdict.verdict, verdict.dialect, verdict.computes.formula) == ("dialect", "found", found)
+    assert verdict.reason == f"{found}: found by search, and declared nowhere"
+
+
+def test_a_rule_of_another_book_that_has_no_use_for_a_number_is_named_by_a_search_alone():
+    (found,) = diagnose([computing("papers.lion")], "adam", "float32", effort=FEW, seed=0)
+    assert found.verdict.reason == (
+        "the formula of papers.lion without weight_decay, which has no use for epsilon: found by search"
+    )
+    assert found.found is not None
+    assert (found.found.start, found.found.changes) == ("papers.lion without weight_decay", "")
+
+
+def test_a_target_that_uses_a_number_is_no_rule_without_a_use_for_it():
+    """The sign of a sum that epsilon enters is Lion's only where that is 0."""
+
+    def update(self, param, grad, state, lr, t):
+        param = param - lr * np.sign(self.beta1 * state.moment1 + self.epsilon * np.cbrt(grad))
+        return param, State(moment1=state.moment1 + grad, moment2=state.moment2)
+
+    kind = type("Uses", (subject_named("adam").declaration,), {"update": update})
+    target = Instead(lambda rule, parameters: RuleRun(kind.of(rule.hyper()), parameters), "adam")
+    assert verdict_of(target, "adam", "float32", FEW).verdict == "diverges"
+
+
+def test_of_another_book_only_what_is_known_here_is_in_the_formula():
+    """AdamW's flags keep their defaults; Lion's decay, which is required there, is 0."""
+    starts = {one.name: traced(one, ADAM) for one in starts_elsewhere("adam", frozenset({"epsilon"}))}
+    lines = {name: text_of(program["param"]) for name, program in starts.items() if program}
+    assert lines["papers.lion without weight_decay"] == "param - lr*sign(beta1*m + (1 - beta1)*grad)"
+    assert "maximize" not in lines["torch.adamw"]
+    assert "amsgrad" not in lines["torch.adamw"]
+    assert "papers.lion without weight_decay" not in {one.name for one in starts_elsewhere("adam", frozenset())}
