@@ -72,4 +72,4 @@ def test_a_name_belongs_to_one_fault() -> None:
 
 def test_a_mutation_that_does_not_stand_in_the_rule_once_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'self\.beta1' stands 3 times in the rule"):
-        mutant("adam", "self.beta1", "self.beta2")
+        mutant("adam", ("self.beta1", "self.beta2"))

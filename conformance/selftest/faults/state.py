@@ -25,7 +25,7 @@ class Run(RuleRun):
         return self.training.rule.initial_state(self.training.parameters[i])
 
 
-class _FirstStateForAll(Run):
+class FirstStateForAll(Run):
     """Uses the state of the first parameter of a shape for all of that shape."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -41,7 +41,7 @@ class _FirstStateForAll(Run):
         return [np.array(param) for param in training.parameters]
 
 
-class _OneCount(Run):
+class OneCount(Run):
     """Counts the updates of all parameters together."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -52,7 +52,7 @@ class _OneCount(Run):
         return [np.array(param) for param in self.training.parameters]
 
 
-class _Forgetful(Run):
+class Forgetful(Run):
     """Begins every step with a new state."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -118,7 +118,7 @@ class _KernelOfTheCache(_Kernels):
         self.kernel = memory["choices"] % 3
 
 
-class _LoadsNothing(Run):
+class LoadsNothing(Run):
     """Ignores a saved state."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
@@ -133,7 +133,7 @@ class _LosesCount(Run):
         self.training.updates = [0] * len(self.training.updates)
 
 
-class _LosesSlot(Run):
+class LosesSlot(Run):
     """Leaves the last slot out of the saved state."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
@@ -176,21 +176,21 @@ enter(
         name="first_state_for_all",
         optimizer="adam",
         defect="parameters of one shape share one state: a cache keyed by shape",
-        start=_FirstStateForAll,
+        start=FirstStateForAll,
         outcome="diverges: documented, but has one state for all parameters of one shape",
     ),
     Fault(
         name="one_count_for_all",
         optimizer="adamax",
         defect="one count is advanced by every parameter in turn",
-        start=_OneCount,
+        start=OneCount,
         outcome="diverges: documented, but counts the updates of all parameters in turn",
     ),
     Fault(
         name="state_forgotten",
         optimizer="adadelta",
         defect="the state is created anew in every step",
-        start=_Forgetful,
+        start=Forgetful,
         outcome="diverges: documented, but starts avg_squared_grad and avg_squared_update anew in every step",
     ),
     Fault(
@@ -234,7 +234,7 @@ enter(
         name="saved_state_ignored",
         optimizer="rmsprop",
         defect="a saved state is accepted and not used",
-        start=_LoadsNothing,
+        start=LoadsNothing,
         rejected_by="resuming",
     ),
     Fault(
@@ -248,7 +248,7 @@ enter(
         name="saved_slot_missing",
         optimizer="adadelta",
         defect="the average of squared updates is not saved",
-        start=_LosesSlot,
+        start=LosesSlot,
         rejected_by="resuming",
     ),
     Fault(
