@@ -28,12 +28,14 @@ class Told:
         lived: how long it was there, empty where nobody says.
         tests: what upstream's tests did: ``missed it``, ``none`` (there were none) or ``not stated``; empty for what is
             no bug.
+        same_as: the exhibit that shows it, where that is told of under another name.
     """
 
     link: str
     year: int = 0
     lived: str = ""
     tests: str = ""
+    same_as: str = ""
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,7 @@ enter(
                 "torch.adagrad",
                 ("with_decay(directed(grad, self.maximize), param, self.weight_decay)", "directed(grad, self.maximize)"),
                 ("param - rate * grad / (np.sqrt(summed) + self.eps)",
-                 "param - rate * (grad / (np.sqrt(summed) + self.eps) + self.weight_decay * param)"),
+                 "param - rate * grad / (np.sqrt(summed) + self.eps) - lr * self.weight_decay * param"),
             ),
         ),
         bug(

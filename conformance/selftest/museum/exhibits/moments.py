@@ -85,7 +85,7 @@ enter(
             "adabound-tf-3",
             "adam",
             "1 - (1 - beta2**t) for 1 - beta2**t, in AdaBound; shown in Adam, which has the same factor",
-            mutated("adam", ("np.sqrt(1 - self.beta2**t)", "np.sqrt(1 - (1 - self.beta2**t))")),
+            mutated("adam", ("np.sqrt(1 - self.beta2**t)", "np.sqrt(self.beta2**t)")),
             FOUND,
         ),
         bug(
@@ -100,8 +100,8 @@ enter(
             "the correction is b2 * (1 - b2**(t-1)) / (1 - b2**t), made for another place; in schedule-free RAdam",
             mutated(
                 "papers.radam",
-                ("correction = 1 - self.beta2**t",
-                 "correction = self.beta2 * (1 - self.beta2 ** (t - 1)) / (1 - self.beta2**t)"),
+                ("quotient(correction, v)",
+                 "quotient(self.beta2 * (1 - self.beta2 ** (t - 1)) / correction, v)"),
             ),
         ),
         bug(
@@ -146,9 +146,9 @@ enter(
         ),
         bug(
             "asi-2349",
-            "adam",
-            "the step contains the gradient's factor already, and the caller multiplies by it again",
-            mutated("adam", ("param - step,", "param - step * grad,")),
+            "decayed_adagrad",
+            "the step of RMSProp contains the gradient already, and its caller multiplies by it again",
+            mutated("decayed_adagrad", ("lr * grad /", "lr * grad * grad /")),
             FOUND,
         ),
         bug(

@@ -37,7 +37,12 @@ enter(
             "aprender-2190",
             "momentum",
             "the learning rate is inside the velocity, which a new rate tells",
-            mutated("momentum", ("velocity + grad", "velocity + lr * grad"), ("param - lr * direction", "param - direction")),
+            mutated(
+                "momentum",
+                ("velocity + grad", "velocity + lr * grad"),
+                ("direction = grad", "direction = lr * grad"),
+                ("param - lr * direction", "param - direction"),
+            ),
             "dialect: learning_rate_inside",
         ),
         bug(

@@ -16,6 +16,7 @@ from optimetry.conformance.selftest.museum.exhibit import bug, enter
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage
 from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm
 from optimetry.conformance.targets.numpy.target import run_of
+from optimetry.reference.averaging.exponential import ExponentialAverage
 from optimetry.reference.clips import clip_by_global_norm
 
 Fed = Sequence[Array]
@@ -55,15 +56,11 @@ class _DecayOverwritten(ExponentialMovingAverage):
 
     def feed(self, fed: Fed, parameters: Fed, state: Any) -> tuple[list[Array], Any]:
         """Begin each update with what the last one has stored."""
-        largest, inner = state or (self.decay, None)
-        updates = inner[0] if inner else 0
-        given, inner = replace(self, decay=largest).documented(fed, parameters, inner)
-        stored = 1 - min(largest, (1 + updates) / (10 + updates)) if self.scheduled else largest
-        return given, (stored, inner)
-
-    def documented(self, fed: Fed, parameters: Fed, state: Any) -> tuple[list[Array], Any]:
-        """As documented."""
-        return super().feed(fed, parameters, state)
+        updates, largest, held = state or (0, self.decay, self.average.start(fed))
+        average = ExponentialAverage(largest)
+        steps = updates if self.scheduled else None
+        held = average.update(held, fed, steps)
+        return average.averages(held), (updates + 1, 1 - average.decay_at(steps), held)
 
 
 def _decay_of_the_first_run(documented: Any, parameters: list[Array], memory: Memory) -> Any:
