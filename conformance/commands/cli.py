@@ -23,6 +23,7 @@ from optimetry.conformance.commands.diagnose import add_diagnose
 from optimetry.conformance.commands.harness import add_harness
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, launch_of, split
+from optimetry.conformance.commands.museum import add_museum
 from optimetry.conformance.commands.rules import add_rules
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.numerics.formats import FORMATS
@@ -168,6 +169,7 @@ def parser() -> Parser:
     add_rules(commands)
     add_bench(commands)
     add_harness(commands)
+    add_museum(commands)
 
     report = commands.add_parser(
         "report",

@@ -29,6 +29,7 @@ class FirstStateForAll(Run):
     """Uses the state of the first parameter of a shape for all of that shape."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Update one parameter after the other."""
         training = self.training
         first: dict[Any, int] = {}
         for i, param in enumerate(training.parameters):
@@ -45,6 +46,7 @@ class OneCount(Run):
     """Counts the updates of all parameters together."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Count for one parameter after the other."""
         for i, grad in enumerate(grads):
             self.training.updates = [sum(self.training.updates[:1])] * len(grads)
             super().step([grad if i == j else None for j in range(len(grads))], learning_rate)
@@ -56,6 +58,7 @@ class Forgetful(Run):
     """Begins every step with a new state."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Forget, then step."""
         self.training.states = [self._initial(i) for i in range(len(grads))]
         return super().step(grads, learning_rate)
 
@@ -122,7 +125,7 @@ class LoadsNothing(Run):
     """Ignores a saved state."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
-        return
+        """Do nothing."""
 
 
 class _LosesCount(Run):
@@ -137,6 +140,7 @@ class LosesSlot(Run):
     """Leaves the last slot out of the saved state."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
+        """Load, and start the last slot anew."""
         super().load(state)
         lost = self.training.rule.slots[-1]
         self.training.states = [

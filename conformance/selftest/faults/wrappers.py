@@ -198,9 +198,7 @@ enter(
     _fault("corrected_once", EMA, "constant", "e / (1 - d) at every update", declared(CorrectedOnce)),
     _fault("softly_clipped", "clip_by_norm", "clipping_twice", "g*c/(c + |g|): shorter each time", declared(Softly)),
     _fault("guarded_ratio", "clip_by_norm", None, "g*min(|g|, c)/(|g| + 1e-7): PyMC", declared(GuardedRatio)),
-    _fault(
-        "largest_element", "clip_by_norm", "oracle", "the largest magnitude for the norm", declared(LargestElement)
-    ),
+    _fault("largest_element", "clip_by_norm", "oracle", "the largest magnitude for the norm", declared(LargestElement)),
     _fault("sum_of_norms", "clip_by_global_norm", "sharing_out", "norms added, not squares", declared(SumOfNorms)),
     _fault("upper_end_only", "clip_by_value", "sign_symmetry", "nothing is too small", declared(UpperEndOnly)),
     _fault("sign_of_zero", "l1_decay", "sign_symmetry", "sign(0) = 1", declared(SignOfZeroIsOne)),

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,13 @@ class Exhibit:
 
 
 EXHIBITS: dict[str, Exhibit] = {}
-"""Every exhibit by name; filled when `optimetry.conformance.selftest.museum.exhibits` is imported."""
+"""Every exhibit by name; filled by `load`, or when `optimetry.conformance.selftest.museum.exhibits` is imported."""
+
+
+@cache
+def load() -> None:
+    """Enter the exhibits."""
+    import_module("optimetry.conformance.selftest.museum.exhibits")
 
 
 @cache

@@ -112,6 +112,7 @@ enter(
             "torch.adamw",
             "the decay comes behind the step, of the parameter that has been updated",
             mutated("torch.adamw", (DECAY, "pass"), (STEP, f"{STEP}; {DECAY}")),
+            "diverges: documented, but decays the updated parameter, times the learning rate",
         ),
         bug(
             "coptim-3",
@@ -122,13 +123,14 @@ enter(
                 (" + self.weight_decay * param", ""),
                 ("return param - step,", "return (param - step) * (1 - self.weight_decay),"),
             ),
+            "diverges: documented, but decays the updated parameter, not times the learning rate",
         ),
         bug(
             "tensorli-1",
             "torch.adamw",
             "the decay is not multiplied by the learning rate: a hundredth of the weights is lost in every step",
             mutated("torch.adamw", ("lr * self.weight_decay * param", "self.weight_decay * param")),
-            "dialect: papers.adamw",
+            FOUND,
         ),
         bug(
             "timm-laprop",
@@ -149,12 +151,14 @@ enter(
             "torch.sgd",
             "the decay is of the gradient before, in place of the weight",
             run_as(_OfThePreviousGradient),
+            "diverges: documented, but decays the gradient before in place of the parameter",
         ),
         bug(
             "mlverse-821",
             "torch.adam",
             "the decay is of the parameter's position in its group, 1, 2, 3, in place of the weight",
             run_as(_OfThePosition),
+            "diverges: documented, but decays the parameter's position in the list, from 1, in its place",
         ),
         bug(
             "flaggems-4988",
@@ -168,12 +172,15 @@ enter(
             "torch.adamw",
             "the decay is folded into the gradient, as in Adam",
             mutated("torch.adamw", (DECAY, "grad = grad + self.weight_decay * param")),
+            "diverges: documented, but decays as part of the gradient",
         ),
         bug(
             "adabelief-33",
             "torch.adam",
             "the decay is added to the gradient once the moments are formed, and reaches nothing; shown in Adam",
             mutated("torch.adam", (COUPLED, COUPLED.replace("grad =", "decayed ="))),
+            f"{IGNORED.removesuffix(' whatever is given')} where decoupled_weight_decay is false; "
+            "documented where decoupled_weight_decay is true",
         ),
         bug(
             "mxnet-9363",
@@ -181,10 +188,16 @@ enter(
             "the decay stands outside, where the accumulator does not see it",
             mutated(
                 "torch.adagrad",
-                ("with_decay(directed(grad, self.maximize), param, self.weight_decay)", "directed(grad, self.maximize)"),
-                ("param - rate * grad / (np.sqrt(summed) + self.eps)",
-                 "param - rate * grad / (np.sqrt(summed) + self.eps) - lr * self.weight_decay * param"),
+                (
+                    "with_decay(directed(grad, self.maximize), param, self.weight_decay)",
+                    "directed(grad, self.maximize)",
+                ),
+                (
+                    "param - rate * grad / (np.sqrt(summed) + self.eps)",
+                    "param - rate * grad / (np.sqrt(summed) + self.eps) - lr * self.weight_decay * param",
+                ),
             ),
+            "diverges: documented, but decays apart from the gradient, times the learning rate",
         ),
         bug(
             "mxnet-5099",
@@ -192,9 +205,13 @@ enter(
             "the moments are formed from the gradient without its decay, which the step adds",
             mutated(
                 "torch.rmsprop",
-                ("with_decay(directed(grad, self.maximize), param, self.weight_decay)", "directed(grad, self.maximize)"),
+                (
+                    "with_decay(directed(grad, self.maximize), param, self.weight_decay)",
+                    "directed(grad, self.maximize)",
+                ),
                 ("return param - step", "return param - step - lr * self.weight_decay * param"),
             ),
+            "diverges: documented, but decays apart from the gradient, times the learning rate",
         ),
         bug(
             "timm-lars",
@@ -212,6 +229,7 @@ enter(
                 ("m = self", "grad = grad + self.weight_decay * param; m = self"),
                 ("r + self.weight_decay * param", "r"),
             ),
+            "diverges: documented, but decays as part of the gradient",
         ),
         bug(
             "tinygrad-17708",
@@ -229,12 +247,14 @@ enter(
                 ("average =", "grad = grad + self.weight_decay * param; average ="),
                 ("(np.sign(average) + self.weight_decay * param)", "np.sign(average)"),
             ),
+            "diverges: documented, but decays as part of the gradient",
         ),
         bug(
             "ranger21-54",
             "torch.adamw",
             "the decay stands behind the loop, and acts on one parameter that is left over; shown in AdamW",
             run_as(_OfTheLastParameter),
+            "diverges: documented, but decays the last of several parameters alone",
         ),
     ),
 )

@@ -9,6 +9,8 @@ from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.selftest.museum.exhibit import bug, enter
 
+LEFT_OVER = "np.arange(grad.size).reshape(grad.shape) >= grad.size // 8 * 8"
+
 
 def _first_rows_alone(before: Array, after: Array) -> Array:
     """Take the length of the first axis for the number of elements."""
@@ -25,9 +27,10 @@ enter(
             "the loop over what vectors of 8 leave over squares the first moment before it decays",
             mutated(
                 "adam",
-                ("self.beta1 * state.moment1 +",
-                 "self.beta1 * np.where(np.arange(grad.size).reshape(grad.shape) >= grad.size // 8 * 8,"
-                 " state.moment1 * state.moment1, state.moment1) +"),
+                (
+                    "self.beta1 * state.moment1 +",
+                    f"self.beta1 * np.where({LEFT_OVER}, state.moment1**2, state.moment1) +",
+                ),
             ),
         ),
         bug(
@@ -35,6 +38,7 @@ enter(
             "adagrad",
             "as many elements are updated as the first axis is long",
             hooked(parameter=_first_rows_alone),
+            "diverges: documented, but leaves out all but as many elements as the first axis is long",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""What must be accepted: conventions and intended forms under their names, and what wrong reports took for bugs.
+"""What must be accepted: what wrong reports and misleading documents took for bugs.
 
 Each is written otherwise than the reference, as the report or the document in question has it.
 """
@@ -10,25 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.fault import Start
 from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.selftest.faults.wrappers import declared
 from optimetry.conformance.selftest.museum.exhibit import bug, enter
+from optimetry.conformance.selftest.museum.exhibits.conventions import of_dialect
 from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm
-from optimetry.conformance.targets.numpy.target import run_of
-from optimetry.reference.clips import clip_by_global_norm
 
 CONFORMS = "conforms"
-
-
-class _NormOfEach(ClipByGlobalNorm):
-    """Clips each gradient by its own norm."""
-
-    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
-        """As ``clipnorm`` of Keras."""
-        return [clipped for grad in fed for clipped in clip_by_global_norm([grad], self.clip_norm)], None
 
 
 class _ByARatio(ClipByGlobalNorm):
@@ -41,88 +30,7 @@ class _ByARatio(ClipByGlobalNorm):
         return [grad * self.clip_norm / size if size > self.clip_norm else grad for grad in fed], None
 
 
-def _dialect(optimizer: str, name: str) -> Start:
-    (found,) = (one for one in DIALECTS[optimizer] if one.name == name)
-    return lambda documented, parameters, memory: run_of(found.of(documented.hyper()), parameters)
-
-
 DECAYED = "param = param - lr * self.weight_decay * param"
-
-enter(
-    "convention",
-    (
-        bug(
-            "torch-152833",
-            "torch.sgd",
-            "the first gradient is not dampened, and the document now says so",
-            mutated("torch.sgd", ("np.where(t > 1, later, grad)", "later if t > 1 else grad")),
-            CONFORMS,
-        ),
-        bug(
-            "tfa-2282",
-            "papers.adamw",
-            "the decay is not tied to the learning rate, as in the paper",
-            mutated(
-                "papers.adamw",
-                (" + self.weight_decay * param", ""),
-                ("return param - step,", "return param * (1 - self.weight_decay) - step,"),
-            ),
-            CONFORMS,
-        ),
-        bug(
-            "torch-38853",
-            "papers.adamw",
-            "the decay is tied to the learning rate, which the paper does not say",
-            mutated("papers.adamw", ("+ self.weight_decay * param", "+ lr * self.weight_decay * param")),
-            "dialect: torch.adamw",
-        ),
-        bug(
-            "tf-9047",
-            "papers.adam",
-            "epsilon is the paper's epsilon hat",
-            mutated(
-                "papers.adam",
-                ("lr * corrected1 / (np.sqrt(corrected2) + self.epsilon)",
-                 "lr * np.sqrt(1 - self.beta2**t) * corrected1 / (np.sqrt(v) + self.epsilon)"),
-            ),
-            "dialect: adam",
-        ),
-        bug(
-            "mlx-1640",
-            "adam",
-            "no bias correction by default, which the document says",
-            mutated("adam", ("lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)", "lr")),
-            "dialect: uncorrected",
-        ),
-        bug(
-            "optax-1389",
-            "adam",
-            "AMSGrad's maximum is of corrected moments",
-            _dialect("adam", "scaled_epsilon_amsgrad_corrected"),
-            "dialect: scaled_epsilon_amsgrad_corrected",
-        ),
-        bug(
-            "adabelief-57",
-            "papers.adabelief",
-            "epsilon stays in the variance that is kept, as its authors meant",
-            mutated(
-                "papers.adabelief",
-                ("s = self.beta2 * state.s + (1 - self.beta2) * np.square(grad - m) + self.epsilon",
-                 "s = state.s * self.beta2; s = s + (grad - m) * (grad - m) * (1 - self.beta2); s = s + self.epsilon"),
-            ),
-            CONFORMS,
-        ),
-        bug(
-            "keras-11532",
-            "torch.adadelta",
-            "the average is of steps before the learning rate",
-            mutated("torch.adadelta", ("return param - lr * delta", "return param + delta * -lr")),
-            CONFORMS,
-        ),
-        bug("keras-13575", ClipByGlobalNorm.name, "the norm is of each tensor", declared(_NormOfEach), "dialect: norm_of_each"),
-    ),
-    honest=True,
-)
 
 enter(
     "wrong report",
@@ -131,14 +39,23 @@ enter(
             "kozistr-519",
             "papers.signum",
             "one path interpolates and the other adds: equal but for rounding, which a sign makes a full step",
-            mutated("papers.signum", ("self.beta * state.m + (1 - self.beta) * grad", "state.m + (1 - self.beta) * (grad - state.m)")),
+            mutated(
+                "papers.signum",
+                ("self.beta * state.m + (1 - self.beta) * grad", "state.m + (1 - self.beta) * (grad - state.m)"),
+            ),
             CONFORMS,
         ),
         bug(
             "torch-5920",
             "momentum",
             "Nesterov momentum, whose variables are changed",
-            mutated("momentum", ("grad + self.momentum * velocity if", "grad + self.momentum * (self.momentum * state.velocity + grad) if")),
+            mutated(
+                "momentum",
+                (
+                    "grad + self.momentum * velocity if",
+                    "grad + self.momentum * (self.momentum * state.velocity + grad) if",
+                ),
+            ),
             CONFORMS,
         ),
         bug(
@@ -158,7 +75,7 @@ enter(
             "tf-903",
             "momentum",
             "the learning rate is inside the velocity: the same path while it is constant",
-            _dialect("momentum", "learning_rate_inside"),
+            of_dialect("momentum", "learning_rate_inside"),
             "dialect: learning_rate_inside",
         ),
         bug(
@@ -168,9 +85,7 @@ enter(
             mutated(
                 "torch.adafactor",
                 ("np.mean(squared, axis=-1, keepdims=True)", "np.sum(squared, axis=-1, keepdims=True)"),
-                ("estimate = row_var * col_var / np.maximum(np.mean(row_var, axis=-2, keepdims=True), self.eps1)",
-                 "estimate = row_var * col_var / np.maximum(np.mean(row_var, axis=-2, keepdims=True),"
-                 " self.eps1 * grad.shape[-1])"),
+                ("axis=-2, keepdims=True), self.eps1)", "axis=-2, keepdims=True), self.eps1 * grad.shape[-1])"),
             ),
             CONFORMS,
         ),
@@ -178,7 +93,13 @@ enter(
             "caffe-4224",
             "adam",
             "the correction is folded into the step size",
-            mutated("adam", ("lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)", "np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) * lr")),
+            mutated(
+                "adam",
+                (
+                    "lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)",
+                    "np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) * lr",
+                ),
+            ),
             CONFORMS,
         ),
         bug(
@@ -192,7 +113,13 @@ enter(
             ),
             CONFORMS,
         ),
-        bug("mxnet-9291", ClipByGlobalNorm.name, "the norm is returned, and the clip is in place", declared(_ByARatio), CONFORMS),
+        bug(
+            "mxnet-9291",
+            ClipByGlobalNorm.name,
+            "the norm is returned, and the clip is in place",
+            declared(_ByARatio),
+            CONFORMS,
+        ),
         bug(
             "torchoptim-57",
             "sgd",
@@ -204,9 +131,14 @@ enter(
             "flux-1612",
             "torch.adamw",
             "the decay is tied to the learning rate, once put in and once taken out",
-            mutated("torch.adamw", (DECAYED, "decay = self.weight_decay * param"),
-                    ("param - lr * corrected1 / (np.sqrt(corrected2) + self.eps)",
-                     "param - lr * (corrected1 / (np.sqrt(corrected2) + self.eps) + decay)")),
+            mutated(
+                "torch.adamw",
+                (DECAYED, "decay = self.weight_decay * param"),
+                (
+                    "param - lr * corrected1 / (np.sqrt(corrected2) + self.eps)",
+                    "param - lr * (corrected1 / (np.sqrt(corrected2) + self.eps) + decay)",
+                ),
+            ),
             CONFORMS,
         ),
         bug(
@@ -215,8 +147,10 @@ enter(
             "the path that was blamed, which decays outside the sign",
             mutated(
                 "papers.lion",
-                ("param - lr * (np.sign(average) + self.weight_decay * param)",
-                 "param * (1 - lr * self.weight_decay) - lr * np.sign(average)"),
+                (
+                    "param - lr * (np.sign(average) + self.weight_decay * param)",
+                    "param * (1 - lr * self.weight_decay) - lr * np.sign(average)",
+                ),
             ),
             CONFORMS,
         ),
@@ -231,7 +165,11 @@ enter(
             "tf-35444",
             "adam",
             "powers of the decays are kept one step behind, and multiplied once more",
-            mutated("adam", ("self.beta2**t", "self.beta2 ** (t - 1) * self.beta2"), ("self.beta1**t", "self.beta1 ** (t - 1) * self.beta1")),
+            mutated(
+                "adam",
+                ("self.beta2**t", "self.beta2 ** (t - 1) * self.beta2"),
+                ("self.beta1**t", "self.beta1 ** (t - 1) * self.beta1"),
+            ),
             CONFORMS,
         ),
     ),
@@ -254,7 +192,10 @@ enter(
             "AMSGrad's maximum comes before the correction, where the document had it behind",
             mutated(
                 "torch.adam",
-                ("np.sqrt(corrected2)", "np.sqrt(largest if self.amsgrad else exp_avg_sq) / np.sqrt(1 - self.beta2**t)"),
+                (
+                    "np.sqrt(corrected2)",
+                    "np.sqrt(largest if self.amsgrad else exp_avg_sq) / np.sqrt(1 - self.beta2**t)",
+                ),
             ),
             CONFORMS,
         ),

@@ -50,12 +50,14 @@ enter(
             "sgd",
             "the gradient is multiplied by the decay of the learning rate, 0.1, in place of the rate",
             mutated("sgd", ("lr * grad", "0.1 * grad")),
+            "diverges: documented with learning_rate = 0.1 whatever is given",
         ),
         bug(
             "radam-26",
             "torch.adamw",
             "the step has the full learning rate, and the decay alone the one of the warm-up",
             run_as(_ScheduleReachesTheDecay),
+            "diverges: documented, but decays by this learning rate, and steps by that of the first step",
         ),
     ),
 )

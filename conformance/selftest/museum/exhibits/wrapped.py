@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.naming.families.averages import StartsAtInitial
-from optimetry.conformance.selftest.faults.fault import Memory
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import FOUND, Memory
 from optimetry.conformance.selftest.faults.wrappers import declared
 from optimetry.conformance.selftest.museum.exhibit import bug, enter
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage
@@ -74,7 +74,13 @@ EMA, CLIP = ExponentialMovingAverage.name, ClipByGlobalNorm.name
 enter(
     "clip",
     (
-        bug("entrenar-311", CLIP, "the norm's root is missing: the limit is compared with |g|**2", declared(_SquareOfTheNorm)),
+        bug(
+            "entrenar-311",
+            CLIP,
+            "the norm's root is missing: the limit is compared with |g|**2",
+            declared(_SquareOfTheNorm),
+            FOUND,
+        ),
         bug("paddle-35893", CLIP, "each of two ranks takes the norm of its own shard", declared(_NormOfTheShard)),
     ),
 )
@@ -82,13 +88,25 @@ enter(
 enter(
     "average",
     (
-        bug("diffusers-1864", EMA, "each update stores one minus its decay as the largest decay", declared(_DecayOverwritten)),
-        bug("levanter-883", EMA, "the new value has the weight of the old", declared(_DecaySwapped)),
+        bug(
+            "diffusers-1864",
+            EMA,
+            "each update stores one minus its decay as the largest decay",
+            declared(_DecayOverwritten),
+        ),
+        bug(
+            "levanter-883",
+            EMA,
+            "the new value has the weight of the old",
+            declared(_DecaySwapped),
+            "diverges: documented with 1 - decay in place of decay",
+        ),
         bug(
             "dfine-331",
             EMA,
             "a second stage sets another decay, but a function holds the first: shown as a second run",
             _decay_of_the_first_run,
+            "diverges: documented with decay = 0.999 whatever is given",
         ),
         bug(
             "keras-18972",
