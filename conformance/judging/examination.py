@@ -16,7 +16,7 @@ from optimetry.conformance.judging.confirm import confirmed
 from optimetry.conformance.judging.holding import Identity
 from optimetry.conformance.judging.identify import identify
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
-from optimetry.conformance.judging.parts import in_parts, split_found
+from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.judging.searching import Found, searched
 from optimetry.conformance.laws import Law
@@ -222,9 +222,10 @@ class Examination:
         known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
         self.found = searched(self.target, known, self.cases, self.guard, self.search)
         if not self.found.formulas:
-            split = self._of_parts(split_found(self.target, known, self.cases, self.guard))
-            if split:
-                return split
+            for find in (split_found, decay_found):
+                parts = self._of_parts(find(self.target, known, self.cases, self.guard))
+                if parts:
+                    return parts
             ended = f"; the search was ended after {self.found.budget.programs} formulas"
             return {"reason": reason + ended} if self.found.budget.ended else {}
         formula, identity = self.found.formulas[0], self.found.identity

@@ -27,11 +27,21 @@ BEHIND = "the updated parameter, times the learning rate"
 BEHIND_ALONE = "the updated parameter, not times the learning rate"
 
 
-def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
-    """Yield what may become of the decay of a rule that has one."""
-    for name in [x.name for x in subject.hyperparameters() if subject.has_learning_rate and x.name in STRENGTHS]:
+def strengths(subject: Subject) -> list[str]:
+    """Return the hyperparameter of a rule that is the strength of its decay, if it has one."""
+    return [x.name for x in subject.hyperparameters() if subject.has_learning_rate and x.name in STRENGTHS]
+
+
+def placed_otherwise(subject: Subject) -> Iterator[Mistake]:
+    """Yield the other places of a decay, which are formulas: the search comes first, which may say it in one edit."""
+    for name in strengths(subject):
         for how in (COUPLED, DECOUPLED, ALONE, BEHIND, BEHIND_ALONE):
             yield Mistake(run={"finding": "decays", "how": how}, alteration=Decayed(name, how))
+
+
+def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield what may become of the decay of a rule that has one."""
+    for name in strengths(subject):
         previous = {"finding": "decays", "how": "the gradient before in place of the parameter"}
         yield Mistake(run=previous, alteration=OfThePrevious(name), breaks=(resuming,))
         rate = {"finding": "decays", "how": "by this learning rate, and steps by that of the first step"}

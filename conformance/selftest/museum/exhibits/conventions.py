@@ -95,7 +95,7 @@ enter(
                 "papers.adabelief",
                 (
                     "s = self.beta2 * state.s + (1 - self.beta2) * np.square(grad - m) + self.epsilon",
-                    "s = state.s * self.beta2; s = s + (grad - m) * (grad - m) * (1 - self.beta2); s = s + self.epsilon",
+                    "s = state.s * self.beta2; s = s + (grad - m) ** 2 * (1 - self.beta2); s = s + self.epsilon",
                 ),
             ),
             CONFORMS,

@@ -68,10 +68,8 @@ enter(
             "the step uses the average of steps that it has just entered",
             mutated(
                 "papers.adadelta",
-                (
-                    "param - lr * step",
-                    "param - lr * np.sqrt((mean_square_step + self.epsilon) / (mean_square_grad + self.epsilon)) * grad",
-                ),
+                ("after = State", "new = np.sqrt(mean_square_step + self.epsilon); after = State"),
+                ("param - lr * step", "param - lr * new / np.sqrt(mean_square_grad + self.epsilon) * grad"),
             ),
             FOUND,
         ),
