@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,24 +67,29 @@ def museum_command(options: argparse.Namespace) -> int:
         checked_folder(options.out)
         if options.case and not (options.out / DATA).is_file():
             raise UsageError(f"--case {options.case[0]} --out {options.out}: there is no {DATA} yet to put it into")
-    found = list[Shown]()
+    about: dict[str, object] = {"effort": effort}
+    found, kept = list[Shown](), list[Shown]()
+    if options.case and options.out is not None:
+        about, kept = read(options.out / DATA)
     for one in tqdm(all_shown(names, effort, search, workers), "museum", len(names), disable=None):
         tqdm.write(line(one))
         found.append(one)
+        if options.out is not None:  # what is known is kept where the run is ended
+            write(options.out / DATA, written(in_order(found, kept), **about))
     print(summary(found))
     if options.out is not None:
-        about: dict[str, object] = {"effort": effort}
-        if options.case:
-            about, kept = read(options.out / DATA)
-            found = [*found, *(one for one in kept if one.name not in names)]
-        write_page(options.out, found, about)
+        write_page(options.out, in_order(found, kept), about)
     return 0 if all(one.right if one.exhibit.honest else one.rejected and not one.wrong for one in found) else 1
 
 
-def write_page(folder: Path, found: Iterable[Shown], about: Mapping[str, object]) -> None:
-    """Write the page, its picture and its data, the exhibits in their order."""
-    rows = sorted(found, key=lambda one: list(EXHIBITS).index(one.name))
-    write(folder / DATA, written(rows, **about))
+def in_order(found: Iterable[Shown], kept: Iterable[Shown]) -> list[Shown]:
+    """Return what has been found and what is kept of the others, in the order of the exhibits."""
+    rows = {one.name: one for one in (*kept, *found)}
+    return [rows[name] for name in EXHIBITS if name in rows]
+
+
+def write_page(folder: Path, rows: Sequence[Shown], about: Mapping[str, object]) -> None:
+    """Write the page and its picture."""
     write(folder / "museum.md", page(rows, about))
     write(folder / "museum.svg", picture(bugs_of(rows), str(about["effort"])))
     print(f"written: {folder / 'museum.md'}, museum.svg, {DATA}")

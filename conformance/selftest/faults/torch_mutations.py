@@ -186,8 +186,6 @@ NOT_FOUND = (
     "torch.sgd_dampens_without_momentum",
     "torch.sgd_nesterov_of_the_old_buffer",
     "torch.adam_correction_of_the_step_before",
-    "torch.adamw_decay_coupled",
-    "torch.adamw_decay_after_the_step",
     "torch.nadam_schedule_missing",
     "torch.nadam_schedule_one_step_behind",
     "torch.nadam_product_with_the_next",
@@ -210,6 +208,8 @@ OUTCOMES = {
     **{  # which are not searched
         f"{rule}_{change}": "diverges" for rule in ("torch.adafactor", "torch.muon") for change, *_ in MUTATIONS[rule]
     },
+    "torch.adamw_decay_coupled": "diverges: documented, but decays as part of the gradient",
+    "torch.adamw_decay_after_the_step": "diverges: documented, but decays the updated parameter, times the learning rate",
     "torch.asgd_rate_kept": "diverges: documented, but starts eta and mu and ax and the step count anew in every step",
 }
 """The outcomes of mutations that are no edit that the search finds."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -79,8 +78,8 @@ class Shown:
 def shown(name: str, effort: str, search: float | None) -> Shown:
     """Judge one exhibit in its first dtype."""
     load()
-    fault, runs, began = EXHIBITS[name].fault, itertools.count(), time.process_time()
-    guard = Guard(fault.time_limit, lambda: next(runs) and None)
+    fault, runs, began = EXHIBITS[name].fault, Counter[str](), time.process_time()
+    guard = Guard(fault.time_limit, lambda: runs.update(["run"]))
     (examination,) = examined(
         [fault.target()],
         fault.optimizer,
@@ -90,7 +89,7 @@ def shown(name: str, effort: str, search: float | None) -> Shown:
         guard=guard,
         search=search,
     )
-    taken = next(runs)
+    taken = runs.total()
     verdict = examination.verdict()
     return Shown(
         name=name,
@@ -105,13 +104,13 @@ def shown(name: str, effort: str, search: float | None) -> Shown:
 
 
 def all_shown(names: Sequence[str], effort: str, search: float | None, workers: int) -> Iterator[Shown]:
-    """Judge exhibits in processes of their own, and yield what is made of each, in order."""
-    judged: Callable[[str], Shown] = partial(shown, effort=effort, search=search)
+    """Judge exhibits in processes of their own, and yield what is made of each as soon as that is known."""
     if workers == 1:
-        yield from map(judged, names)
+        yield from (shown(name, effort, search) for name in names)
     else:
         with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            yield from pool.map(judged, names)
+            waiting = [pool.submit(shown, name, effort, search) for name in names]
+            yield from (judged.result() for judged in as_completed(waiting))
 
 
 def written(found: Sequence[Shown], **about: object) -> str:

@@ -42,7 +42,8 @@ class _OfThePreviousGradient(_WithoutDecay):
         fed: Grads = []
         for i, grad in enumerate(grads):
             if grad is not None:
-                fed.append((grad + self.maximize * self.weight_decay * self.previous[i]).astype(grad.dtype))
+                with np.errstate(all="ignore"):
+                    fed.append((grad + self.maximize * self.weight_decay * self.previous[i]).astype(grad.dtype))
                 self.previous[i] = grad.copy()
             else:
                 fed.append(None)
