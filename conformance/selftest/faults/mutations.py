@@ -186,6 +186,8 @@ COMPUTES = {
 """The mutations that are the documented rule with other hyperparameters: which."""
 
 _ANEW = "diverges: documented, but starts {} anew in every step"
+DECAYS = "diverges: documented, but decays {}"
+"""The outcome of a weight decay in another place."""
 
 OUTCOMES = {
     "adagrad_guarded_by_the_moment": "diverges",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optimetry.conformance.selftest.faults.mutations import enter_mutations
+from optimetry.conformance.selftest.faults.mutations import DECAYS, enter_mutations
 
 MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "torch.sgd": (
@@ -208,8 +208,8 @@ OUTCOMES = {
     **{  # which are not searched
         f"{rule}_{change}": "diverges" for rule in ("torch.adafactor", "torch.muon") for change, *_ in MUTATIONS[rule]
     },
-    "torch.adamw_decay_coupled": "diverges: documented, but decays as part of the gradient",
-    "torch.adamw_decay_after_the_step": "diverges: documented, but decays the updated parameter, times the learning rate",
+    "torch.adamw_decay_coupled": DECAYS.format("as part of the gradient"),
+    "torch.adamw_decay_after_the_step": DECAYS.format("the updated parameter, times the learning rate"),
     "torch.asgd_rate_kept": "diverges: documented, but starts eta and mu and ax and the step count anew in every step",
 }
 """The outcomes of mutations that are no edit that the search finds."""

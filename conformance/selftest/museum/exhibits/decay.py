@@ -10,7 +10,7 @@ import numpy as np
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import FOUND
 from optimetry.conformance.selftest.faults.hooks import Grads
-from optimetry.conformance.selftest.faults.mutations import mutated
+from optimetry.conformance.selftest.faults.mutations import DECAYS, mutated
 from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.selftest.museum.exhibit import bug, enter
 from optimetry.conformance.targets.numpy.target import RuleRun
@@ -113,7 +113,7 @@ enter(
             "torch.adamw",
             "the decay comes behind the step, of the parameter that has been updated",
             mutated("torch.adamw", (DECAY, "pass"), (STEP, f"{STEP}; {DECAY}")),
-            "diverges: documented, but decays the updated parameter, times the learning rate",
+            DECAYS.format("the updated parameter, times the learning rate"),
         ),
         bug(
             "coptim-3",
@@ -124,7 +124,7 @@ enter(
                 (" + self.weight_decay * param", ""),
                 ("return param - step,", "return (param - step) * (1 - self.weight_decay),"),
             ),
-            "diverges: documented, but decays the updated parameter, not times the learning rate",
+            FOUND,
         ),
         bug(
             "tensorli-1",
@@ -152,14 +152,14 @@ enter(
             "torch.sgd",
             "the decay is of the gradient before, in place of the weight",
             run_as(_OfThePreviousGradient),
-            "diverges: documented, but decays the gradient before in place of the parameter",
+            DECAYS.format("the gradient before in place of the parameter"),
         ),
         bug(
             "mlverse-821",
             "torch.adam",
             "the decay is of the parameter's position in its group, 1, 2, 3, in place of the weight",
             run_as(_OfThePosition),
-            "diverges: documented, but decays the parameter's position in the list, from 1, in its place",
+            DECAYS.format("the parameter's position in the list, from 1, in its place"),
         ),
         bug(
             "flaggems-4988",
@@ -173,7 +173,7 @@ enter(
             "torch.adamw",
             "the decay is folded into the gradient, as in Adam",
             mutated("torch.adamw", (DECAY, "grad = grad + self.weight_decay * param")),
-            "diverges: documented, but decays as part of the gradient",
+            DECAYS.format("as part of the gradient"),
         ),
         bug(
             "adabelief-33",
@@ -198,7 +198,7 @@ enter(
                     "param - rate * grad / (np.sqrt(summed) + self.eps) - lr * self.weight_decay * param",
                 ),
             ),
-            "diverges: documented, but decays apart from the gradient, times the learning rate",
+            DECAYS.format("apart from the gradient, times the learning rate"),
         ),
         bug(
             "mxnet-5099",
@@ -212,7 +212,7 @@ enter(
                 ),
                 ("return param - step", "return param - step - lr * self.weight_decay * param"),
             ),
-            "diverges: documented, but decays apart from the gradient, times the learning rate",
+            DECAYS.format("apart from the gradient, times the learning rate"),
         ),
         bug(
             "timm-lars",
@@ -230,7 +230,7 @@ enter(
                 ("m = self", "grad = grad + self.weight_decay * param; m = self"),
                 ("r + self.weight_decay * param", "r"),
             ),
-            "diverges: documented, but decays as part of the gradient",
+            DECAYS.format("as part of the gradient"),
         ),
         bug(
             "tinygrad-17708",
@@ -248,14 +248,14 @@ enter(
                 ("average =", "grad = grad + self.weight_decay * param; average ="),
                 ("(np.sign(average) + self.weight_decay * param)", "np.sign(average)"),
             ),
-            "diverges: documented, but decays as part of the gradient",
+            DECAYS.format("as part of the gradient"),
         ),
         bug(
             "ranger21-54",
             "torch.adamw",
             "the decay stands behind the loop, and acts on one parameter that is left over; shown in AdamW",
             run_as(_OfTheLastParameter),
-            "diverges: documented, but decays the last of several parameters alone",
+            DECAYS.format("the last of several parameters alone"),
         ),
     ),
 )
