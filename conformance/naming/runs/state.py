@@ -25,6 +25,9 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     if not isinstance(subject, RuleSubject):
         run = {"finding": "reset", "what": ["its state"], "when": EVERY_STEP}
         yield Mistake(run=run, alteration=Forgotten(), breaks=(resuming,))
+        if subject.joint:
+            run = {"finding": "shared", "what": "norm", "whose": "each half of the list of gradients"}
+            yield Mistake(run=run, alteration=InHalves())
         return
     slots = subject.declaration.slots
     for chosen in dict.fromkeys([slots, *((slot,) for slot in slots)]) if slots else ():
@@ -164,3 +167,16 @@ class Forgotten(Alteration):
     def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
         """Do the first step."""
         return wrapper.feed(fed, parameters, None)
+
+
+class InHalves(Alteration):
+    """Takes two halves of a list each for all of it, as two devices do that hold one of them."""
+
+    by_place = True
+
+    def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
+        """Do the step of each half."""
+        half = (len(fed) + 1) // 2
+        first, _ = wrapper.feed(fed[:half], parameters[:half], state)
+        rest, _ = wrapper.feed(fed[half:], parameters[half:], state)
+        return [*first, *rest], state

@@ -81,7 +81,13 @@ enter(
             declared(_SquareOfTheNorm),
             FOUND,
         ),
-        bug("paddle-35893", CLIP, "each of two ranks takes the norm of its own shard", declared(_NormOfTheShard)),
+        bug(
+            "paddle-35893",
+            CLIP,
+            "each of two ranks takes the norm of its own shard",
+            declared(_NormOfTheShard),
+            "diverges: documented, but has one norm for each half of the list of gradients",
+        ),
     ),
 )
 
