@@ -21,7 +21,7 @@ def scaled_gradients(trial: Trial) -> str | None:
     """Where the case's gradients are finite, scaled as well, and the target offers `Run.step_scaled`."""
     case = trial.case
     with np.errstate(over="ignore"):
-        scaled = [[None if g is None else (g * SCALE).astype(g.dtype) for g in row] for row in case.grads]
+        scaled = [[None if g is None else np.array(g * SCALE, g.dtype) for g in row] for row in case.grads]
     if not all(g is None or np.isfinite(g).all() for row in scaled for g in row):
         return None
     with watched(trial.guard):

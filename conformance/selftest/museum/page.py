@@ -135,7 +135,7 @@ def _left(bugs: Sequence[Shown]) -> list[str]:
         f"Missed: {_listed(missed)}",
         "",
         "Rejected, with a counterexample, but not named, since no declared formula nor one within the edits that are",
-        f"tried explains every case: {_listed(unnamed)}",
+        f"tried, nor anything that a run is known to do beside its rule, explains every case: {_listed(unnamed)}",
         "",
     ]
 

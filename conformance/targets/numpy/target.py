@@ -56,7 +56,9 @@ class ScalingRun(RuleRun):
         """Divide gradients by their scale and apply the update, which is left out where one is not finite."""
         if not all(grad is None or np.isfinite(grad).all() for grad in grads):
             return [np.array(param) for param in self.training.parameters]
-        return self.step([None if grad is None else grad / grad.dtype.type(scale) for grad in grads], learning_rate)
+        return self.step(
+            [None if grad is None else np.array(grad / scale, grad.dtype) for grad in grads], learning_rate
+        )
 
 
 def _like(kept: Any, saved: Array) -> Any:

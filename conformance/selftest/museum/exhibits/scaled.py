@@ -14,7 +14,7 @@ from optimetry.conformance.targets.numpy.target import RuleRun, ScalingRun
 
 
 def _unscaled(grads: Grads, scale: float) -> Grads:
-    return [None if grad is None else grad / grad.dtype.type(scale) for grad in grads]
+    return [None if grad is None else np.array(grad / scale, grad.dtype) for grad in grads]
 
 
 class _OverflowIgnored(RuleRun):
