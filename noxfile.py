@@ -222,7 +222,7 @@ def field(session: nox.Session) -> None:
 def museum(session: nox.Session) -> None:
     """Judge real bugs and write ``docs/museum.md``: ``nox -s museum -- [option of optimetry museum]...``.
 
-    Takes some twenty minutes; ``-- --case ID`` judges one of them anew. Fails where a bug is not rejected or is named
+    Takes some minutes; ``-- --case ID`` judges one of them anew. Fails where a bug is not rejected or is named
     wrongly, or where a correct optimizer is not accepted.
     """
     install(session)
