@@ -219,6 +219,18 @@ def field(session: nox.Session) -> None:
 
 
 @nox.session
+def museum(session: nox.Session) -> None:
+    """Judge real bugs and write ``docs/museum.md``: ``nox -s museum -- [option of optimetry museum]...``.
+
+    Takes some minutes; ``-- --case ID`` judges one of them anew. Fails where a bug is not rejected or is named
+    wrongly, or where a correct optimizer is not accepted.
+    """
+    install(session)
+    quiet = {"OMP_NUM_THREADS": "1"}
+    session.run("optimetry", "museum", "--out", "docs", *session.posargs, env=quiet)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style, formatting and the import order of the folders."""
     dependencies = nox.project.dependency_groups(PYPROJECT, "lint")

@@ -35,6 +35,7 @@ RUN = {
     "replaced": "takes {new} for {old}",
     "clipped": "clips every gradient element to {limits}",
     "count": "counts {how}",
+    "decays": "decays {how}",
     "missing": "{does} {when}",
     "survives": "starts with the state that the run before it ended with",
 }

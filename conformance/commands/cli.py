@@ -24,6 +24,7 @@ from optimetry.conformance.commands.diagnose import add_diagnose
 from optimetry.conformance.commands.harness import add_harness
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of, split
+from optimetry.conformance.commands.museum import add_museum
 from optimetry.conformance.commands.report import add_report
 from optimetry.conformance.commands.rules import add_rules
 from optimetry.conformance.commands.vectors import add_vectors
@@ -177,6 +178,7 @@ def parser() -> Parser:
     add_harness(commands)
     add_report(commands)
     add_vectors(commands)
+    add_museum(commands)
     return top
 
 

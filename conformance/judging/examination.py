@@ -16,7 +16,7 @@ from optimetry.conformance.judging.confirm import confirmed
 from optimetry.conformance.judging.holding import Identity
 from optimetry.conformance.judging.identify import identify
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
-from optimetry.conformance.judging.parts import in_parts, split_found
+from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.judging.searching import Found, searched
 from optimetry.conformance.laws import Law
@@ -223,9 +223,12 @@ class Examination:
         self.found = searched(self.target, known, self.cases, self.guard, self.search)
         budget = self.found.budget
         if not self.found.formulas:
-            split = None if budget.interrupted else split_found(self.target, known, self.cases, self.guard)
+            for find in () if budget.interrupted else (split_found, decay_found):
+                parts = self._of_parts(find(self.target, known, self.cases, self.guard))
+                if parts:
+                    return parts
             near = f"; the nearest of them, {budget.best}, does not explain every case" if budget.best else ""
-            return self._of_parts(split) or ({"reason": reason + budget.ending + near} if budget.ended else {})
+            return {"reason": reason + budget.ending + near} if budget.ended else {}
         formula, identity = self.found.formulas[0], self.found.identity
         self.explanation, self.agreement, self.tried = formula.explanation, identity.from_document, identity.tried
         return {

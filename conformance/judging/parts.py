@@ -18,7 +18,7 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.naming.runs import surviving
+from optimetry.conformance.naming.runs import decay, surviving
 from optimetry.conformance.naming.splits import Split, properties
 from optimetry.conformance.numerics.agreement import Agreement, explained, explains
 from optimetry.conformance.numerics.arrays import Array
@@ -75,6 +75,17 @@ def split_found(
     return _Parts(target, cases, guard, probed).split_found()
 
 
+def decay_found(
+    target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard
+) -> tuple[Mistaken | Split, Identity] | None:
+    """Find another place of a weight decay that explains every case; arguments as above.
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    return _Parts(target, cases, guard, probed).decayed()
+
+
 @dataclass(frozen=True)
 class _Parts(Holding):
     """Tries what explains a target in parts, one kind after the other."""
@@ -102,6 +113,13 @@ class _Parts(Holding):
         tiers = tiers_of_runs(self.probed.optimizer, self.probed.dtype, nearest)
         chosen = ([one for one in tier if one.mistake.is_shown(laws)] for tier in tiers)
         return self._first_of((x for x in chosen if x and (x[0].mistake.shown_by or not only_further)), broken)
+
+    def decayed(self) -> tuple[Mistaken, Identity] | None:
+        """Find another place of the decay of the documented rule that explains every case."""
+        optimizer, dtype = self.probed.optimizer, self.probed.dtype
+        widest = Explanation(documented_class(optimizer), arithmetics(optimizer, dtype)[-1])
+        places = [Mistaken(widest, one) for one in decay.placed_otherwise(subject_named(optimizer))]
+        return self._first_of([places], None)
 
     def outlived(self, broken: Law | None) -> tuple[Mistaken, Identity] | None:
         """Find whether state outlives its run, in cases that are run twice; the documented rule explains the first."""

@@ -28,6 +28,9 @@ class Run(Protocol):
         The state, one array per parameter under each slot name.
     ``load(state) -> None``
         Continue from what ``state()`` returned.
+    ``step_scaled(grads, learning_rate, scale) -> list[np.ndarray]``
+        Apply one update from gradients that were multiplied by ``scale``, as under a loss scaler. Where one of them is
+        not finite, the step is left out, its state included.
     """
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:

@@ -12,6 +12,7 @@ from optimetry.conformance.laws import LAWS
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, rejected_by
 from optimetry.conformance.selftest.faults.fault import enter
 from optimetry.conformance.selftest.faults.mutations import mutant
+from optimetry.conformance.selftest.museum import exhibit
 from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.reports.results import Verdict
@@ -58,7 +59,9 @@ def test_there_are_faults_of_every_subject() -> None:
 
 
 def test_every_law_and_every_check_of_the_protocol_rejects_a_fault() -> None:
-    assert {fault.rejected_by for fault in FAULTS.values()} - {None} == {*LAWS, "oracle", "protocol"}
+    exhibit.load()
+    planted = [*FAULTS.values(), *(one.fault for one in exhibit.EXHIBITS.values())]
+    assert {fault.rejected_by for fault in planted} - {None} == {*LAWS, "oracle", "protocol"}
     told = [fault.because for fault in FAULTS.values() if fault.rejected_by == "protocol"]
     said = ("start changed", "changed gradient", "returned parameter", "returned NoneType", "raised", "hung")
     for text in (*said, "instead of its contents"):
@@ -72,4 +75,4 @@ def test_a_name_belongs_to_one_fault() -> None:
 
 def test_a_mutation_that_does_not_stand_in_the_rule_once_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'self\.beta1' stands 3 times in the rule"):
-        mutant("adam", "self.beta1", "self.beta2")
+        mutant("adam", ("self.beta1", "self.beta2"))

@@ -10,7 +10,13 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import fitting
-from optimetry.conformance.laws.universal import parameters_are_independent, permutation, resuming, splitting
+from optimetry.conformance.laws.universal import (
+    parameters_are_independent,
+    permutation,
+    reshaping,
+    resuming,
+    splitting,
+)
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
@@ -40,6 +46,9 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     if subject.has_learning_rate:
         yield from _steps()
         yield from _tensors()
+        run = {"finding": "left_out_elements", "which": "all but as many elements as the first axis is long"}
+        breaks = (permutation, reshaping, splitting, parameters_are_independent)
+        yield Mistake(run=run, alteration=BehindFirstAxis(_index, moves=False), breaks=breaks)
 
 
 def of_elements(subject: Subject, dtype: str) -> Iterator[Mistake]:
@@ -175,6 +184,13 @@ class Elements(Alteration):
 
     def _out(self, array: Any) -> Any:
         return self.places(int(np.prod(array.shape))).reshape(array.shape)
+
+
+class BehindFirstAxis(Elements):
+    """Takes the length of the first axis for the number of elements."""
+
+    def _out(self, array: Any) -> Any:
+        return _index(int(np.prod(array.shape))).reshape(array.shape) >= (array.shape[0] if array.shape else 1)
 
 
 @dataclass(frozen=True)

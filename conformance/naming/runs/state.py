@@ -14,6 +14,9 @@ from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.rule import State
 
+SHARED_OUT = (2, 3, 4)
+"""How many may share the updates, each with a count of its own."""
+
 EVERY_STEP, NEW_RATE, MISSING = "in every step", "where the learning rate changes", "where the gradient is missing"
 
 
@@ -22,6 +25,9 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     if not isinstance(subject, RuleSubject):
         run = {"finding": "reset", "what": ["its state"], "when": EVERY_STEP}
         yield Mistake(run=run, alteration=Forgotten(), breaks=(resuming,))
+        if subject.joint:
+            run = {"finding": "shared", "what": "norm", "whose": "each half of the list of gradients"}
+            yield Mistake(run=run, alteration=InHalves())
         return
     slots = subject.declaration.slots
     for chosen in dict.fromkeys([slots, *((slot,) for slot in slots)]) if slots else ():
@@ -36,7 +42,12 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
             yield Mistake(run=run, alteration=Shared(counts), breaks=apart)
     run = {"finding": "count", "how": "the updates of all parameters in turn"}
     yield Mistake(run=run, alteration=InTurn(), breaks=apart)
+    run = {"finding": "count", "how": "for all what the last parameter with a gradient has counted"}
+    yield Mistake(run=run, alteration=OfTheLast(), breaks=apart)
     yield Mistake(run={"finding": "count", "how": "every update as the first"}, alteration=AlwaysFirst())
+    for workers in SHARED_OUT:
+        run = {"finding": "count", "how": f"every {workers} updates as one"}
+        yield Mistake(run=run, alteration=SharedOut(workers))
 
 
 @dataclass(frozen=True)
@@ -119,9 +130,53 @@ class AlwaysFirst(Alteration):
         return after
 
 
+class OfTheLast(Alteration):
+    """Advances the count of the last parameter that has a gradient, and takes it for all of them."""
+
+    by_place = True
+
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
+        """Count for one alone."""
+        own = list(training.updates)
+        last = [i for i, grad in enumerate(grads) if grad is not None][-1:]
+        training.updates = [own[i] for i in last] * len(grads) or own
+        after = plain(grads, lr)
+        training.updates = [count + (i in last) for i, count in enumerate(own)]
+        return after
+
+
+@dataclass(frozen=True)
+class SharedOut(Alteration):
+    """Counts several updates as one, as workers do that take turns and count apart.
+
+    Attributes:
+        workers: how many.
+    """
+
+    workers: int
+
+    def update(self, rule: Any, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do the update with one worker's count."""
+        after: tuple[Any, State] = rule.update(param, grad, state, lr, (t - 1) // self.workers + 1)
+        return after
+
+
 class Forgotten(Alteration):
     """Starts a wrapper anew in every step."""
 
     def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
         """Do the first step."""
         return wrapper.feed(fed, parameters, None)
+
+
+class InHalves(Alteration):
+    """Takes two halves of a list each for all of it, as two devices do that hold one of them."""
+
+    by_place = True
+
+    def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
+        """Do the step of each half."""
+        half = (len(fed) + 1) // 2
+        first, _ = wrapper.feed(fed[:half], parameters[:half], state)
+        rest, _ = wrapper.feed(fed[half:], parameters[half:], state)
+        return [*first, *rest], state

@@ -186,6 +186,8 @@ COMPUTES = {
 """The mutations that are the documented rule with other hyperparameters: which."""
 
 _ANEW = "diverges: documented, but starts {} anew in every step"
+DECAYS = "diverges: documented, but decays {}"
+"""The outcome of a weight decay in another place."""
 
 OUTCOMES = {
     "adagrad_guarded_by_the_moment": "diverges",
@@ -199,26 +201,29 @@ OUTCOMES = {
 """The outcomes of mutations that are no edit that the search finds."""
 
 
-def mutant(optimizer: str, old: str, new: str) -> type[Rule]:
-    """The documented rule with one text replaced in the source of its methods.
+def mutant(optimizer: str, *changes: tuple[str, str]) -> type[Rule]:
+    """The documented rule with texts replaced in the source of its methods, each by another.
 
     Raises:
-        ValueError: the text does not stand there exactly once.
+        ValueError: a text does not stand there exactly once.
     """
     documented = rule_named(optimizer)
     own = [x for name, x in vars(documented).items() if inspect.isfunction(x) and not name.startswith("_")]
     texts = [textwrap.dedent(inspect.getsource(method)) for method in own]
-    found = sum(text.count(old) for text in texts)
-    if found != 1:
-        raise ValueError(f"{optimizer}: {old!r} stands {found} times in the rule, must be once")
+    for old, new in changes:
+        found = sum(text.count(old) for text in texts)
+        if found != 1:
+            raise ValueError(f"{optimizer}: {old!r} stands {found} times in the rule, must be once")
+        texts = [text.replace(old, new) for text in texts]
     namespace: dict[str, Any] = {}
     for text in texts:
-        exec(text.replace(old, new), vars(sys.modules[documented.__module__]), namespace)
+        exec(text, vars(sys.modules[documented.__module__]), namespace)
     return type(documented.__name__, (documented,), namespace)
 
 
-def _start(optimizer: str, old: str, new: str) -> Start:
-    rule_type = mutant(optimizer, old, new)
+def mutated(optimizer: str, *changes: tuple[str, str]) -> Start:
+    """Begin runs of a `mutant`."""
+    rule_type = mutant(optimizer, *changes)
     return lambda rule, parameters, memory: RuleRun(rule_type.of(rule.hyper()), parameters)
 
 
@@ -245,7 +250,7 @@ def enter_mutations(
                     name=name,
                     optimizer=optimizer,
                     defect=f"`{old.strip()}` reads `{new.strip()}`",
-                    start=_start(optimizer, old, new),
+                    start=mutated(optimizer, (old, new)),
                     rejected_by=rejected_by.get(name),
                     outcome=known,
                     edited=name not in computes,

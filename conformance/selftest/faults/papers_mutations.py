@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optimetry.conformance.selftest.faults.mutations import enter_mutations
+from optimetry.conformance.selftest.faults.mutations import DECAYS, enter_mutations
 
 MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "papers.adam": (
@@ -116,7 +116,6 @@ NOT_FOUND = (
     "papers.novograd_moment_never_stored",
     "papers.adan_change_from_zero",
     "papers.adan_weights_of_the_other_end",
-    "papers.adan_decay_as_of_adamw",
     "papers.adan_change_not_in_the_step",
     "papers.signum_sign_of_zero_is_1",
 )
@@ -126,6 +125,7 @@ OUTCOMES = {
     **dict.fromkeys(NOT_FOUND, "diverges"),
     **{name: f"dialect: {rule}" for name, rule in ELSEWHERE.items()},
     "papers.lion_average_stored": "diverges: sign_of_momentum with beta1 and beta2 swapped",
+    "papers.adan_decay_as_of_adamw": DECAYS.format("apart from the gradient, times the learning rate"),
     "papers.amsgrad_largest_never_stored": "diverges: documented, but starts v_max anew in every step",
 }
 """The outcomes of mutations that are no edit that the search finds."""

@@ -35,7 +35,7 @@ def _rule(name: str, *taken: str) -> Formula:
 
 def _mutated(old: str, new: str) -> Formula:
     """The documented rule with one text replaced in its source."""
-    return lambda rule: mutant(rule.name, old, new).of(rule.hyper())
+    return lambda rule: mutant(rule.name, (old, new)).of(rule.hyper())
 
 
 def _without_decay(rule: Any) -> Any:

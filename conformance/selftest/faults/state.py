@@ -25,10 +25,11 @@ class Run(RuleRun):
         return self.training.rule.initial_state(self.training.parameters[i])
 
 
-class _FirstStateForAll(Run):
+class FirstStateForAll(Run):
     """Uses the state of the first parameter of a shape for all of that shape."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Update one parameter after the other."""
         training = self.training
         first: dict[Any, int] = {}
         for i, param in enumerate(training.parameters):
@@ -41,10 +42,11 @@ class _FirstStateForAll(Run):
         return [np.array(param) for param in training.parameters]
 
 
-class _OneCount(Run):
+class OneCount(Run):
     """Counts the updates of all parameters together."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Count for one parameter after the other."""
         for i, grad in enumerate(grads):
             self.training.updates = [sum(self.training.updates[:1])] * len(grads)
             super().step([grad if i == j else None for j in range(len(grads))], learning_rate)
@@ -52,10 +54,11 @@ class _OneCount(Run):
         return [np.array(param) for param in self.training.parameters]
 
 
-class _Forgetful(Run):
+class Forgetful(Run):
     """Begins every step with a new state."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Forget, then step."""
         self.training.states = [self._initial(i) for i in range(len(grads))]
         return super().step(grads, learning_rate)
 
@@ -118,11 +121,11 @@ class _KernelOfTheCache(_Kernels):
         self.kernel = memory["choices"] % 3
 
 
-class _LoadsNothing(Run):
+class LoadsNothing(Run):
     """Ignores a saved state."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
-        return
+        """Do nothing."""
 
 
 class _LosesCount(Run):
@@ -133,10 +136,11 @@ class _LosesCount(Run):
         self.training.updates = [0] * len(self.training.updates)
 
 
-class _LosesSlot(Run):
+class LosesSlot(Run):
     """Leaves the last slot out of the saved state."""
 
     def load(self, state: dict[str, list[Array]]) -> None:
+        """Load, and start the last slot anew."""
         super().load(state)
         lost = self.training.rule.slots[-1]
         self.training.states = [
@@ -176,21 +180,21 @@ enter(
         name="first_state_for_all",
         optimizer="adam",
         defect="parameters of one shape share one state: a cache keyed by shape",
-        start=_FirstStateForAll,
+        start=FirstStateForAll,
         outcome="diverges: documented, but has one state for all parameters of one shape",
     ),
     Fault(
         name="one_count_for_all",
         optimizer="adamax",
         defect="one count is advanced by every parameter in turn",
-        start=_OneCount,
+        start=OneCount,
         outcome="diverges: documented, but counts the updates of all parameters in turn",
     ),
     Fault(
         name="state_forgotten",
         optimizer="adadelta",
         defect="the state is created anew in every step",
-        start=_Forgetful,
+        start=Forgetful,
         outcome="diverges: documented, but starts avg_squared_grad and avg_squared_update anew in every step",
     ),
     Fault(
@@ -234,7 +238,7 @@ enter(
         name="saved_state_ignored",
         optimizer="rmsprop",
         defect="a saved state is accepted and not used",
-        start=_LoadsNothing,
+        start=LoadsNothing,
         rejected_by="resuming",
     ),
     Fault(
@@ -248,7 +252,7 @@ enter(
         name="saved_slot_missing",
         optimizer="adadelta",
         defect="the average of squared updates is not saved",
-        start=_LosesSlot,
+        start=LosesSlot,
         rejected_by="resuming",
     ),
     Fault(

@@ -152,7 +152,7 @@ class OneEntryMore(DGCCompress):
         return min(size, super().count(size) + 1)
 
 
-def _declared(kind: type[Wrapper]) -> Start:
+def declared(kind: type[Wrapper]) -> Start:
     """Begin runs of another declaration with the same hyperparameters."""
     return lambda documented, parameters, memory: run_of(kind.of(documented.hyper()), parameters)
 
@@ -190,31 +190,29 @@ def _fault(
 
 
 enter(
-    _fault("limit_shared_out", "clip_by_norm", "treated_alone", "the limit divided by n", _declared(LimitSharedOut)),
+    _fault("limit_shared_out", "clip_by_norm", "treated_alone", "the limit divided by n", declared(LimitSharedOut)),
     _fault(
-        "term_limited", "clip_then_decay", "decay_behind_clip", "the limit shortens the term", _declared(TermLimited)
+        "term_limited", "clip_then_decay", "decay_behind_clip", "the limit shortens the term", declared(TermLimited)
     ),
-    _fault("half_masked", DGC, "dense", "half the momentum of what is sent goes on", _declared(HalfMasked)),
-    _fault("corrected_once", EMA, "constant", "e / (1 - d) at every update", _declared(CorrectedOnce)),
-    _fault("softly_clipped", "clip_by_norm", "clipping_twice", "g*c/(c + |g|): shorter each time", _declared(Softly)),
-    _fault("guarded_ratio", "clip_by_norm", None, "g*min(|g|, c)/(|g| + 1e-7): PyMC", _declared(GuardedRatio)),
-    _fault(
-        "largest_element", "clip_by_norm", "oracle", "the largest magnitude for the norm", _declared(LargestElement)
-    ),
-    _fault("sum_of_norms", "clip_by_global_norm", "sharing_out", "norms added, not squares", _declared(SumOfNorms)),
-    _fault("upper_end_only", "clip_by_value", "sign_symmetry", "nothing is too small", _declared(UpperEndOnly)),
-    _fault("sign_of_zero", "l1_decay", "sign_symmetry", "sign(0) = 1", _declared(SignOfZeroIsOne)),
+    _fault("half_masked", DGC, "dense", "half the momentum of what is sent goes on", declared(HalfMasked)),
+    _fault("corrected_once", EMA, "constant", "e / (1 - d) at every update", declared(CorrectedOnce)),
+    _fault("softly_clipped", "clip_by_norm", "clipping_twice", "g*c/(c + |g|): shorter each time", declared(Softly)),
+    _fault("guarded_ratio", "clip_by_norm", None, "g*min(|g|, c)/(|g| + 1e-7): PyMC", declared(GuardedRatio)),
+    _fault("largest_element", "clip_by_norm", "oracle", "the largest magnitude for the norm", declared(LargestElement)),
+    _fault("sum_of_norms", "clip_by_global_norm", "sharing_out", "norms added, not squares", declared(SumOfNorms)),
+    _fault("upper_end_only", "clip_by_value", "sign_symmetry", "nothing is too small", declared(UpperEndOnly)),
+    _fault("sign_of_zero", "l1_decay", "sign_symmetry", "sign(0) = 1", declared(SignOfZeroIsOne)),
     _fault(
         "narrow_strength",
         "l2_decay",
         "oracle",
         "the strength passes through float16",
-        _declared(NarrowStrength),
+        declared(NarrowStrength),
         "diverges: documented, but rounds its hyperparameters to float16",
     ),
-    _fault("forgets_the_rest", DGC, "conservation", "what is not sent is lost", _declared(ForgetsTheRest)),
-    _fault("largest_upwards", DGC, "conservation", "the largest, not by magnitude", _declared(LargestUpwards)),
-    _fault("one_entry_more", DGC, "largest_are_sent", "one entry more is sent", _declared(OneEntryMore)),
+    _fault("forgets_the_rest", DGC, "conservation", "what is not sent is lost", declared(ForgetsTheRest)),
+    _fault("largest_upwards", DGC, "conservation", "the largest, not by magnitude", declared(LargestUpwards)),
+    _fault("one_entry_more", DGC, "largest_are_sent", "one entry more is sent", declared(OneEntryMore)),
     _fault("restores_averages", EMA, "restoring", "what is applied stays", _average(RestoresAverages)),
     _fault(
         "saves_the_applied",
@@ -239,6 +237,6 @@ enter(
         _remembering,
         "diverges: documented, but starts with the state that the run before it ended with",
     ),
-    _fault("fold_loses_the_sum", AVERAGE, "fold", "what is folded is gone", _declared(FoldLosesTheSum)),
-    _fault("longer_windows", AVERAGE, "two_windows", "the larger of two limits", _declared(LongerWindows)),
+    _fault("fold_loses_the_sum", AVERAGE, "fold", "what is folded is gone", declared(FoldLosesTheSum)),
+    _fault("longer_windows", AVERAGE, "two_windows", "the larger of two limits", declared(LongerWindows)),
 )

@@ -49,6 +49,18 @@ class RuleRun:
         ]
 
 
+class ScalingRun(RuleRun):
+    """The same, which takes gradients as a loss scaler gives them, too."""
+
+    def step_scaled(self, grads: list[Array | None], learning_rate: float, scale: float) -> list[Array]:
+        """Divide gradients by their scale and apply the update, which is left out where one is not finite."""
+        if not all(grad is None or np.isfinite(grad).all() for grad in grads):
+            return [np.array(param) for param in self.training.parameters]
+        return self.step(
+            [None if grad is None else np.array(grad / scale, grad.dtype) for grad in grads], learning_rate
+        )
+
+
 def _like(kept: Any, saved: Array) -> Any:
     """Turn a saved slot into what the rule keeps there: a number of the whole parameter, or an array."""
     return working(saved) if isinstance(kept, np.ndarray) else float(saved)
@@ -67,7 +79,7 @@ class NumpyTarget:
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
         """Begin a run of the documented rule."""
-        return RuleRun(rule_named(optimizer).of(hyper), parameters)
+        return ScalingRun(rule_named(optimizer).of(hyper), parameters)
 
     def start_wrapper(
         self, wrapper: str, hyper: Hyper, parameters: list[Array]

@@ -1,0 +1,1 @@
+"""Real bugs of optimizers as targets: would they have been noticed?"""

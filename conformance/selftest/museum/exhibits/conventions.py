@@ -1,0 +1,119 @@
+"""What must be accepted under its name: conventions, and forms that their authors meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import Start
+from optimetry.conformance.selftest.faults.mutations import mutated
+from optimetry.conformance.selftest.faults.wrappers import declared
+from optimetry.conformance.selftest.museum.exhibit import bug, enter
+from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm
+from optimetry.conformance.targets.numpy.target import run_of
+from optimetry.reference.clips import clip_by_global_norm
+
+CONFORMS = "conforms"
+
+
+class _NormOfEach(ClipByGlobalNorm):
+    """Clips each gradient by its own norm."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        """As ``clipnorm`` of Keras."""
+        return [clipped for grad in fed for clipped in clip_by_global_norm([grad], self.clip_norm)], None
+
+
+def of_dialect(optimizer: str, name: str) -> Start:
+    """Begin runs of a dialect."""
+    (found,) = (one for one in DIALECTS[optimizer] if one.name == name)
+    return lambda documented, parameters, memory: run_of(found.of(documented.hyper()), parameters)
+
+
+enter(
+    "convention",
+    (
+        bug(
+            "torch-152833",
+            "torch.sgd",
+            "the first gradient is not dampened, and the document now says so",
+            mutated("torch.sgd", ("np.where(t > 1, later, grad)", "later if t > 1 else grad")),
+            CONFORMS,
+        ),
+        bug(
+            "tfa-2282",
+            "papers.adamw",
+            "the decay is not tied to the learning rate, as in the paper",
+            mutated(
+                "papers.adamw",
+                (" + self.weight_decay * param", ""),
+                ("return param - step,", "return param * (1 - self.weight_decay) - step,"),
+            ),
+            CONFORMS,
+        ),
+        bug(
+            "torch-38853",
+            "papers.adamw",
+            "the decay is tied to the learning rate, which the paper does not say",
+            mutated("papers.adamw", ("+ self.weight_decay * param", "+ lr * self.weight_decay * param")),
+            "dialect: torch.adamw",
+        ),
+        bug(
+            "tf-9047",
+            "papers.adam",
+            "epsilon is the paper's epsilon hat",
+            mutated(
+                "papers.adam",
+                (
+                    "lr * corrected1 / (np.sqrt(corrected2) + self.epsilon)",
+                    "lr * np.sqrt(1 - self.beta2**t) * corrected1 / (np.sqrt(v) + self.epsilon)",
+                ),
+            ),
+            "dialect: adam",
+        ),
+        bug(
+            "mlx-1640",
+            "adam",
+            "no bias correction by default, which the document says",
+            mutated("adam", ("lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)", "lr")),
+            "dialect: uncorrected",
+        ),
+        bug(
+            "optax-1389",
+            "adam",
+            "AMSGrad's maximum is of corrected moments",
+            of_dialect("adam", "scaled_epsilon_amsgrad_corrected"),
+            "dialect: scaled_epsilon_amsgrad_corrected",
+        ),
+        bug(
+            "adabelief-57",
+            "papers.adabelief",
+            "epsilon stays in the variance that is kept, as its authors meant",
+            mutated(
+                "papers.adabelief",
+                (
+                    "s = self.beta2 * state.s + (1 - self.beta2) * np.square(grad - m) + self.epsilon",
+                    "s = state.s * self.beta2; s = s + (grad - m) ** 2 * (1 - self.beta2); s = s + self.epsilon",
+                ),
+            ),
+            CONFORMS,
+        ),
+        bug(
+            "keras-11532",
+            "torch.adadelta",
+            "the average is of steps before the learning rate",
+            mutated("torch.adadelta", ("param - lr * delta", "param + delta * -lr")),
+            CONFORMS,
+        ),
+        bug(
+            "keras-13575",
+            ClipByGlobalNorm.name,
+            "the norm is of each tensor",
+            declared(_NormOfEach),
+            "dialect: norm_of_each",
+        ),
+    ),
+    honest=True,
+)

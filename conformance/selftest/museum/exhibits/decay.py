@@ -1,0 +1,261 @@
+"""Weight decay: left out, of the wrong strength, on the wrong array, or on the wrong side of the moments."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import FOUND
+from optimetry.conformance.selftest.faults.hooks import Grads
+from optimetry.conformance.selftest.faults.mutations import DECAYS, mutated
+from optimetry.conformance.selftest.faults.runs import run_as
+from optimetry.conformance.selftest.museum.exhibit import bug, enter
+from optimetry.conformance.targets.numpy.target import RuleRun
+
+STEP = "param = param - lr * corrected1 / (np.sqrt(corrected2) + self.eps)"
+DECAY = "param = param - lr * self.weight_decay * param"
+COUPLED = "grad = with_decay(grad, param, self.weight_decay)"
+IGNORED = "diverges: documented with weight_decay = 0 whatever is given"
+
+
+class _WithoutDecay(RuleRun):
+    """Runs the rule without its decay, which each exhibit forms in its own way."""
+
+    def __init__(self, rule: Any, parameters: list[Array]) -> None:
+        super().__init__(dataclasses.replace(rule, weight_decay=0.0), parameters)
+        self.weight_decay = rule.weight_decay
+        self.maximize = -1 if getattr(rule, "maximize", False) else 1
+
+
+class _OfThePreviousGradient(_WithoutDecay):
+    """Keeps the gradient where the weight should be kept."""
+
+    def __init__(self, rule: Any, parameters: list[Array]) -> None:
+        super().__init__(rule, parameters)
+        self.previous = [np.zeros_like(param) for param in parameters]
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Add the decay of the gradient before."""
+        fed: Grads = []
+        for i, grad in enumerate(grads):
+            if grad is not None:
+                with np.errstate(all="ignore"):
+                    fed.append((grad + self.maximize * self.weight_decay * self.previous[i]).astype(grad.dtype))
+                self.previous[i] = grad.copy()
+            else:
+                fed.append(None)
+        return super().step(fed, learning_rate)
+
+
+class _OfThePosition(_WithoutDecay):
+    """Takes a loop's counter for the weight."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Add the decay of 1, 2, 3, ..."""
+        terms = [self.maximize * self.weight_decay * (i + 1) for i in range(len(grads))]
+        fed = [None if g is None else (g + term).astype(g.dtype) for g, term in zip(grads, terms, strict=True)]
+        return super().step(fed, learning_rate)
+
+
+class _OfTheLastParameter(_WithoutDecay):
+    """Decays one parameter alone: the one that a loop has left over."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Decay behind the loop."""
+        moved = [i for i, grad in enumerate(grads) if grad is not None]
+        for i in moved[-1:]:
+            param = self.training.parameters[i]
+            self.training.parameters[i] = param - learning_rate * self.weight_decay * param
+        return super().step(grads, learning_rate)
+
+
+enter(
+    "weight decay",
+    (
+        bug(
+            "mxnet-16053",
+            "torch.sgd",
+            "Nesterov momentum whose direct term is the gradient without its decay",
+            mutated(
+                "torch.sgd",
+                ("direction = grad + self", "direction = grad - self.weight_decay * param + self"),
+            ),
+        ),
+        bug(
+            "mlx-473",
+            "torch.sgd",
+            "without momentum the decay is left out, and the first gradient is dampened",
+            mutated(
+                "torch.sgd",
+                ("direction, grad)", "direction, grad - self.weight_decay * param)"),
+                ("np.where(t > 1, later, grad)", "later"),
+            ),
+        ),
+        bug(
+            "torchoptimizer-454",
+            "torch.adamw",
+            "SGDW takes off lr * wd, a constant, in place of lr * wd * w; shown in AdamW, which has the same term",
+            mutated("torch.adamw", ("lr * self.weight_decay * param", "lr * self.weight_decay")),
+            FOUND,
+        ),
+        bug(
+            "kozistr-517",
+            "papers.lion",
+            "SignSGD checks and stores a weight decay that no line uses; shown in Lion, another rule of signs",
+            mutated("papers.lion", (" + self.weight_decay * param", "")),
+            IGNORED,
+        ),
+        bug(
+            "torchani-261a",
+            "torch.adamw",
+            "the decay comes behind the step, of the parameter that has been updated",
+            mutated("torch.adamw", (DECAY, "pass"), (STEP, f"{STEP}; {DECAY}")),
+            DECAYS.format("the updated parameter, times the learning rate"),
+        ),
+        bug(
+            "coptim-3",
+            "papers.adamw",
+            "the decay is that of the updated parameter; shown without the mask of Cautious AdamW",
+            mutated(
+                "papers.adamw",
+                (" + self.weight_decay * param", ""),
+                ("return param - step,", "return (param - step) * (1 - self.weight_decay),"),
+            ),
+            FOUND,
+        ),
+        bug(
+            "tensorli-1",
+            "torch.adamw",
+            "the decay is not multiplied by the learning rate: a hundredth of the weights is lost in every step",
+            mutated("torch.adamw", ("lr * self.weight_decay * param", "self.weight_decay * param")),
+            FOUND,
+        ),
+        bug(
+            "timm-laprop",
+            "torch.nadam",
+            "a decoupled decay without the learning rate; in LaProp, shown in NAdam, which has the same term",
+            mutated("torch.nadam", ("lr * self.weight_decay * param", "self.weight_decay * param")),
+            FOUND,
+        ),
+        bug(
+            "chainer-adamw-cpu",
+            "torch.adam",
+            "the factor eta, by default 1, is missing before the decay on the CPU; here the learning rate is eta",
+            mutated("torch.adam", ("lr * self.weight_decay * param", "self.weight_decay * param")),
+            FOUND,
+        ),
+        bug(
+            "burn-656",
+            "torch.sgd",
+            "the decay is of the gradient before, in place of the weight",
+            run_as(_OfThePreviousGradient),
+            DECAYS.format("the gradient before in place of the parameter"),
+        ),
+        bug(
+            "mlverse-821",
+            "torch.adam",
+            "the decay is of the parameter's position in its group, 1, 2, 3, in place of the weight",
+            run_as(_OfThePosition),
+            DECAYS.format("the parameter's position in the list, from 1, in its place"),
+        ),
+        bug(
+            "flaggems-4988",
+            "torch.adam",
+            "the decay is AdamW's, outside the moments",
+            mutated("torch.adam", ("if self.decoupled_weight_decay", "if True")),
+            "diverges: documented with decoupled_weight_decay = true whatever is given",
+        ),
+        bug(
+            "nntrainer-3565",
+            "torch.adamw",
+            "the decay is folded into the gradient, as in Adam",
+            mutated("torch.adamw", (DECAY, "grad = grad + self.weight_decay * param")),
+            DECAYS.format("as part of the gradient"),
+        ),
+        bug(
+            "adabelief-33",
+            "torch.adam",
+            "the decay is added to the gradient once the moments are formed, and reaches nothing; shown in Adam",
+            mutated("torch.adam", (COUPLED, COUPLED.replace("grad =", "decayed ="))),
+            f"{IGNORED.removesuffix(' whatever is given')} where decoupled_weight_decay is false; "
+            "documented where decoupled_weight_decay is true",
+        ),
+        bug(
+            "mxnet-9363",
+            "torch.adagrad",
+            "the decay stands outside, where the accumulator does not see it",
+            mutated(
+                "torch.adagrad",
+                (
+                    "with_decay(directed(grad, self.maximize), param, self.weight_decay)",
+                    "directed(grad, self.maximize)",
+                ),
+                (
+                    "param - rate * grad / (np.sqrt(summed) + self.eps)",
+                    "param - rate * grad / (np.sqrt(summed) + self.eps) - lr * self.weight_decay * param",
+                ),
+            ),
+            DECAYS.format("apart from the gradient, times the learning rate"),
+        ),
+        bug(
+            "mxnet-5099",
+            "torch.rmsprop",
+            "the moments are formed from the gradient without its decay, which the step adds",
+            mutated(
+                "torch.rmsprop",
+                (
+                    "with_decay(directed(grad, self.maximize), param, self.weight_decay)",
+                    "directed(grad, self.maximize)",
+                ),
+                ("return param - step", "return param - step - lr * self.weight_decay * param"),
+            ),
+            DECAYS.format("apart from the gradient, times the learning rate"),
+        ),
+        bug(
+            "timm-lars",
+            "papers.lars",
+            "the decay is in the ratio alone: an addition that is not in place, and its result is dropped",
+            mutated("papers.lars", ("(grad + self.weight_decay * param)", "grad")),
+            FOUND,
+        ),
+        bug(
+            "lamb-3",
+            "papers.lamb",
+            "the decay is added to the gradient, as in Adam, and is missing in the ratio",
+            mutated(
+                "papers.lamb",
+                ("m = self", "grad = grad + self.weight_decay * param; m = self"),
+                ("r + self.weight_decay * param", "r"),
+            ),
+            DECAYS.format("as part of the gradient"),
+        ),
+        bug(
+            "tinygrad-17708",
+            "torch.muon",
+            "the decayed weight is assigned to a name that nothing reads",
+            mutated("torch.muon", (DECAY, "decayed = param - lr * self.weight_decay * param")),
+            "diverges",  # 0 * inf would be NaN in the documented rule without decay
+        ),
+        bug(
+            "bnb-1992",
+            "papers.lion",
+            "the decay is added to the gradient, before the sign is taken",
+            mutated(
+                "papers.lion",
+                ("average =", "grad = grad + self.weight_decay * param; average ="),
+                ("(np.sign(average) + self.weight_decay * param)", "np.sign(average)"),
+            ),
+            DECAYS.format("as part of the gradient"),
+        ),
+        bug(
+            "ranger21-54",
+            "torch.adamw",
+            "the decay stands behind the loop, and acts on one parameter that is left over; shown in AdamW",
+            run_as(_OfTheLastParameter),
+            DECAYS.format("the last of several parameters alone"),
+        ),
+    ),
+)

@@ -1,0 +1,95 @@
+"""What may become of a weight decay, and of counts: each hypothesis does what its words say, worked by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.runs import decay, mistakes_of_runs
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.reports.parts import RUN
+
+SGD = {"momentum": 0.0, "dampening": 0.0, "weight_decay": 0.5, "nesterov": False, "maximize": False}
+RATES = (0.25, 0.125)
+
+
+def one(number: float) -> Array:
+    return np.array([number], np.float32)
+
+
+CASE = Case("torch.sgd", "float32", SGD, RATES, (one(2.0), one(4.0)), ((one(1.0), one(3.0)), (one(2.0), one(1.0))))
+
+
+def after(words: str, case: Case = CASE) -> list[list[float]]:
+    """The parameters after each step of the hypothesis with these words."""
+    subject = subject_named(case.optimizer)
+    every = [
+        *decay.placed_otherwise(subject),
+        *(each for tier in mistakes_of_runs(subject, case.dtype) for each in tier),
+    ]
+    (found,) = (each for each in every if RUN[each.run["finding"]].format(**each.run) == words)
+    value: Any = Mistaken(Explanation(documented_class(case.optimizer)), found).expected(case).value
+    return [[float(x) for x in row] for row in value]
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "second"),
+    [
+        (f"decays {decay.COUPLED}", [1.5, 2.75], None),
+        (f"decays {decay.DECOUPLED}", [1.5, 2.75], None),
+        (f"decays {decay.ALONE}", [0.75, 1.25], None),
+        (f"decays {decay.BEHIND}", [1.75 * 0.875, 3.25 * 0.875], None),
+        (f"decays {decay.BEHIND_ALONE}", [0.875, 1.625], None),
+        (
+            "decays the gradient before in place of the parameter",
+            [1.75, 3.25],
+            [1.75 - 0.125 * 2.5, 3.25 - 0.125 * 2.5],
+        ),
+        ("decays the parameter's position in the list, from 1, in its place", [1.625, 3.0], None),
+        ("decays the last of several parameters alone", [1.75, 2.75], None),
+        (
+            "decays by this learning rate, and steps by that of the first step",
+            [1.5, 2.75],
+            [1.5 * (1 - 0.0625) - 0.5, 2.75 * (1 - 0.0625) - 0.25],
+        ),
+    ],
+)
+def test_a_decay_is_where_the_words_say(words: str, first: Sequence[float], second: Sequence[float] | None) -> None:
+    got = after(words)
+    assert got[0] == first
+    assert second is None or got[1] == second
+
+
+def test_a_decay_in_the_gradient_turns_with_it() -> None:
+    case = CASE.replace(hyper={**SGD, "maximize": True})
+    assert after(f"decays {decay.COUPLED}", case)[0] == [2.0 + 0.25 - 0.25, 4.0 + 0.75 - 0.5]
+
+
+def test_a_rule_without_a_decay_has_none_elsewhere() -> None:
+    assert not list(decay.placed_otherwise(subject_named("adam")))
+    assert not list(decay.mistakes(subject_named("l2_decay"), "float32"))
+
+
+def test_counts_are_taken_from_the_last_parameter_or_shared_out() -> None:
+    hyper = {"lr_decay": 1.0, "weight_decay": 0.0, "initial_accumulator_value": 0.0, "eps": 0.0, "maximize": False}
+    grads = ((one(1.0), one(1.0)), (one(1.0), None), (one(1.0), one(1.0)))
+    case = dataclasses.replace(CASE, optimizer="torch.adagrad", hyper=hyper, learning_rates=(1.0,) * 3, grads=grads)
+    root = np.sqrt
+    of_the_last = after("counts for all what the last parameter with a gradient has counted", case)
+    # The first counts 1 as the last does, then its own second step is its first, then the last's second.
+    np.testing.assert_allclose(
+        [row[0] for row in of_the_last], [1.0, 1 - 1 / root(2), 1 - 1 / root(2) - 1 / root(3) / 2]
+    )
+    shared_out = after("counts every 2 updates as one", case)
+    np.testing.assert_allclose(
+        [row[0] for row in shared_out], [1.0, 1 - 1 / root(2), 1 - 1 / root(2) - 1 / root(3) / 2]
+    )

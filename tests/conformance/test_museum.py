@@ -1,0 +1,116 @@
+"""The museum accounts for every bug that it knows of, and its exhibits get their verdicts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from optimetry.conformance.commands.cli import main
+from optimetry.conformance.laws import LAWS
+from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.selftest.museum import exhibit, page, picture, showing
+from optimetry.conformance.selftest.museum.exhibit import EXHIBITS, beyond, history
+
+exhibit.load()
+
+DOCS = Path(__file__).parents[2] / "docs"
+ABOUT, FOUND = showing.read(DOCS / "museum.jsonl")
+
+SAMPLE = (
+    "optax-1130",
+    "aprender-2190",
+    "tinker-127",
+    "torch-186360",
+    "burn-656",
+    "levanter-883",
+    "torch-5920",
+    "tf-903",
+)
+"""One of a few kinds, which take a second or two each."""
+
+
+def test_every_entry_is_an_exhibit_or_beyond_or_told_under_another_name() -> None:
+    again = {name for name, told in history().items() if told.same_as}
+    assert {told.same_as for told in history().values() if told.same_as} <= set(EXHIBITS)
+    places = [*EXHIBITS, *beyond(), *again]
+    assert sorted(places) == sorted(history())
+    assert len(history()) == 116 + 22
+
+
+def test_every_bug_is_told_of_somewhere_in_a_year() -> None:
+    for name, told in history().items():
+        assert told.link.startswith("https://github.com/"), name
+        assert told.tests in ("", "missed it", "none", "not stated"), name
+    for one in EXHIBITS.values():
+        assert one.honest or 2010 < history()[one.name].year < 2030
+
+
+def test_an_exhibit_may_be_entered_once() -> None:
+    with pytest.raises(ValueError, match="exhibit optax-1130 is entered twice"):
+        exhibit.enter("formula", [EXHIBITS["optax-1130"].fault])
+
+
+def test_what_must_be_accepted_conforms_or_is_a_dialect() -> None:
+    named = {dialect.name for dialects in DIALECTS.values() for dialect in dialects} | {"adam", "torch.adamw"}
+    for one in EXHIBITS.values():
+        kind, _, name = one.fault.outcome.partition(": ")
+        assert not one.honest or kind == "conforms" or (kind == "dialect" and name in named), one.name
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_an_exhibit_gets_its_verdict(name: str) -> None:
+    found = showing.shown(name, "quick", 0.0)
+    assert found.right, found.outcome
+    assert found.rejected != (found.outcome == "conforms")
+    assert found.runs > 0
+
+
+def test_each_law_that_an_exhibit_is_named_by_is_broken_by_it() -> None:
+    by_law = [one for one in FOUND if one.exhibit.fault.rejected_by]
+    assert {one.exhibit.fault.rejected_by for one in by_law} <= set(LAWS)
+    assert all(one.named == showing.BY_ITS_LAW for one in by_law)
+
+
+def test_the_page_and_its_picture_are_made_of_the_data() -> None:
+    assert [one.name for one in FOUND] == list(EXHIBITS)
+    assert (DOCS / "museum.md").read_text(encoding="utf-8") == page.page(FOUND, ABOUT)
+    drawn = picture.picture(page.bugs_of(FOUND), str(ABOUT["effort"]))
+    assert (DOCS / "museum.svg").read_text(encoding="utf-8") == drawn
+
+
+def test_every_bug_is_rejected_none_named_wrongly_and_every_correct_optimizer_accepted() -> None:
+    assert [one.name for one in FOUND if one.exhibit.honest and not one.right] == []
+    assert [one.name for one in FOUND if not one.exhibit.honest and not one.rejected] == []
+    assert [one.name for one in FOUND if one.wrong] == []
+
+
+def test_the_data_are_read_as_they_were_written(tmp_path: Path) -> None:
+    file = tmp_path / "museum.jsonl"
+    file.write_text(showing.written(FOUND, **ABOUT), encoding="utf-8")
+    assert showing.read(file) == (ABOUT, FOUND)
+
+
+def test_the_command_says_what_became_of_a_bug(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["museum", "--case", "tf-903", "--case", "optax-1130", "-n", "1", "--search", "off"]) in (0, 1)
+    printed = capsys.readouterr().out
+    assert "tf-903 (momentum): accepted: dialect: learning_rate_inside" in printed
+    assert re.search(r"optax-1130 \(papers.adabelief\): rejected by oracle after \d+ runs", printed)
+    assert "1 of 1 bugs rejected" in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--case", "optax-1131"], "did you mean optax-1130?"),
+        (["--effort", "some"], "unknown effort 'some'"),
+        (["--case", "optax-1130", "--out", "empty"], "there is no museum.jsonl yet"),
+    ],
+)
+def test_wrong_usage_is_refused(
+    options: list[str], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["museum", *options]) == 2
+    assert said in capsys.readouterr().err
