@@ -162,7 +162,6 @@ COMPUTES = {
 NOT_FOUND = (
     "torch.sgd_dampening_of_the_buffer",
     "torch.sgd_dampens_without_momentum",
-    "torch.sgd_nesterov_of_the_old_buffer",
     "torch.adam_correction_of_the_step_before",
     "torch.nadam_schedule_one_step_behind",
     "torch.nadam_product_with_the_next",
@@ -183,7 +182,6 @@ OUTCOMES = {
     **{  # which are not searched
         f"{rule}_{change}": "diverges" for rule in ("torch.adafactor", "torch.muon") for change, *_ in MUTATIONS[rule]
     },
-    "torch.rmsprop_learning_rate_inside": "dialect: learning_rate_placement=inside",
     "torch.asgd_rate_kept": "diverges: documented, but starts eta and mu and ax and the step count anew in every step",
 }
 """The outcomes of mutations that are no edit that the search finds."""
