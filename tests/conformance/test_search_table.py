@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.points import named_classes
 from optimetry.conformance.selftest.search_costs import Cost, cost_of, replaced_in, section
 from optimetry.conformance.selftest.search_table import (
     INSIDE,
     KINDS,
-    LONG,
     NOTHING,
     OUTSIDE,
     PAGE,
@@ -24,6 +22,7 @@ from optimetry.conformance.selftest.search_table import (
     Trial,
     edited_faults,
     page,
+    searched_dialects,
     tried,
 )
 from optimetry.reference.rules import RULES
@@ -53,7 +52,7 @@ def test_changes_of_a_formula_are_found_and_nothing_is_found_wrongly() -> None:
 
 def test_the_page_is_of_these_faults_and_dialects() -> None:
     tried_ones = {(fault.optimizer, fault.name) for fault in EDITED}
-    tried_ones |= {(optimizer, one.name) for optimizer in {*DIALECTS} - {*LONG} for one in named_classes(optimizer)}
+    tried_ones |= {(optimizer, one.name) for optimizer in searched_dialects() for one in named_classes(optimizer)}
     assert set(results()) == tried_ones, "run `python -m optimetry.conformance.selftest.search_table`"
 
 
