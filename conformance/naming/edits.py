@@ -93,6 +93,10 @@ class Edit:
         return replaced(replaced(aside, self.new, self.old), ASIDE, self.new)
 
 
+NONNEGATIVE = ("square", "sum")
+"""Operations that are not negated: the root of a negative sum is NaN, what is compared with NaN is undecided, and a
+formula that is undecided explains too much. That a square is subtracted is another edit."""
+
 ASIDE = "aside"
 """Holds the place of the first of two expressions while they are exchanged."""
 
@@ -215,7 +219,9 @@ def _functions(part: Expression, slots: Sequence[str], hyperparameters: Sequence
         case (("subtract" | "divide" | "power") as name, a, b):
             yield (name, b, a)
     if isinstance(part, tuple) or part == GRAD:
-        yield from ((name, part) for name in (*UNARY, "negative"))
+        yield from ((name, part) for name in UNARY)
+        if not _is(part, *NONNEGATIVE):
+            yield ("negative", part)
 
 
 def _moved(part: Expression) -> Iterator[Expression]:

@@ -191,6 +191,7 @@ DECAYS = "diverges: documented, but decays {}"
 
 OUTCOMES = {
     "adagrad_guarded_by_the_moment": "diverges",
+    "lamb_ratio_ignored": "dialect: torch.adamw:uncorrected",
     "momentum_momentum_ignored": _ANEW.format("velocity"),
     "momentum_velocity_never_stored": _ANEW.format("velocity"),
     "ftrl_squares_never_stored": _ANEW.format("squared_accum"),

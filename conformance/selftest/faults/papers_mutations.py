@@ -100,6 +100,7 @@ ELSEWHERE = {
     "papers.adamax_epsilon_in_the_norm": "torch.adamax",
     "papers.adamw_decay_with_learning_rate": "torch.adamw",
     "papers.nadam_constant_decay": "torch.nadam",
+    "papers.nadam_schedule_missing": "torch.nadam:constant_momentum",
     "papers.adagrad_delta_inside": "adagrad:epsilon_inside",
     "papers.lamb_ratio_ignored": "torch.adamw",
     "papers.yogi_average_of_squares": "adam:uncorrected",
@@ -108,7 +109,6 @@ ELSEWHERE = {
 
 NOT_FOUND = (
     "papers.amsgrad_corrected",
-    "papers.nadam_schedule_missing",
     "papers.lamb_norm_without_the_decay",
     "papers.novograd_second_moment_from_zero",
     "papers.novograd_epsilon_in_the_first_step",
