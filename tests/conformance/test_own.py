@@ -249,7 +249,7 @@ def test_what_torch_classes_cannot_do_is_said(name, expected):
         ("jax:classes_for_jax.pair", "momentum", "must be the three functions init, update, get_params"),
     ],
 )
-def test_what_functions_do_not_make_is_said(spec, rule, expected):
+def test_what_wrong_functions_make_is_said(spec, rule, expected):
     assert expected in refusal(spec, rule)
 
 
