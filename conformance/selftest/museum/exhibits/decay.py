@@ -93,6 +93,8 @@ enter(
                 ("direction, grad)", "direction, grad - self.weight_decay * param)"),
                 ("np.where(t > 1, later, grad)", "later"),
             ),
+            "diverges: where(maximize, -grad, grad) + weight_decay*param -> where(maximize, -grad, grad) where momentum "
+            "is 0; first_step_dampened where momentum is not 0",
         ),
         bug(
             "torchoptimizer-454",
@@ -113,7 +115,7 @@ enter(
             "torch.adamw",
             "the decay comes behind the step, of the parameter that has been updated",
             mutated("torch.adamw", (DECAY, "pass"), (STEP, f"{STEP}; {DECAY}")),
-            DECAYS.format("the updated parameter, times the learning rate"),
+            "dialect: decay_after_step",
         ),
         bug(
             "coptim-3",
@@ -131,7 +133,7 @@ enter(
             "torch.adamw",
             "the decay is not multiplied by the learning rate: a hundredth of the weights is lost in every step",
             mutated("torch.adamw", ("lr * self.weight_decay * param", "self.weight_decay * param")),
-            FOUND,
+            "dialect: decay_without_lr",
         ),
         bug(
             "timm-laprop",
@@ -173,7 +175,7 @@ enter(
             "torch.adamw",
             "the decay is folded into the gradient, as in Adam",
             mutated("torch.adamw", (DECAY, "grad = grad + self.weight_decay * param")),
-            DECAYS.format("as part of the gradient"),
+            "dialect: coupled_decay",
         ),
         bug(
             "adabelief-33",
@@ -248,7 +250,7 @@ enter(
                 ("average =", "grad = grad + self.weight_decay * param; average ="),
                 ("(np.sign(average) + self.weight_decay * param)", "np.sign(average)"),
             ),
-            DECAYS.format("as part of the gradient"),
+            "dialect: coupled_decay",
         ),
         bug(
             "ranger21-54",

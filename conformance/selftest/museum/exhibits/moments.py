@@ -24,7 +24,7 @@ enter(
             "torch.adamw",
             "epsilon is added before the bias is corrected",
             mutated("torch.adamw", ("+ self.eps)", "+ self.eps / np.sqrt(1 - self.beta2**t))")),
-            FOUND,
+            "dialect: uncorrected_epsilon",
         ),
         bug(
             "nanochat-304",
@@ -35,7 +35,7 @@ enter(
                 ("np.sqrt(corrected2) + self.eps", "np.sqrt(corrected2 * (1 - self.beta2**t)) + self.eps"),
                 ("lr * corrected1", "lr * np.sqrt(1 - self.beta2**t) * corrected1"),
             ),
-            FOUND,
+            "dialect: uncorrected_epsilon",
         ),
         bug(
             "chainer-adam-gpu-2",
