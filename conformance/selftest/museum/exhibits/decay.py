@@ -93,8 +93,8 @@ enter(
                 ("direction, grad)", "direction, grad - self.weight_decay * param)"),
                 ("np.where(t > 1, later, grad)", "later"),
             ),
-            "diverges: where(maximize, -grad, grad) + weight_decay*param -> where(maximize, -grad, grad) where momentum "
-            "is 0; first_step_dampened where momentum is not 0",
+            "diverges: where(maximize, -grad, grad) + weight_decay*param -> where(maximize, -grad, grad) "
+            "where momentum is 0; first_step_dampened where momentum is not 0",
         ),
         bug(
             "torchoptimizer-454",
