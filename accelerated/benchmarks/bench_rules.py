@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ SECONDS = float(os.environ.get("OPTIMETRY_BENCH_SECONDS", "1"))
 def timed(benchmark: Any, rule: str, dtype: str, tensors: int, elements: int) -> None:
     """Time all contenders in rounds, and ours alone with pytest-benchmark."""
     rows = measure(rule, dtype, tensors, elements, seconds=SECONDS)
-    benchmark.extra_info["rows"] = [row.to_json() for row in rows]
+    benchmark.extra_info["rows"] = [asdict(row) for row in rows]
     parameters, grads = inputs(dtype, tensors, elements)
     benchmark.pedantic(stepping(optimizer_of(rule, "auto", parameters), grads), rounds=10, warmup_rounds=2)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -20,45 +19,9 @@ from optimetry.conformance.targets.peers import Step, Steps, peers
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
+from optimetry.reports.speed import Speed
 
 LR = 1e-3
-
-
-@dataclass(frozen=True)
-class Row:
-    """The time of one contender on one rule.
-
-    Attributes:
-        rule: the rule's name.
-        contender: one of our engines, or a peer.
-        dtype: of the parameters.
-        tensors: how many parameters.
-        elements: of each of them.
-        nanoseconds: for one element, the median over rounds.
-        spread: half the distance of its quartiles, as a share of it.
-        bytes: that one step of our kernel moves for one element.
-        gigabytes_per_second: the bytes by the time.
-        touch_share: the time of the touch limit by this time: 1 is as fast as memory.
-        peer: the fastest peer.
-        peer_ratio: its time by this time: above 1 is faster than every peer. Both None without peers.
-    """
-
-    rule: str
-    contender: str
-    dtype: str
-    tensors: int
-    elements: int
-    nanoseconds: float
-    spread: float
-    bytes: int
-    gigabytes_per_second: float
-    touch_share: float
-    peer: str | None
-    peer_ratio: float | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the row as plain values."""
-        return asdict(self)
 
 
 def inputs(dtype: str, tensors: int, elements: int) -> tuple[list[Array], list[Array]]:
@@ -115,7 +78,7 @@ def touching(optimizer: Accelerated, grads: Sequence[Array]) -> Step:
 
 def measure(
     rule: str, dtype: str, tensors: int, elements: int, *, seconds: float = 1.0, others: Steps | None = peers
-) -> list[Row]:
+) -> list[Speed]:
     """Time every contender on one rule, in rounds: our engines, the touch limit, and others, by default the peers."""
     parameters, grads = inputs(dtype, tensors, elements)
     contenders: dict[str, Step] = {}
@@ -132,7 +95,7 @@ def measure(
     moved = bytes_moved(kernel_of(documented), DTYPES[dtype])
     total = tensors * elements
     return [
-        Row(
+        Speed(
             rule=rule,
             contender=name,
             dtype=dtype,

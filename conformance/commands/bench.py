@@ -17,7 +17,7 @@ from optimetry.conformance.commands.check import checked_folder, header_of
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.targets.accelerated.timing import HOST_ENGINES, Row, Timed, has_kernel, timed
+from optimetry.conformance.targets.accelerated.timing import HOST_ENGINES, Timed, has_kernel, timed
 from optimetry.reference.errors import UsageError
 from optimetry.reports.keeping import add
 from optimetry.reports.speed import Speed
@@ -94,7 +94,7 @@ def bench_command(options: argparse.Namespace) -> int:
         checked_folder(options.out)
     targets = [Timed(spec) for spec in options.targets]
     jobs = [(rule, dtype, size) for rule in rules for dtype in dtypes for size in sizes]
-    found: list[Row] = []
+    found: list[Speed] = []
     for rule, dtype, size in tqdm(jobs, unit="row", leave=False, disable=not sys.stderr.isatty()):
         found += timed(targets, rule, dtype, tensors, size, limit)
     for target in targets:
@@ -107,7 +107,7 @@ def bench_command(options: argparse.Namespace) -> int:
     return 0 if found else 1
 
 
-def keep(folder: Path, target: Timed, dtypes: list[str], rules: list[str], rows: Sequence[Row]) -> None:
+def keep(folder: Path, target: Timed, dtypes: list[str], rules: list[str], rows: Sequence[Speed]) -> None:
     """Add rows to the results of a target in a folder.
 
     Raises:
@@ -117,7 +117,7 @@ def keep(folder: Path, target: Timed, dtypes: list[str], rules: list[str], rows:
     names = (target.target.name, str(target.target.version))
     header = header_of(*names, dtypes=dtypes, optimizers=rules, seed=0, effort="none")
     try:
-        add(folder / "results.jsonl", header, speed=[Speed(**row.to_json()) for row in rows])
+        add(folder / "results.jsonl", header, speed=rows)
     except OSError as error:
         raise UsageError(f"--out {folder}: {error.strerror or error}") from error
 
@@ -136,7 +136,7 @@ def size_of(text: str) -> int:
     return whole("--size", text, 1)
 
 
-def table(rows: Sequence[Row]) -> str:
+def table(rows: Sequence[Speed]) -> str:
     """Write a table: for each rule, dtype and size the contenders, the fastest first, ours by the name of the engine.
 
     ``of limit`` is the time of the touch limit by a contender's, ``of ours`` that of our fastest engine.
@@ -149,7 +149,7 @@ def table(rows: Sequence[Row]) -> str:
     return tabulate(written, COLUMNS, "simple", disable_numparse=True, colalign=("left",) * 4 + ("right",) * 5)
 
 
-def _cells(row: Row, ours: float) -> list[str]:
+def _cells(row: Speed, ours: float) -> list[str]:
     size = f"{row.tensors:,} x {row.elements:,}" if row.tensors > 1 else f"{row.elements:,}"
     name = f"{OURS} {row.contender}" if row.contender in HOST_ENGINES else row.contender
     figures = [f"{row.nanoseconds:.3g}", f"{row.spread:.0%}", f"{row.gigabytes_per_second:.3g}"]

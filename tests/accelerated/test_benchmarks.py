@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def test_rows_of_one_rule() -> None:
         assert row.peer is None
     run = {
         "machine_info": {"cpu": {"brand_raw": "a processor", "count": 2}, "python_version": "3.11"},
-        "benchmarks": [{"extra_info": {"rows": [row.to_json() for row in rows]}}, {"extra_info": {}}],
+        "benchmarks": [{"extra_info": {"rows": [asdict(row) for row in rows]}}, {"extra_info": {}}],
     }
     text = text_of(run)
     assert text == text_of(run)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from optimetry.conformance.commands.bench import size_of, table
-from optimetry.conformance.targets.accelerated.timing import Row
 from optimetry.reference.errors import UsageError
 from optimetry.reports.results import read
+from optimetry.reports.speed import Speed
 
 pytestmark = pytest.mark.usefixtures("miniatures")
 
@@ -63,7 +63,7 @@ def test_a_table_compares_with_the_limit_and_with_ours():
     def row(contender, nanoseconds, share):
         size = {"rule": "sgd", "dtype": "float32", "tensors": 2, "elements": 1000}
         figures = {"nanoseconds": nanoseconds, "spread": 0.02, "bytes": 12, "gigabytes_per_second": 12 / nanoseconds}
-        return Row(contender=contender, **size, **figures, touch_share=share, peer=None, peer_ratio=None)
+        return Speed(contender=contender, **size, **figures, touch_share=share, peer=None, peer_ratio=None)
 
     text = table([row("mine", 4.0, 0.25), row("numba", 2.0, 0.5), row("touch", 1.0, 1.0)])
     lines = [line.split() for line in text.splitlines()[2:]]

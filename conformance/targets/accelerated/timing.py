@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from optimetry.accelerated.benchmarks.measuring import LR, Row, hyper_of, inputs, measure
+from optimetry.accelerated.benchmarks.measuring import LR, hyper_of, inputs, measure
 from optimetry.accelerated.devices.host import HOST
 from optimetry.accelerated.kernels import offered
 from optimetry.conformance.numerics.arrays import Array
@@ -14,8 +14,9 @@ from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.peers import Step, names, steps_of
 from optimetry.conformance.targets.protocol import Hyper, engine_name, engines_of
 from optimetry.reference.rule import rule_named
+from optimetry.reports.speed import Speed
 
-__all__ = ["HOST_ENGINES", "Row", "Timed", "has_kernel", "timed"]
+__all__ = ["HOST_ENGINES", "Timed", "has_kernel", "timed"]
 
 HOST_ENGINES = HOST.engines
 """What our own contenders are called in rows."""
@@ -67,7 +68,7 @@ def has_kernel(rule: str) -> bool:
     return rule in offered()
 
 
-def timed(targets: Sequence[Timed], rule: str, dtype: str, tensors: int, elements: int, seconds: float) -> list[Row]:
+def timed(targets: Sequence[Timed], rule: str, dtype: str, tensors: int, elements: int, seconds: float) -> list[Speed]:
     """Time targets on one rule beside our engines and the touch limit; empty where none of them offers it.
 
     Args:
