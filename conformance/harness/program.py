@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any
 
-from optimetry.conformance.harness import starting
 from optimetry.conformance.harness.ending import ending
+from optimetry.conformance.harness.starting import started
 from optimetry.reference.errors import TargetEnded, TargetFault, TargetHung
 
 try:
@@ -268,39 +268,6 @@ class Program:
         assert process.stdout is not None
         assert process.stderr is not None
         return process.stdin, process.stdout, process.stderr
-
-
-def started(command: Sequence[str], memory: int | None) -> subprocess.Popen[bytes]:
-    """Start a program with pipes, as the leader of a session, so that all that it starts can be ended with it.
-
-    Args:
-        command: the program and its arguments.
-        memory: bytes of memory that each of its processes may hold, None for no limit; without effect on Windows.
-
-    Raises:
-        OSError: there is no such program, or it cannot be run.
-    """
-
-    def popen(command: Sequence[str], kept: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
-        pipe = subprocess.PIPE
-        return subprocess.Popen(
-            command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True, pass_fds=kept
-        )
-
-    if sys.platform == "win32":
-        return popen(command)
-    reader, writer = os.pipe()
-    with os.fdopen(reader, "rb") as errors:
-        try:
-            limited = [str(writer), "-" if memory is None else str(memory), *command]
-            process = popen([sys.executable, "-I", "-S", str(starting.__file__), *limited], (writer,))
-        finally:
-            os.close(writer)
-        number = errors.read()  # ends when the program runs, or cannot
-    if number:
-        process.communicate()
-        raise OSError(int(number), os.strerror(int(number)))
-    return process
 
 
 def _read(stream: IO[bytes]) -> bytes | None:

@@ -1,8 +1,8 @@
-"""Becomes a target program: a script that limits its own process, and then runs the program in its place.
+"""Starts a target program within limits: `started` runs this file as a script, which then becomes the program.
 
 What a new process does to itself must happen after the fork and before the program. The judge may have threads (JAX
 starts some as soon as it is imported), and Python between fork and exec of such a process may wait for ever for a lock
-that another thread held. So the judge starts this script, which has one thread.
+that another thread held. The script has one thread.
 
     starting.py DESCRIPTOR MEMORY PROGRAM ARGUMENT…
 
@@ -15,9 +15,48 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Sequence
 
 PR_SET_PDEATHSIG = 1
 """Linux: the signal that a process gets when its parent ends, so that a killed judge leaves no target behind."""
+
+
+def started(command: Sequence[str], memory: int | None) -> subprocess.Popen[bytes]:
+    """Start a program with pipes, as the leader of a session, so that all that it starts can be ended with it.
+
+    Args:
+        command: the program and its arguments.
+        memory: bytes of memory that each of its processes may hold, None for no limit; without effect on Windows.
+
+    Raises:
+        OSError: there is no such program, or it cannot be run.
+    """
+    import subprocess  # not at the top: the script does not need it
+
+    def popen(command: Sequence[str], kept: tuple[int, ...] = ()) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True, pass_fds=kept
+        )
+
+    if sys.platform == "win32":
+        return popen(command)
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb") as errors:
+        try:
+            limited = [str(writer), "-" if memory is None else str(memory), *command]
+            process = popen([sys.executable, "-I", "-S", __file__, *limited], (writer,))
+        finally:
+            os.close(writer)
+        number = errors.read()  # ends when the program runs, or cannot
+    if number:
+        process.communicate()
+        raise OSError(int(number), os.strerror(int(number)))
+    return process
 
 
 def limit(memory: int | None) -> None:

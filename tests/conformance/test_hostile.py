@@ -150,7 +150,7 @@ def test_starting_a_program_runs_no_python_between_fork_and_exec() -> None:
     code = (
         "import os, sys\n"
         "os.register_at_fork(before=lambda: print('forked'), after_in_child=lambda: print('forked'))\n"
-        "from optimetry.conformance.harness.program import started\n"
+        "from optimetry.conformance.harness.starting import started\n"
         f"process = started([sys.executable, '-S', '-c', 'print(1)'], {GIB})\n"
         "print(process.communicate()[0])\n"
     )
@@ -171,7 +171,7 @@ def test_a_limit_above_that_of_this_process_leaves_the_tighter_one() -> None:
     code = "import resource, sys; sys.stdout.write(str(resource.getrlimit(resource.RLIMIT_DATA)))"
     again = (
         "import resource; resource.setrlimit(resource.RLIMIT_DATA, (2**30, 2**30))\n"
-        "import sys; from optimetry.conformance.harness.program import started\n"
+        "import sys; from optimetry.conformance.harness.starting import started\n"
         f"print(started([sys.executable, '-S', '-c', {code!r}], 2**40).communicate()[0].decode())"
     )
     ended = subprocess.run([sys.executable, "-c", again], capture_output=True, text=True, check=False)
