@@ -271,9 +271,11 @@ def shipped_files() -> set[str]:
     for package, folder in FOLDERS.items():
         for file in sorted((ROOT / folder).rglob("*")):
             inside = file.relative_to(ROOT / folder)
-            home = ".".join((package, *inside.parts[:-1]))
-            is_data = any(file.match(pattern) for pattern in (*DATA["*"], *DATA.get(home, ())))
-            if home in PACKAGES and (file.suffix == ".py" or is_data):
+            homes = {".".join((package, *inside.parts[:depth])): depth for depth in range(len(inside.parts))}
+            home = max(PACKAGES & homes.keys(), key=homes.__getitem__)  # data may lie in folders of a package
+            name = PurePosixPath(*inside.parts[homes[home] :])
+            patterns = [PurePosixPath(pattern) for pattern in ("*.py", *DATA["*"], *DATA.get(home, ()))]
+            if any(len(name.parts) == len(pattern.parts) and name.match(str(pattern)) for pattern in patterns):
                 shipped.add(str(PurePosixPath(*package.split("."), *inside.parts)))
     return shipped
 
