@@ -118,7 +118,7 @@ def _settings(folder: Folder, preloaded: Path) -> str:
         "\n[tool.mutmut]\n"
         'source_paths = ["src"]\n'
         f"only_mutate = {json.dumps([f'{inside}/*' for inside in folder.inside])}\n"
-        'do_not_mutate = ["*/published/*"]\n'  # what `nox -s publish` writes
+        'do_not_mutate = ["*/published/*", "*/reports/site/*"]\n'  # what `nox -s publish` writes; what people look at
         f"also_copy = {json.dumps([*READ_BY_TESTS])}\n"
         f"pytest_add_cli_args_test_selection = {json.dumps([*folder.tests])}\n"
         f"pytest_add_cli_args = {json.dumps(options)}\n"
