@@ -93,7 +93,7 @@ class Edit:
         return replaced(replaced(aside, self.new, self.old), ASIDE, self.new)
 
 
-NONNEGATIVE = ("square", "sum")
+NEVER_NEGATED = ("square", "sum")
 """Operations that are not negated: the root of a negative sum is NaN, what is compared with NaN is undecided, and a
 formula that is undecided explains too much. That a square is subtracted is another edit."""
 
@@ -220,7 +220,7 @@ def _functions(part: Expression, slots: Sequence[str], hyperparameters: Sequence
             yield (name, b, a)
     if isinstance(part, tuple) or part == GRAD:
         yield from ((name, part) for name in UNARY)
-        if not _is(part, *NONNEGATIVE):
+        if not _is(part, *NEVER_NEGATED):
             yield ("negative", part)
 
 

@@ -34,11 +34,11 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
         {"momentum": 0.7, "dampening": 0.3, "weight_decay": 0.3, "nesterov": nesterov} for nesterov in (False, True)
     ],
     "torch.adagrad": [{"lr_decay": 0.7, "weight_decay": 0.3, "initial_accumulator_value": 0.3, "eps": 0.1}],
-    "torch.adam": [{**TORCH_ADAM, "amsgrad": amsgrad} for amsgrad in (False, True)],
+    "torch.adam": [{**TORCH_ADAM, "amsgrad": on, "maximize": on, "decoupled_weight_decay": on} for on in (False, True)],
     "torch.adamw": [{**TORCH_ADAM, "amsgrad": amsgrad} for amsgrad in (False, True)],
     "torch.adamax": [TORCH_ADAM],
-    "torch.nadam": [{**TORCH_ADAM, "momentum_decay": 0.7}],
-    "torch.radam": [TORCH_ADAM],
+    "torch.nadam": [{**TORCH_ADAM, "momentum_decay": 0.7, "decoupled_weight_decay": on} for on in (False, True)],
+    "torch.radam": [{**TORCH_ADAM, "decoupled_weight_decay": on} for on in (False, True)],
     "torch.rmsprop": [
         {"alpha": 0.9, "eps": 0.1, "momentum": 0.7, "weight_decay": 0.3, "centered": centered}
         for centered in (False, True)

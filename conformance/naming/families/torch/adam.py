@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.families.torch.decaying import decayed
 from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
 from optimetry.reference.books.torch.adam import Adam
-from optimetry.reference.books.torch.gradient import directed, with_decay
 from optimetry.reference.rule import Array, Rule, State
 
 
@@ -64,11 +64,7 @@ class AdamFamily(AdamChoices, Adam):
     """Adam of torch.optim, with a choice at every place where implementations differ."""
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        grad = directed(grad, self.maximize)
-        if self.decoupled_weight_decay:
-            param = param - lr * self.weight_decay * param
-        else:
-            grad = with_decay(grad, param, self.weight_decay)
+        param, grad = decayed(self, param, grad, lr)
         return self.stepped(param, grad, state, lr, t)
 
 

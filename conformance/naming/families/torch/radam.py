@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.conformance.naming.families.torch.decaying import decayed
 from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
-from optimetry.reference.books.torch.gradient import directed, with_decay
 from optimetry.reference.books.torch.radam import RAdam
 from optimetry.reference.rule import Array, State
 
@@ -29,11 +29,7 @@ class RAdamFamily(RAdam):
     step_count: str = step_count()
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        grad = directed(grad, self.maximize)
-        if self.decoupled_weight_decay:
-            param = param - lr * self.weight_decay * param
-        else:
-            grad = with_decay(grad, param, self.weight_decay)
+        param, grad = decayed(self, param, grad, lr)
         incremental = self.incremental_moments
         exp_avg = moving_average(state.exp_avg, grad, self.beta1, incremental=incremental)
         exp_avg_sq = moving_average_of_squares(state.exp_avg_sq, grad, self.beta2, incremental=incremental)
