@@ -33,6 +33,7 @@ RUN = {
     "reset": "starts {what} anew {when}",
     "shared": "has one {what} for {whose}",
     "replaced": "takes {new} for {old}",
+    "guarded": "moves elements only where {what} is above 0",
     "clipped": "clips every gradient element to {limits}",
     "count": "counts {how}",
     "decays": "decays {how}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,8 +86,9 @@ def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     if subject.has_learning_rate:
         yield _taking("no gradient", whole, lambda x: x, nonfinite=True, fed=_missing_where_not_finite)
         run = {"finding": "replaced", "new": "0", "old": "NaN and infinities in steps"}
-        how = {"breaks": OF_NONFINITE, "needs": OF_NONFINITE, "shown_by": _poisoned}
-        yield Mistake(run=run, alteration=FiniteSteps(), **how)  # type: ignore[arg-type]
+        yield _beside(run, FiniteSteps())
+        for slot in subject.declaration.slots:
+            yield _beside({"finding": "guarded", "what": [slot]}, Guarded(slot))
     spread = "a whole gradient with NaN in it"
     yield _taking("NaN", spread, lambda x: np.full_like(x, np.nan) if np.isnan(x).any() else x, nonfinite=True)
 
@@ -101,6 +102,28 @@ class FiniteSteps(Alteration):
         after, new = rule.update(param, grad, state, lr, t)
         numbers = getattr(after, "value", after)
         return np.where(np.isfinite(np.asarray(numbers, np.float64)), after, param), new
+
+
+@dataclass(frozen=True)
+class Guarded(Alteration):
+    """Moves only the elements whose number in one slot is above 0, and so none whose number is NaN."""
+
+    slot: str
+
+    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Keep the other elements; the state moves on."""
+        after, new = rule.update(param, grad, state, lr, t)
+        number = new[self.slot]
+        unknown = np.isnan(np.asarray(getattr(number, "value", number), np.float64))
+        if unknown.shape != param.shape:
+            return after, new
+        return np.where(unknown, param, np.where(number > 0, after, param)), new
+
+
+def _beside(run: Mapping[str, Any], alteration: Alteration) -> Mistake:
+    """Make a mistake of an alteration that NaN and infinities show."""
+    how: dict[str, Any] = {"breaks": OF_NONFINITE, "needs": OF_NONFINITE, "shown_by": _poisoned}
+    return Mistake(run=run, alteration=alteration, **how)
 
 
 def _where(which: Callable[[Array], Any], value: Change) -> Change:

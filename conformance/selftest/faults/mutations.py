@@ -190,7 +190,7 @@ DECAYS = "diverges: documented, but decays {}"
 """The outcome of a weight decay in another place."""
 
 OUTCOMES = {
-    "adagrad_guarded_by_the_moment": "diverges",
+    "adagrad_guarded_by_the_moment": "diverges: documented, but moves elements only where moment is above 0",
     "lamb_ratio_ignored": "dialect: torch.adamw:uncorrected",
     "momentum_momentum_ignored": _ANEW.format("velocity"),
     "momentum_velocity_never_stored": _ANEW.format("velocity"),
