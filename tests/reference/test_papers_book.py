@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from optimetry.reference.books import BOOKS
+from optimetry.reference.books.papers.quotient import quotient
 
 DECLARED = {
     "adam": ("Kingma & Ba (2015), algorithm 1", "beta1=0.9, beta2=0.999, epsilon=1e-8"),
@@ -44,3 +46,8 @@ def test_a_rule_has_the_hyperparameters_of_its_publication_and_corners_for_each(
     assert [(x.name, x.default) for x in rule.hyperparameters()] == list(eval(f"dict({hyperparameters})").items())
     assert [x.name for x in rule.hyperparameters() if len(x.corners) < 2] == []
     assert [x.name for x in rule.hyperparameters() if x.default is not None and x.default not in x.corners] == []
+
+
+def test_a_quotient_is_0_where_nothing_is_below_and_hides_no_nan() -> None:
+    above, below = np.array([1.0, np.nan, 2.0, 3.0]), np.array([0.0, 4.0, np.nan, 2.0])
+    np.testing.assert_array_equal(quotient(above, below), [0.0, np.nan, np.nan, 1.5])

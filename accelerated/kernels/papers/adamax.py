@@ -14,14 +14,14 @@ def adamax(
     """``m = β₁ m + (1 - β₁) g; u = max(β₂ u, |g|); w -= lr_t (m / u)``, and no step where ``u`` is 0."""
     m = beta1 * m + rest1 * g
     u = np.maximum(beta2 * u, np.abs(g))
-    return w - lr_t * select(u > 0, m / u, 0.0), m, u
+    return w - lr_t * select(u != 0, m / u, 0.0), m, u
 
 
 CUDA = """
     m = beta1 * m + rest1 * g;
     const real decayed = beta2 * u, size = fabs(g);
     u = decayed > size || decayed != decayed ? decayed : size;  // NaN if either is, unlike fmax
-    w = w - lr_t * (u > 0 ? m / u : (real)0);
+    w = w - lr_t * (u != 0 ? m / u : (real)0);
 """
 
 

@@ -16,14 +16,14 @@ def amsgrad(
     m = beta1 * m + rest1 * g
     v = beta2 * v + rest2 * (g * g)
     u = np.maximum(u, v)
-    return w - lr * select(u > 0, m / np.sqrt(u), 0.0), m, v, u
+    return w - lr * select(u != 0, m / np.sqrt(u), 0.0), m, v, u
 
 
 CUDA = """
     m = beta1 * m + rest1 * g;
     v = beta2 * v + rest2 * (g * g);
     u = u > v || u != u ? u : v;  // NaN if either is, unlike fmax
-    w = w - lr * (u > 0 ? m / sqrt(u) : (real)0);
+    w = w - lr * (u != 0 ? m / sqrt(u) : (real)0);
 """
 
 

@@ -27,7 +27,7 @@ CUDA = """
     w = w - lr * m;
 """
 SQUARE = "t == 1 ? norm * norm : beta2 * before + (1 - beta2) * norm * norm"
-RATE = "t > 1 ? 1 / (sqrt(v) + epsilon) : v > 0 ? 1 / sqrt(v) : 0"
+RATE = "t > 1 ? 1 / (sqrt(v) + epsilon) : v != 0 ? 1 / sqrt(v) : 0"
 
 
 def kernel(rule: NovoGrad) -> Kernel:
@@ -38,7 +38,7 @@ def kernel(rule: NovoGrad) -> Kernel:
 
     def scalars(lr: float, t: Real, norm: Real, v: Real) -> tuple[Real, ...]:
         root = np.sqrt(v) + np.where(t == 1, 0.0, rule.epsilon)
-        per_root = np.where((t == 1) & np.logical_not(v > 0), 0.0, 1 / root)
+        per_root = np.where((t == 1) & (v == 0), 0.0, 1 / root)
         return per_root, lr, rule.beta1, rule.weight_decay
 
     rate = Rate(RATE, {"beta2": rule.beta2, "epsilon": rule.epsilon})

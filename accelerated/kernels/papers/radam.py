@@ -26,14 +26,14 @@ def radam(
     m = beta1 * m + rest1 * g
     v = beta2 * v + rest2 * (g * g)
     root = select(adaptive > 0, np.sqrt(v), 1.0)
-    return w - select(root > 0, lr_t * m / root, 0.0), m, v
+    return w - select(root != 0, lr_t * m / root, 0.0), m, v
 
 
 CUDA = """
     m = beta1 * m + rest1 * g;
     v = beta2 * v + rest2 * (g * g);
     const real root = adaptive > 0 ? sqrt(v) : (real)1;
-    w = w - (root > 0 ? lr_t * m / root : (real)0);
+    w = w - (root != 0 ? lr_t * m / root : (real)0);
 """
 
 
