@@ -13,7 +13,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.agreement import Agreement, compare, explained
+from optimetry.conformance.numerics.agreement import Agreement, answered, compare, contradicted, explained
 from optimetry.conformance.oracle.expected import decays_of, expected
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.limits import limits_of
@@ -56,6 +56,9 @@ def no_more(case: Case) -> Iterator[Case]:
     """Make none."""
     return iter(())
 
+
+TOLD = 0.5
+"""The least part of what contradicts the document that an explanation must say something of."""
 
 BITS = 8
 """How many bits the numbers of a case have that float32 holds, with their third powers, and with 1 less a decay."""
@@ -131,11 +134,12 @@ class Holding:
         """The same for candidates of any kind, each with its agreement; on ``more`` cases, too, made of each.
 
         Where one holds numbers in float32, more are those with short numbers: a difference of another kind, such as a
-        small number added to a divisor, hides behind the rounding of the others, and remains without it.
+        small number added to a divisor, hides behind the rounding of the others, and remains without it. One that says
+        nothing of most elements that contradict the document explains nothing: it is undefined there, or unbounded.
         """
-        alive = [(one, Agreement()) for one in candidates if self.probed.explained_by(one.expected)]
-        narrow = any(one.narrow for one, _ in alive)
-        document, tried = Agreement(), 0
+        alive = [(one, Agreement(), 0) for one in candidates if self.probed.explained_by(one.expected)]
+        narrow = any(one.narrow for one, *_ in alive)
+        document, tried, differing = Agreement(), 0, 0
         for drawn in self.cases() if alive else ():
             further = [self.limits.offered(with_short_numbers(drawn))] if narrow else []
             for case in chain(more(drawn), further, [drawn]):
@@ -143,11 +147,18 @@ class Holding:
                     after = trajectory(self.target, case, self.guard)
                     if case is drawn:
                         document, tried = document + compare(after, expected(case), case.form), tried + 1
-                    found = [(one, before, explained(after, one.expected(case), case.form)) for one, before in alive]
-                    alive = [(one, before + agreement) for one, before, agreement in found if agreement is not None]
+                    there = contradicted(after, expected(case))
+                    differing += int(np.count_nonzero(there))
+                    found = [(*each, explained(after, each[0].expected(case), case.form)) for each in alive]
+                    alive = [
+                        (one, before + agreement, told + answered(one.expected(case), there))
+                        for one, before, told, agreement in found
+                        if agreement is not None
+                    ]
                 if not alive:
                     return [], Identity(None, document, Agreement(), tried)
-        return alive, Identity(None, document, Agreement(), tried)
+        telling = [(one, agreement) for one, agreement, told in alive if told >= TOLD * differing]
+        return telling, Identity(None, document, Agreement(), tried)
 
     def holding(self, explanation: Explanation) -> Identity | None:
         """What is known of an explanation that holds in every probe and on every case; None if it does not."""

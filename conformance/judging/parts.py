@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 
@@ -20,8 +20,9 @@ from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import decay, surviving
 from optimetry.conformance.naming.splits import Split, properties
-from optimetry.conformance.numerics.agreement import Agreement, explained, explains
+from optimetry.conformance.numerics.agreement import Agreement, compare, explained, explains
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard, trajectory
@@ -33,6 +34,9 @@ overflows everywhere, excludes nothing."""
 
 FIRST = 2
 """By how many steps, of as many tensors, most mistakes are excluded."""
+
+FEW = 8
+"""Among how many cases one is looked for in which bounds are finite: where gradients are subnormal, few are."""
 
 
 def in_parts(
@@ -163,8 +167,13 @@ class _Parts(Holding):
         return all(bool(((a == b) | (np.isnan(a) & np.isnan(b))).all()) for a, b in pairs)
 
     def _beginning(self) -> tuple[Case, Array]:
-        """Return a small part of a probe, or else of the first case, with the trajectory of the target."""
-        case = self.probed.cases[0][0] if self.probed.runs else next(self.offered(self.cases()))
+        """Return a small part of a probe, or else of the first case that tells, with the trajectory of the target."""
+        if self.probed.runs:
+            return self._first_steps(self.probed.cases[0][0])
+        begun = [self._first_steps(case) for case in islice(self.offered(self.cases()), FEW)]
+        return next((x for x in begun if _tells(compare(x[1], expected(x[0]), x[0].form))), begun[0])
+
+    def _first_steps(self, case: Case) -> tuple[Case, Array]:
         few = case.only(range(min(len(case.parameters), FIRST)))
         short = at_steps(few, list(range(min(len(case.grads), FIRST))))
         return short, trajectory(self.target, short, self.guard)

@@ -102,6 +102,18 @@ def explained(after: Array, oracle: Expected, form: Format) -> Agreement | None:
     return agreement if agreement.conforms and bool(np.isnan(after)[undefined].all()) else None
 
 
+def contradicted(after: Array, oracle: Expected) -> Any:
+    """Return where a trajectory is not what a formula gives, within the slack; shape (steps, elements), booleans."""
+    known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
+    return shares_of(after, oracle, known) > SLACK
+
+
+def answered(oracle: Expected, where: Any) -> int:
+    """Count the elements among those of which a formula says what they are, a number within a bound or NaN."""
+    known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
+    return int(np.count_nonzero((known | np.isnan(oracle.value)) & where))
+
+
 def explains(after: Array, oracle: Expected, form: Format) -> bool:
     """Check whether a formula explains a trajectory; see `explained`."""
     return explained(after, oracle, form) is not None

@@ -30,7 +30,7 @@ FEW = Effort("few", cases=4, law_cases=1)
 
 RULE = class_named("adadelta", "new_average_learning_rate_ignored")
 
-RATE_IS_SMALL = 3
+RATE_IS_SMALL = 49
 """The number of the first drawn case whose learning rate shrinks the document's step, and with it the bound."""
 
 

@@ -95,12 +95,12 @@ def test_the_script_holds_the_case_and_the_limits_and_prints_every_value(tmp_pat
     lines = shown["script"].splitlines()
     assert lines[0] == '"""instead 0 on sgd in float32.'
     assert lines[2] == "Evaluates the documented formula in float64, and compares what instead 0 gave with it."
-    assert "parameters = [[0.0, 0.0]]  # before the first step" in lines
+    assert "parameters = [[-1.0, -1.0]]  # before the first step" in lines
     assert "learning_rates = [0.1, 0.1]" in lines
-    assert "grads = [[[1.0, 1.0]], [[1.0, 1.0]]]  # one list a step; None: no gradient" in lines
+    assert "grads = [[[-1.0, -1.0]], [[1.0, -1.0]]]  # one list a step; None: no gradient" in lines
     (given,) = (line for line in lines if line.startswith("given = "))
     assert given == (
-        "given = [[[-0.10000000149011612, -0.10000000149011612]], [[-0.20000000298023224, 0.800000011920929]]]"
+        "given = [[[-0.8999999761581421, -0.8999999761581421]], [[-1.0, 0.20000004768371582]]]"
         "  # what instead 0 gave after each step"
     )
     (allowed,) = (line for line in lines if line.startswith("allowed = "))
@@ -118,7 +118,7 @@ def test_the_script_holds_the_case_and_the_limits_and_prints_every_value(tmp_pat
         ["2", "0", "0"],
         ["2", "0", "1"],
     ]
-    assert ran[4].split()[3:6] == ["-0.20000000000000001", "0.80000001192092896", "1"]
+    assert ran[4].split()[3:6] == ["-0.80000000000000004", "0.20000004768371582", "1"]
     assert ran[5] == "1 of the values above differ by more than rounding can explain"
 
 

@@ -69,7 +69,7 @@ WITHOUT_LAWS = replace(QUICK, law_cases=0)
 TIERS = [
     ("float32", "adam", "scaled_epsilon", PLAIN),
     ("float32", "adam", UNNAMED, PLAIN),
-    ("float32", "adam", "documented", INCREMENTS),
+    ("float32", "adamax", "documented", INCREMENTS),
     ("float64", "adam", "documented", BETA1),
     ("float64", "adam", "documented", PARTLY),
     ("float64", "adam", "scaled_epsilon", PARTLY),

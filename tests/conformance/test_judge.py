@@ -48,6 +48,8 @@ LITTLE_SAID = {
     "torch.rmsprop": 0.5,  # whose variance may be negative by its rounding
     **dict.fromkeys(("papers.amsgrad", "papers.radam"), 0.5),  # which divide 0 by 0 until a gradient comes
     "papers.yogi": 0.5,  # whose sign may be either, within its bound
+    "torch.radam": 0.2,  # whose decay may cancel the gradient, which leaves nothing but epsilon to divide by
+    "papers.lamb": 0.6,  # whose ratio of norms is in doubt after some of a hundred steps in bfloat16
     "torch.muon": 0.6,  # whose iteration may be in bfloat16
 }
 """Rules of whose elements the bound says less, with the share of elements of which it may say nothing."""
@@ -111,7 +113,7 @@ def test_nan_is_said_to_be_returned_with_its_place_and_the_documented_value() ->
 
     verdict = verdict_of(Instead(begin), "sgd")
     assert verdict.verdict == "diverges"
-    assert verdict.reason.startswith("returned NaN at step 2, element 1, where the documented formula gives -0.2; ")
+    assert verdict.reason.startswith("returned NaN at step 2, element 1, where the documented formula gives -0.8; ")
 
 
 @pytest.mark.parametrize(
@@ -119,13 +121,13 @@ def test_nan_is_said_to_be_returned_with_its_place_and_the_documented_value() ->
     [
         (
             lambda x: np.full_like(x, np.inf),
-            "returned an infinity at step 1, element 0, where the documented formula gives 1.1; ",
+            "returned an infinity at step 1, element 0, where the documented formula gives 0.9; ",
             (LARGEST_SHARE, int(LARGEST_ULP)),
         ),
         (
             lambda x: np.where(np.arange(x.size).reshape(x.shape) == 4, x * x.dtype.type(1.000001), x),
-            "differs from the documented formula: up to 15.3 times what rounding can",
-            (15.3, 20),
+            "differs from the documented formula: up to 16.5 times what rounding can",
+            (16.5, 12),
         ),
     ],
 )

@@ -91,10 +91,10 @@ enter(
     ),
     Fault(
         name="epsilon_of_the_first_run",
-        optimizer="adadelta",
+        optimizer="decayed_adagrad",
         defect="the adapter makes one object and uses it for every run",
         start=_passing(_first_run("epsilon")),
-        outcome=_held_at_the_first("adadelta", "epsilon"),
+        outcome=_held_at_the_first("decayed_adagrad", "epsilon"),
         because="(that of the first case): check your adapter",
     ),
     Fault(

@@ -142,7 +142,7 @@ enter(
         defect="the state of a parameter without a gradient decays, and the parameter rests",
         start=_MissingDecays,
         outcome="diverges: documented, but updates the state as with zeros where the gradient is missing",
-        rejected_by="missing_gradient_rests",
+        rejected_by="oracle",
     ),
     Fault(
         name="missing_gradient_counts_for_corrected_moments",

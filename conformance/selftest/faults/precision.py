@@ -226,7 +226,7 @@ enter(
         defect="one count for all parameters, increments, and float32 beside float64 parameters: TensorFlow's Adam",
         start=_as_tensorflow,
         rejected_by="oracle",
-        outcome="dialect: step_count_shared; beta2, learning_rate in float32 in some uses",
+        outcome="dialect: step_count_shared; beta1 in float32; beta2 in float32 in some uses",
         dtypes=("float64",),
     ),
     Fault(

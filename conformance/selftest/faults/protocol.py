@@ -128,7 +128,7 @@ enter(
         "adam",
         "the arrays passed to start are zeroed",
         _of(_ScribblesOnParameters, with_memory=True),
-        "start changed parameter 0, an input",
+        "start changed parameter",
     ),
     _protocol(
         "parameter_changed_by_step",

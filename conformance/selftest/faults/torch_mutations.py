@@ -182,6 +182,9 @@ OUTCOMES = {
     **{  # which are not searched
         f"{rule}_{change}": "diverges" for rule in ("torch.adafactor", "torch.muon") for change, *_ in MUTATIONS[rule]
     },
+    "torch.muon_first_coefficient_ignored": "diverges: documented with a = 1 whatever is given",
+    "torch.muon_decay_without_the_rate": "diverges: documented, but decays apart from the gradient, not times the"
+    " learning rate",
     "torch.asgd_rate_kept": "diverges: documented, but starts eta and mu and ax and the step count anew in every step",
 }
 """The outcomes of mutations that are no edit that the search finds."""
