@@ -130,7 +130,8 @@ def tests(session: nox.Session) -> None:
     """Run our own tests, the frameworks installed: ``nox -s tests -- [option of pytest]...``."""
     install(session, "test", extras=extras_of(FRAMEWORKS))
     # One thread for each of the two workers: more would only wait for each other.
-    session.run("pytest", "-n", "2", *session.posargs, env={"OMP_NUM_THREADS": "1"})
+    # Each takes half of the tests, whose neighbours share evaluations, and then half of what the other has left.
+    session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs, env={"OMP_NUM_THREADS": "1"})
 
 
 @nox.session

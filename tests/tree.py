@@ -24,7 +24,7 @@ class Tree:
 
     def __init__(self, root: Path, files: Mapping[str, str]) -> None:
         self.root = root
-        unread = shutil.ignore_patterns("__pycache__", "published")
+        unread = shutil.ignore_patterns("*.nb[ci]", "published")  # what is compiled stays valid in a copy
         (root / "import" / "optimetry").mkdir(parents=True)
         for package, folder in PYPROJECT["tool"]["setuptools"]["package-dir"].items():
             if not (root / folder).exists():  # a package may lie in another's folder
@@ -42,7 +42,7 @@ class Tree:
         """Run a program of this environment in the copy; its exit status and what it printed."""
         environment = os.environ | {
             "PYTHONPATH": str(self.root / "import"),
-            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONDONTWRITEBYTECODE": "",  # the copy is read by many processes
             "NUMBA_CACHE_DIR": str(self.root / "cache"),
         }
         command = [Path(sys.executable).with_name(program), *arguments]

@@ -1,14 +1,18 @@
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from optimetry.conformance import parametrize_with_checks
+from optimetry.conformance.commands.ledger import read
+from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.plugin.checks import Judging, Nonconformity
 from optimetry.conformance.selftest.instead import computing
+from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError, UsageError
@@ -26,11 +30,12 @@ HEAVY = {"numpy", "ml_dtypes", "hypothesis.strategies", "jsonschema", "tabulate"
 
 @pytest.fixture
 def suite(pytester, monkeypatch):
-    """Run pytest on the suite in a process of its own, the miniatures within reach."""
+    """Run pytest on the suite in this process, the miniatures within reach, of workers too."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=":")
+    monkeypatch.syspath_prepend(Path(__file__).parent)
 
     def ran(*arguments, paths=SUITE):
-        return pytester.runpytest_subprocess(*paths, "-p", "no:cacheprovider", *arguments)
+        return pytester.runpytest_inprocess(*paths, "-p", "no:cacheprovider", *arguments)
 
     return ran
 
@@ -67,11 +72,14 @@ def test_k_selects_and_x_stops(suite):
 
 
 def test_workers_of_xdist_collect_the_same_and_share_a_random_seed(suite, pytester):
-    rules = ("--optimizer-rule", "sgd", "--optimizer-rule", "adagrad", "--optimizer-dtype", "float32")
-    result = suite("--optimizer-target", "miniatures:Uphill", *rules, "-n", "2", "--optimizer-seed", "random")
-    result.assert_outcomes(failed=4)
-    seeds = {line.rsplit("seed: ")[-1] for line in result.outlines if "seed: " in line}
-    assert len(seeds) == 1
+    """One test for each of two workers."""
+    rules = ("--optimizer-rule", "sgd", "--optimizer-rule", "adagrad", "--optimizer-dtype", "float32", "-k", TEST)
+    options = ("-p", "no:cacheprovider", "-n", "2", "--optimizer-seed", "random")
+    result = pytester.runpytest_subprocess(*SUITE, "--optimizer-target", "miniatures:Raises", *rules, *options)
+    result.assert_outcomes(failed=2)
+    seeds = [line.rsplit("seed: ")[-1] for line in result.outlines if "seed: " in line]
+    assert len(seeds) >= 2
+    assert len(set(seeds)) == 1
 
 
 def test_junitxml_names_every_check(suite, pytester):
@@ -173,23 +181,24 @@ def test_a_stale_line_of_a_ledger_fails(suite, pytester):
     result.stdout.fnmatch_lines(["*stale: *expected.txt, line 2: expects sgd float32 diverges, but the verdict is co*"])
 
 
-def judging(tmp_path, target, text):
+def listing(tmp_path, judging, text):
+    """What was judged, held to a ledger of that text."""
     ledger = tmp_path / "expected.txt"
     ledger.write_text(text)
-    return Judging.of(target, ["adam"], ["float32"], "quick", 0, ledger)
+    return replace(judging, ledger=read(ledger, list(SUBJECTS), list(FORMATS)))
 
 
-@pytest.mark.parametrize("entries", ["", "adam float32 dialect:epsilon_inside why\n", "adam float64 error why\n"])
-def test_another_verdict_than_the_ledger_expects_fails(tmp_path, entries):
+def test_another_verdict_than_the_ledger_expects_fails(tmp_path):
     """The name of a dialect counts."""
-    target = computing(dialect_named("adam", "scaled_epsilon"))
-    for check in judging(tmp_path, target, entries).checks:
+    judging = Judging.of(computing(dialect_named("adam", "scaled_epsilon")), ["adam"], ["float32"], "quick", 0)
+    for entries in ("", "adam float32 dialect:epsilon_inside why\n", "adam float64 error why\n"):
+        (check,) = listing(tmp_path, judging, entries).checks
         with pytest.raises(Nonconformity, match=r"not in .*expected\.txt") as caught:
             check()
         assert ("stale: " in str(caught.value)) == ("epsilon_inside" in entries)
-    for check in judging(tmp_path, target, "adam * dialect:scaled_epsilon why\n").checks:
-        with pytest.raises(pytest.xfail.Exception, match="dialect:scaled_epsilon, expected by"):
-            check()
+    (check,) = listing(tmp_path, judging, "adam * dialect:scaled_epsilon why\n").checks
+    with pytest.raises(pytest.xfail.Exception, match="dialect:scaled_epsilon, expected by"):
+        check()
 
 
 @pytest.mark.usefixtures("miniatures")
@@ -198,21 +207,23 @@ def test_a_line_about_what_is_no_longer_offered_fails(tmp_path):
         def unsupported(self, optimizer, hyper, dtype):
             return "no more"
 
-    (check,) = judging(tmp_path, Refuses(), "adam * diverges why\n").checks
+    ledger = tmp_path / "expected.txt"
+    ledger.write_text("adam * diverges why\n")
+    (check,) = Judging.of(Refuses(), ["adam"], ["float32"], "quick", 0, ledger).checks
     with pytest.raises(Nonconformity, match="but the verdict is unsupported"):
         check()
 
 
 def test_the_decorator_takes_a_ledger(suite, pytester):
-    pytester.makefile(".txt", expected=EXPECTED)
+    pytester.makefile(".txt", expected="sgd float32 error no luck\n")
     pytester.makepyfile("""
         from pathlib import Path
-        from miniatures import Correct, Uphill
+        from miniatures import Correct, Raises
         from optimetry.conformance import parametrize_with_checks
 
         LEDGER = Path(__file__).with_name("expected.txt")
 
-        @parametrize_with_checks(Uphill(), optimizers=["sgd"], expect=LEDGER)
+        @parametrize_with_checks(Raises(), optimizers=["sgd"], expect=LEDGER)
         def test_known(check):
             check()
 

@@ -28,9 +28,9 @@ def profile() -> settings:
     return PROFILES.get(settings.get_current_profile_name(), PROFILES["dev"])
 
 
+@pytest.mark.parametrize("engine", ENGINES)  # one after the other: all get the same cases, evaluated once
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("name", SUBJECTS)
-@pytest.mark.parametrize("engine", ENGINES)
 def test_an_accelerated_engine_computes_what_is_documented(engine: str, name: str, dtype: str) -> None:
     hold_property(ENGINES[engine], subject_named(name), dtype, profile())
 
