@@ -1,11 +1,14 @@
 """`optimetry certify`: every pair of a parameter and a gradient."""
 
+import dataclasses
+import json
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -14,7 +17,8 @@ from optimetry.conformance.certify import pairs as layouts
 from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import FIRST, LATER, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
-from optimetry.conformance.commands.blocks import FILE
+from optimetry.conformance.commands.blocks import FILE, Blocks
+from optimetry.conformance.commands.check import header_of
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.formats import flushing
 from optimetry.conformance.oracle.expected import expected, with_underflow_room
@@ -23,7 +27,12 @@ from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard
-from optimetry.reports.results import read
+from optimetry.reference.errors import UsageError
+from optimetry.reports import certificate_tables
+from optimetry.reports.certificate import Certificate, Place
+from optimetry.reports.keeping import add
+from optimetry.reports.results import ResultsError, read
+from optimetry.reports.schema import schema
 
 RULES = [name for name, subject in SUBJECTS.items() if isinstance(subject, RuleSubject) and subject.elementwise]
 
@@ -209,3 +218,68 @@ def test_a_run_that_was_killed_goes_on_and_gives_the_same_bytes(optimetry, tmp_p
     assert "| sgd" in (killed / "certificates.md").read_text()
     status, out, _ = optimetry("report", killed)
     assert "2,097,152" in out
+
+
+@pytest.mark.usefixtures("miniatures")
+def test_a_target_that_breaks_the_protocol_ends_its_certificate(optimetry, tmp_path):
+    status, out, _ = optimetry("certify", "miniatures:Raises", *QUICK, "--out", tmp_path)
+    assert status == 1
+    assert "raised RuntimeError: out of luck" in out
+    first, later = read(tmp_path / "results.jsonl").certificates
+    assert first.reason == later.reason == "raised RuntimeError: out of luck"
+    assert (first.pairs, first.share, first.holds) == (0, None, False)
+    assert not (tmp_path / FILE).exists()
+
+
+@pytest.mark.usefixtures("miniatures")
+def test_what_is_not_offered_has_no_certificate(optimetry, tmp_path):
+    status, out, _ = optimetry("certify", "miniatures:TwoEngines", *QUICK, "--engine", "fast", "--out", tmp_path)
+    assert status == 1
+    assert "not offered: sgd float32 (engine fast): not fast yet\n" in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_another_run_is_refused(tmp_path):
+    (tmp_path / FILE).write_text('{"target": "other"}\n')
+    with pytest.raises(UsageError, match=r"of an unfinished run with other settings \(target 'other'\): finish or"):
+        Blocks(tmp_path / FILE, {"target": "numpy"})
+    (tmp_path / FILE).write_text('{"target": "numpy"}\nnothing\n')
+    with pytest.raises(ResultsError, match="line 2: not a line of unfinished certificates"):
+        Blocks(tmp_path / FILE, {"target": "numpy"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--optimizer", "lamb"], "--optimizer lamb: must be a rule that treats elements one by one"),
+        (["--optimizer", "clip_by_norm"], "--optimizer clip_by_norm: must be a rule that treats elements one by one"),
+        (["--dtype", "float64"], "unknown dtype 'float64', must be one of: bfloat16, float16, float32"),
+        (["--blocks", "0"], "--blocks = '0', must be a whole number of at least 1"),
+    ],
+)
+def test_what_cannot_be_certified_is_refused(refused, arguments, text):
+    assert text in refused("certify", "numpy", *arguments)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_certificate_line_keeps_the_schema_and_reads_back(tmp_path):
+    found = certificate(Changed(lambda array: -array), 0, dtype="float32")
+    header = header_of("numpy", "1", dtypes=["float32"], optimizers=["sgd"], seed=0, effort="none")
+    for seed in (1, 2):
+        add(tmp_path / "results.jsonl", header, certificates=[dataclasses.replace(found, seed=seed)])
+    text = (tmp_path / "results.jsonl").read_text().splitlines()[1]
+    jsonschema.validate(json.loads(text), schema())
+    assert read(tmp_path / "results.jsonl").certificates == [dataclasses.replace(found, seed=2)]
+
+
+def test_tables_say_which_part_was_compared():
+    found = Certificate(
+        book="fluid", optimizer="sgd", dtype="bfloat16", step=FIRST, setting="defaults", learning_rate=0.1, seed=0,
+        space=2**32, pairs=2**20, vacuous=2**18, share=Place(value=0.51234, parameter="0x3f81", gradients=["0x0001"]),
+    )  # fmt: skip
+    (row,) = certificate_tables.rows([found])
+    assert row[5:8] == ["1,048,576 (0.02% of all)", "75.0%", "0"]
+    assert row[9:] == ["0.512 at w 0x3f81, g 0x0001", "\N{EN DASH}"]
+    whole = dataclasses.replace(found, pairs=2**32)
+    assert certificate_tables.rows([whole])[0][5] == "all 4,294,967,296"
+    assert max(map(len, certificate_tables.terminal([whole], 120).splitlines())) <= 120
