@@ -48,7 +48,8 @@ def evaluated(
             largest = np.fmax(largest, np.abs(value.value))
             (value,) = trained.step([numbers.array(grads)], numbers.scalar(LEARNING_RATE, rate))
     shape = np.broadcast_shapes(parameters.shape, *(grads.shape for grads in gradients))
-    return Expected(*(np.broadcast_to(x, shape)[np.newaxis] for x in (value.value, value.bound)), largest)
+    whole, bound = (np.broadcast_to(x, shape)[np.newaxis] for x in (value.value, value.bound))
+    return Expected(whole, bound, largest)
 
 
 def _once(slot: Any, parameters: Bounded) -> Any:

@@ -109,7 +109,7 @@ class Pairs:
     @property
     def all_parameters(self) -> bool:
         """Whether the parameters are all that there are, not drawn."""
-        return self.space == 2 ** (2 * self.bits)
+        return self.space == 1 << 2 * self.bits
 
     def share(self, count: int | None) -> list[int]:
         """Draw the numbers of so many blocks, in order; of all where no count is given."""
