@@ -13,6 +13,7 @@ from typing import IO, Any, Literal, Self, get_args
 
 from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.arithmetic import described
+from optimetry.reports.certificate import Certificate
 from optimetry.reports.document import Document
 from optimetry.reports.parts import Part
 from optimetry.reports.schema import violation
@@ -154,12 +155,13 @@ class Results:
     documents: list[Document] = field(default_factory=list)
     accuracy: list[Accuracy] = field(default_factory=list)
     speed: list[Speed] = field(default_factory=list)
+    certificates: list[Certificate] = field(default_factory=list)
 
 
-Entry = Document | Verdict | Accuracy | Speed
+Entry = Document | Verdict | Accuracy | Speed | Certificate
 Record = Header | Entry | Footer
 
-MEASURED = {"document": "documents", "accuracy": "accuracy", "speed": "speed"}
+MEASURED = {"document": "documents", "accuracy": "accuracy", "speed": "speed", "certificate": "certificates"}
 """Where `Results` has the records of each kind but verdicts."""
 
 
@@ -246,6 +248,7 @@ _MADE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "document": lambda fields: Document(**fields),
     "accuracy": Accuracy.of,
     "speed": lambda fields: Speed(**fields),
+    "certificate": Certificate.of,
 }
 
 

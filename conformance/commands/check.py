@@ -25,7 +25,7 @@ from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
-from optimetry.reports import accuracy_tables, tables
+from optimetry.reports import accuracy_tables, certificate_tables, tables
 from optimetry.reports.formats import WRITERS
 from optimetry.reports.results import Header, Results, Verdict, Writer
 from optimetry.reports.sentence import next_step, sentence
@@ -214,7 +214,9 @@ def diagnosing(launch: Launch, optimizer: str) -> str:
 
 
 def write_tables(folder: Path, results: Iterable[Results]) -> None:
-    """Write tables of verdicts, and of errors where some were measured, into a folder, which is made if need be.
+    """Write tables of verdicts, and of errors and certificates where there are some, into a folder.
+
+    It is made if need be.
 
     Raises:
         UsageError: it cannot be written.
@@ -225,6 +227,9 @@ def write_tables(folder: Path, results: Iterable[Results]) -> None:
     if any(each.accuracy for each in found):
         write(folder / "accuracy.md", accuracy_tables.markdown(found))
         write(folder / "accuracy.csv", accuracy_tables.csv_text(found))
+    if any(each.certificates for each in found):
+        write(folder / "certificates.md", certificate_tables.markdown(found))
+        write(folder / "certificates.csv", certificate_tables.csv_text(found))
 
 
 def write(file: Path, text: str) -> None:

@@ -18,6 +18,7 @@ from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.accuracy import add_accuracy_command
 from optimetry.conformance.commands.arguments import add_format, add_search, search_of, seconds, seed_of, whole
 from optimetry.conformance.commands.bench import add_bench
+from optimetry.conformance.commands.certify import add_certify
 from optimetry.conformance.commands.check import Check, checked_folder, run
 from optimetry.conformance.commands.ci import add_reporting, annotation, reporting_of
 from optimetry.conformance.commands.diagnose import add_diagnose
@@ -55,6 +56,7 @@ examples:
   optimetry targets                                        the built-in targets
   optimetry rules adam                                     what is documented of one optimizer; without a name, all
   optimetry accuracy adapter:MyTarget --optimizer adam     how far it drifts from the rule in ten thousand steps
+  optimetry certify torch --optimizer adam --blocks 8      every pair of a parameter and a gradient, or a share
   optimetry bench adapter:MyTarget --optimizer adam        how fast, beside our backend and the speed of memory
   optimetry report results --out page                      tables from kept results
   optimetry report results others --site site              pages to look at: open site/index.html
@@ -175,6 +177,7 @@ def parser() -> Parser:
     add_rules(commands)
     add_accuracy_command(commands)
     add_bench(commands)
+    add_certify(commands)
     add_harness(commands)
     add_report(commands)
     add_vectors(commands)

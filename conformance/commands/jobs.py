@@ -7,13 +7,14 @@ import signal
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, NoReturn
 
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.certify.job import BlockJob
 from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.harness.program import Program
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
@@ -24,6 +25,7 @@ from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_not_run, engines_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetError
+from optimetry.reports.certificate import Certificate
 from optimetry.reports.results import Verdict
 
 BEAT_INTERVAL = 0.2
@@ -77,8 +79,10 @@ class Task:
         return self.launch.spec
 
 
-Finding = Verdict | Diagnosis
-"""The result of a job for each dtype and engine."""
+AnyJob = Job | BlockJob
+
+Finding = Verdict | Diagnosis | Certificate | str
+"""The result of a job for each dtype and engine; of a block a certificate, or why it is not offered."""
 
 
 def work(task: Task, pipe: Connection) -> None:
@@ -135,18 +139,25 @@ def work(task: Task, pipe: Connection) -> None:
 
     while True:
         try:
-            job: Job | str = pipe.recv()
+            job: AnyJob | str = pipe.recv()
         except (EOFError, OSError):
             leave(0)
         if isinstance(job, str):  # the search that it was to end had ended
             searching = False
             continue
-        chosen = engines if job.engines is None else [engines[i] for i in job.engines]
-        find: Callable[..., list[Any]] = diagnose if task.diagnoses else judge
         try:
-            asked = {"effort": task.effort, "seed": task.seed, "guard": guard, "search": task.search}
-            found = [find(chosen, job.optimizer, dtype, **asked) for dtype in job.dtypes]
+            found = _done(job, task, engines, guard)
         except Exception:
             pipe.send(("broken", traceback.format_exc()))
         else:
-            pipe.send(("findings", [finding for findings in found for finding in findings]))
+            pipe.send(("findings", found))
+
+
+def _done(job: AnyJob, task: Task, engines: Sequence[Target], guard: Guard) -> list[Any]:
+    """Do a job, and return its findings."""
+    if isinstance(job, BlockJob):
+        return [job.done(engines, guard)]
+    chosen = engines if job.engines is None else [engines[i] for i in job.engines]
+    find: Callable[..., list[Any]] = diagnose if task.diagnoses else judge
+    asked = {"effort": task.effort, "seed": task.seed, "guard": guard, "search": task.search}
+    return [finding for dtype in job.dtypes for finding in find(chosen, job.optimizer, dtype, **asked)]

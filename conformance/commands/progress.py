@@ -13,9 +13,10 @@ from typing import Any
 from tqdm import tqdm
 
 
-def progress_bar(jobs: int) -> tqdm[Any]:
-    """Return a bar for so many jobs, which is shown on a terminal alone."""
-    return tqdm(total=jobs, unit="job", leave=False, dynamic_ncols=True, disable=not sys.stderr.isatty())
+def progress_bar(jobs: int, unit: str = "job") -> tqdm[Any]:
+    """Return a bar for so many jobs or other units, in thousands and millions, which is shown on a terminal alone."""
+    shown, thousands = sys.stderr.isatty(), unit != "job"
+    return tqdm(total=jobs, unit=unit, unit_scale=thousands, leave=False, dynamic_ncols=True, disable=not shown)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from optimetry.conformance.commands.arguments import add_format
 from optimetry.conformance.commands.check import checked_folder, write, write_tables
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.reference.errors import UsageError
-from optimetry.reports import accuracy_tables, matrix, results, tables
+from optimetry.reports import accuracy_tables, certificate_tables, matrix, results, tables
 from optimetry.reports.badges import badges
 from optimetry.reports.formats import TABLE, WRITERS
 from optimetry.reports.sentence import sentence
@@ -78,6 +78,8 @@ def shown_results(found: results.Results) -> str:
         parts += [table, tables.summary(found.verdicts), textwrap.fill(said, terminal_width())]
     if found.accuracy:
         parts.append(accuracy_tables.terminal(found.accuracy, terminal_width()))
+    if found.certificates:
+        parts.append(certificate_tables.terminal(found.certificates, terminal_width()))
     return "\n\n".join(parts) + "\n"
 
 

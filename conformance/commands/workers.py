@@ -21,7 +21,8 @@ from multiprocessing.context import SpawnProcess
 from types import TracebackType
 from typing import Any, Self
 
-from optimetry.conformance.commands.jobs import END_SEARCHES, Finding, Job, Loaded, Task, work
+from optimetry.conformance.certify.job import BlockJob
+from optimetry.conformance.commands.jobs import END_SEARCHES, AnyJob, Finding, Loaded, Task, work
 from optimetry.conformance.harness.ending import ending
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.reference.errors import TargetError
@@ -86,7 +87,7 @@ class Workers:
             worker.kill()
         self._pool = []
 
-    def run(self, jobs: Sequence[Job], told: Callable[[str], None] = lambda doing: None) -> Iterator[list[Any]]:
+    def run(self, jobs: Sequence[AnyJob], told: Callable[[str], None] = lambda doing: None) -> Iterator[list[Any]]:
         """Yield the findings of each job in the order of the jobs, each as soon as those before it are complete.
 
         A job has its findings dtype by dtype and engine by engine; one that fails has an *error* for each dtype.
@@ -111,7 +112,7 @@ class Workers:
             worker.end_searches()
         return bool(under_way)
 
-    def _employ(self, waiting: deque[tuple[int, Job]]) -> None:
+    def _employ(self, waiting: deque[tuple[int, AnyJob]]) -> None:
         """Give every idle worker a job, and start workers for the rest."""
         for worker in self._pool:
             if waiting and worker.job is None:
@@ -138,7 +139,9 @@ class Workers:
             if findings is not None:
                 yield number, findings
 
-    def _failed(self, job: Job, reason: str) -> list[Finding]:
+    def _failed(self, job: AnyJob, reason: str) -> list[Finding]:
+        if isinstance(job, BlockJob):
+            return [job.lost(reason)]
         verdicts = [Verdict(optimizer=job.optimizer, dtype=name, verdict="error", reason=reason) for name in job.dtypes]
         return [Diagnosis(verdict) for verdict in verdicts] if self._task.diagnoses else list(verdicts)
 
@@ -153,7 +156,7 @@ class _Worker:
 
     task: Task
     number: int = -1
-    job: Job | None = None
+    job: AnyJob | None = None
     ready: Loaded | None = None
     searching: str = ""
     deadline: float = field(init=False)
@@ -169,7 +172,7 @@ class _Worker:
         theirs.close()  # so that the pipe ends when the worker does
         self.deadline = time.monotonic() + LOADING_LIMIT
 
-    def give(self, number: int, job: Job) -> None:
+    def give(self, number: int, job: AnyJob) -> None:
         """Send a job; its result comes from `answer`."""
         self.number, self.job = number, job
         if self.ready:

@@ -5,6 +5,7 @@ import jsonschema
 import pytest
 
 from optimetry.reports.accuracy import Accuracy
+from optimetry.reports.certificate import Certificate
 from optimetry.reports.results import Footer, Header, Verdict, Writer, line, read
 from optimetry.reports.schema import schema
 from optimetry.reports.speed import Speed
@@ -46,6 +47,7 @@ def test_the_schema_is_itself_valid_and_knows_every_field():
         "verdict": Verdict,
         "accuracy": Accuracy,
         "speed": Speed,
+        "certificate": Certificate,
         "footer": Footer,
     }.items():
         named = {field.name for field in dataclasses.fields(record)}

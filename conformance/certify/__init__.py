@@ -1,0 +1,1 @@
+"""Certifies rules element by element: every pair of a parameter and a gradient that a narrow dtype has."""

@@ -1,0 +1,29 @@
+"""The work that a worker process is given: one block on one engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from optimetry.conformance.certify.judged import Judge
+from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.session import Guard
+from optimetry.reports.certificate import Certificate
+
+
+class BlockJob(NamedTuple):
+    """One block of pairs, on the engine with this number and name."""
+
+    judge: Judge
+    number: int
+    engine: int
+    engine_name: str
+
+    def done(self, engines: Sequence[Target], guard: Guard) -> Certificate | str:
+        """Do it; return why where it is not offered."""
+        return self.judge.judged(engines[self.engine], self.number, guard)
+
+    def lost(self, reason: str) -> Certificate:
+        """Return what becomes of it where the process does not survive it."""
+        return replace(self.judge.begun(self.engine_name), reason=reason)

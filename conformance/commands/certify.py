@@ -1,0 +1,229 @@
+"""Runs ``optimetry certify``: compares a target with a rule on all pairs of a parameter and a gradient."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.certify.job import BlockJob
+from optimetry.conformance.certify.judged import Judge
+from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
+from optimetry.conformance.certify.settings import settings_of
+from optimetry.conformance.commands.arguments import seconds, seed_of, whole
+from optimetry.conformance.commands.blocks import FILE, Blocks
+from optimetry.conformance.commands.check import checked_folder, header_of, write_tables
+from optimetry.conformance.commands.jobs import Task
+from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
+from optimetry.conformance.commands.progress import progress_bar
+from optimetry.conformance.commands.terminal import terminal_width
+from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
+from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.reference.errors import UsageError
+from optimetry.reports import certificate_tables
+from optimetry.reports.certificate import Certificate
+from optimetry.reports.keeping import add
+from optimetry.reports.results import Header, file_of, read
+
+EXAMPLES = """\
+examples:
+  optimetry certify torch --book torch --optimizer adamw --engine single --out results
+  optimetry certify accelerated --optimizer adam --dtype float16 --corners --out results
+  optimetry certify adapter:MyTarget --optimizer sgd --blocks 8       a drawn share: 8 of 4,096 blocks
+
+With --out, the same command again goes on where a run was interrupted or killed.
+
+exit status: 0 every pair of which something can be said is within the slack; 1 some is not, or nothing is offered;
+2 wrong usage, or a target or file that cannot be loaded."""
+
+BATCH = 64
+"""How many blocks are given out before the target's faults are looked at; the first block goes alone."""
+
+
+@dataclass(frozen=True)
+class Certification:
+    """What one run of ``optimetry certify`` compares.
+
+    Attributes:
+        judges: one for each rule, dtype, step and setting.
+        engines: the names of the engines, each with its number.
+        blocks: how many blocks are drawn of each, None for all.
+    """
+
+    judges: Sequence[Judge]
+    engines: dict[str, int]
+    blocks: int | None
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are to compare."""
+        return sum(map(self.pairs_of, self.judges)) * len(self.engines)
+
+    def pairs_of(self, judge: Judge) -> int:
+        """How many of them one certificate has."""
+        return len(judge.pairs.share(self.blocks)) * judge.pairs.block_size
+
+
+def add_certify(commands: Any) -> None:
+    """Add the command to the subparsers of ``optimetry``."""
+    parser = commands.add_parser(
+        "certify",
+        help="compare a target with a rule on every pair of a parameter and a gradient",
+        description="Compare a target with elementwise rules on all 65,536 x 65,536 pairs of a parameter and a "
+        "gradient in the first step, and on all gradients with drawn states in later steps; in float32, on all "
+        "gradients with drawn parameters and states.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_target(parser)
+    parser.add_argument(
+        "--optimizer", action="append", metavar="NAME", help="an elementwise rule, as for `optimetry check`"
+    )
+    parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
+    parser.add_argument(
+        "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(DTYPES)} (default {DTYPES[0]})"
+    )
+    parser.add_argument("--engine", action="append", metavar="NAME", help="an engine of the target (default: all)")
+    parser.add_argument(
+        "--corners", action="store_true", help="also at corners of the hyperparameters, not at the defaults alone"
+    )
+    parser.add_argument("--blocks", metavar="N", help="a drawn share: so many blocks of about a million pairs each")
+    parser.add_argument(
+        "--seed", default="0", metavar="N", help="seed of the drawn states and of the share, or `random` (default 0)"
+    )
+    workers = min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    parser.add_argument(
+        "-n", default=str(workers), metavar="WORKERS", help=f"number of worker processes (default {workers})"
+    )
+    parser.add_argument(
+        "--time-limit", default="60", metavar="S", help="seconds the target may take for a block (default 60)"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="add to DIR/results.jsonl, and write tables there")
+    parser.set_defaults(command=certify_command)
+
+
+def certify_command(options: argparse.Namespace) -> int:
+    """Run ``optimetry certify``; the status is 1 where a certificate does not hold, or there is none."""
+    launch = launch_of(options)
+    rules = judged_as(launch, options.optimizer) or _elementwise(options.book, options.optimizer)
+    dtypes = chosen("dtype", options.dtype or [DTYPES[0]], DTYPES)
+    blocks = None if options.blocks is None else whole("--blocks", options.blocks, 1)
+    seed, count = seed_of(options.seed), whole("-n", options.n, 1)
+    task = Task(launch, EFFORTS["quick"], seed, seconds("--time-limit", options.time_limit))
+    if options.out is not None:
+        checked_folder(options.out)
+    judges = [
+        Judge(Pairs(rule, dtype, step, seed), setting)
+        for rule in rules
+        for dtype in dtypes
+        for step in STEPS
+        for setting in settings_of(_rule(rule), options.corners)
+    ]
+    with Workers(task, count) as workers:
+        engines = {name: workers.engines.index(name) for name in chosen("engine", options.engine, workers.engines)}
+        certification = Certification(judges, engines, blocks)
+        header = header_of(workers.name, workers.version, dtypes=dtypes, optimizers=rules, seed=seed, effort="none")
+        run = {**asdict(header), "engines": list(engines), "blocks": blocks, "corners": options.corners}
+        refusals: list[str] = []
+        began, certificates = time.monotonic(), []
+        try:
+            with Blocks(None if options.out is None else options.out / FILE, run) as kept:
+                before = kept.pairs
+                for certificate in certified(certification, workers, kept, refusals):
+                    certificates.append(certificate)
+                    if options.out is not None:
+                        add(options.out / "results.jsonl", header, certificates=[certificate])
+                kept.end()
+            if options.out is not None and certificates:
+                write_tables(options.out, [read(options.out / "results.jsonl")])
+        except OSError as error:
+            raise UsageError(f"--out {options.out}: {error.strerror or error}") from error
+    _print(header, certificates, refusals)
+    compared = sum(each.pairs for each in certificates) - before
+    print(f"\n{compared:,} pairs compared in {time.monotonic() - began:,.0f} s by {count} workers")
+    if options.out is not None and certificates:
+        print(f"written: {file_of(options.out)}, certificates.md, certificates.csv")
+    return 0 if certificates and all(each.holds for each in certificates) else 1
+
+
+def certified(
+    certification: Certification, workers: Workers, kept: Blocks, refusals: list[str]
+) -> Iterator[Certificate]:
+    """Yield each certificate when its last block is finished.
+
+    What is not offered is added to a list, with the reason.
+    """
+    with progress_bar(certification.pairs, "pair") as bar:
+        bar.update(kept.pairs)
+        for judge in certification.judges:
+            for name in certification.engines:
+                bar.set_description(f"{judge.pairs.optimizer} {judge.pairs.dtype} {name}", refresh=False)
+                found = _certificate(certification, judge, name, workers, kept, bar.update)
+                if isinstance(found, Certificate):
+                    yield found
+                    continue
+                bar.update(certification.pairs_of(judge))
+                refusal = f"{judge.pairs.optimizer} {judge.pairs.dtype} (engine {name}): {found}"
+                refusals += [refusal] * (refusal not in refusals)
+
+
+def _certificate(
+    certification: Certification,
+    judge: Judge,
+    engine: str,
+    workers: Workers,
+    kept: Blocks,
+    told: Callable[[int], object],
+) -> Certificate | str:
+    """Compare what is left of a certificate's blocks; return it, or why it is not offered.
+
+    A target that breaks the protocol ends its certificate there.
+    """
+    finished, certificate = kept.finished(judge.begun(engine))
+    left = judge.pairs.share(certification.blocks)[finished:]
+    starts = [0, *range(1, len(left), BATCH), len(left)]
+    for numbers in (left[start:end] for start, end in pairwise(starts)):
+        if certificate.reason:
+            break
+        jobs = [BlockJob(judge, number, certification.engines[engine], engine) for number in numbers]
+        for job, (found,) in zip(jobs, workers.run(jobs), strict=True):
+            if isinstance(found, str) and not finished:
+                return found
+            if not certificate.reason:
+                block = job.lost(f"not offered: {found}") if isinstance(found, str) else found
+                finished, certificate = finished + 1, kept.add(job.number, block)
+            told(judge.pairs.block_size)
+    return certificate
+
+
+def _rule(name: str) -> RuleSubject:
+    subject = subject_named(name)
+    if not isinstance(subject, RuleSubject) or not subject.elementwise:
+        raise UsageError(f"--optimizer {name}: must be a rule that treats elements one by one")
+    return subject
+
+
+def _elementwise(book: str, asked: Sequence[str] | None) -> list[str]:
+    """Return the rules that are asked for, or all of a book that treat elements one by one."""
+    names = chosen_in(book, asked)
+    return [_rule(name).name for name in names] if asked else [x for x in names if subject_named(x).elementwise]
+
+
+def _print(header: Header, certificates: Sequence[Certificate], refusals: Sequence[str]) -> None:
+    print(f"{header.target} {header.target_version}: every pair of a parameter and a gradient, or a drawn share.\n")
+    if certificates:
+        print(certificate_tables.terminal(certificates, terminal_width()))
+        print(*certificate_tables.failures(certificates), sep="\n")
+    else:
+        print("none of the rules asked for is offered")
+    print(*(f"not offered: {text}" for text in refusals), sep="\n", end="\n" if refusals else "")
