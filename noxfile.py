@@ -34,6 +34,7 @@ EXPECTED = Path("reports", "expected")
 PUBLISHED = Path("reports", "published")
 TABLE = Path("conformance", "targets", "table.py")
 FRAMEWORKS: dict[str, Any] = runpy.run_path(str(ROOT / TABLE))["FRAMEWORKS"]
+TOGETHER: tuple[str, ...] = runpy.run_path(str(ROOT / TABLE))["TOGETHER"]
 
 
 def install(session: nox.Session, *groups: str, extras: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> None:
@@ -128,7 +129,7 @@ def run_all(session: nox.Session, *commands: list[str]) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run our own tests, the frameworks installed: ``nox -s tests -- [option of pytest]...``."""
-    install(session, "test", extras=extras_of(FRAMEWORKS))
+    install(session, "test", extras=extras_of(TOGETHER))
     # One thread for each of the two workers: more would only wait for each other.
     # Each takes half of the tests, whose neighbours share evaluations, and then half of what the other has left.
     session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs, env={"OMP_NUM_THREADS": "1"})
@@ -158,7 +159,7 @@ def bench(session: nox.Session) -> None:
 
     Writes ``results/speed/speed.json`` and ``speed.md``. Takes an hour; ``OPTIMETRY_BENCH_SECONDS=0.2`` shortens it.
     """
-    install(session, "test", extras=extras_of(FRAMEWORKS))
+    install(session, "test", extras=extras_of(TOGETHER))
     run, benchmarks = Path(session.create_tmp(), "speed.json").resolve(), "accelerated/benchmarks"
     options = ("-o", "python_files=bench_*.py", "-p", "no:xdist", "--benchmark-only", f"--benchmark-json={run}")
     session.run("pytest", benchmarks, *options, *session.posargs)
@@ -171,10 +172,11 @@ def publish(session: nox.Session) -> None:
     """Judge the frameworks and write ``reports/published``: ``nox -s publish -- [FRAMEWORK]... [option of check]...``.
 
     Each framework gets a folder named after it and its version, and all share the matrix of rule by framework and the
-    page of effects. Takes about ten minutes on two cores; then ledgers and ``docs/findings.md`` may need correction,
-    which tests report. Results hold all counterexamples; files are kept of those that findings link to.
+    page of effects. Takes about ten minutes on two cores; those that are installed apart are judged where they are
+    named. Then ledgers and ``docs/findings.md`` may need correction, which tests report. Results hold all
+    counterexamples; files are kept of those that findings link to.
     """
-    frameworks, options, out = split_arguments(session.posargs, FRAMEWORKS, PUBLISHED)
+    frameworks, options, out = split_arguments(session.posargs, TOGETHER, PUBLISHED)
     if not set(frameworks) <= set(FRAMEWORKS):
         session.error(f"{' '.join(frameworks)}: must be among {', '.join(FRAMEWORKS)}, the frameworks of {TABLE}")
     install(session, extras=extras_of(frameworks))
@@ -213,7 +215,7 @@ def field(session: nox.Session) -> None:
     round; ``-- --round second`` judges the libraries of one. Fails where a verdict contradicts
     ``examples/field/truth.toml``, or less than 90 % of what can be named is named.
     """
-    install(session, extras=extras_of(FRAMEWORKS))
+    install(session, extras=extras_of(TOGETHER))
     session.install("--no-deps", "--requirement", "examples/field/requirements.txt")
     quiet = {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
     session.run("python", "-m", "examples.field.study", "--out", "docs/field.md", *session.posargs, env=quiet)

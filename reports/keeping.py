@@ -1,15 +1,18 @@
-"""Adds measurements to the results of a target, beside the verdicts that `optimetry check` has written there."""
+"""Keeps what a results file holds: adds measurements beside its verdicts, and cuts it where a run is resumed."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.certificate import Certificate
-from optimetry.reports.results import Entry, Header, Results, ResultsError, Writer, read
+from optimetry.reports.results import Entry, Header, Results, ResultsError, Writer, line, read
 from optimetry.reports.speed import Speed
+
+CHANGED = "not as its run has written it, so it cannot be resumed"
 
 
 def add(
@@ -55,16 +58,27 @@ def write(path: Path, results: Results) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(path.name + ".new")
     with Writer(new, results.header) as writer:
-        records: list[Entry] = [
-            *results.documents,
-            *results.verdicts,
-            *results.accuracy,
-            *results.speed,
-            *results.certificates,
-        ]
-        for record in records:
+        for record in entries(results):
             writer.write(record)
     new.replace(path)
+
+
+def entries(results: Results) -> list[Entry]:
+    """Return all records but header and footer, in the order of a file."""
+    return [*results.documents, *results.verdicts, *results.accuracy, *results.speed, *results.certificates]
+
+
+def cut(path: Path, kept: Results) -> None:
+    """Cut a results file off behind what is kept of it, so that its run can be resumed there.
+
+    Raises:
+        ResultsError: it does not begin with that.
+        OSError: it cannot be written.
+    """
+    text = "".join(line(record) + "\n" for record in (kept.header, *entries(kept))).encode()
+    if not path.read_bytes().startswith(text):
+        raise ResultsError(f"{path}: {CHANGED}")
+    os.truncate(path, len(text))
 
 
 def _check_same(path: Path, old: Header, new: Header) -> None:

@@ -16,7 +16,7 @@ from optimetry.reports.arithmetic import described
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.document import Document
 from optimetry.reports.parts import Part
-from optimetry.reports.schema import violation
+from optimetry.reports.schema import object_of, violation
 from optimetry.reports.speed import Speed
 
 SCHEMA_VERSION = 2
@@ -148,7 +148,7 @@ class Footer:
 
 @dataclass(frozen=True)
 class Results:
-    """A finished results file."""
+    """What a results file holds."""
 
     header: Header
     verdicts: list[Verdict] = field(default_factory=list)
@@ -173,14 +173,20 @@ def line(record: Record) -> str:
 class Writer:
     """Writes a results file line by line; leaving the ``with`` block without an exception adds the footer.
 
+    Args:
+        path: the file.
+        header: its first line.
+        resumed: what it holds already, behind which is written.
+
     Raises:
         OSError: the file cannot be written.
     """
 
-    def __init__(self, path: Path, header: Header) -> None:
-        self._verdicts: list[Verdict] = []
-        self._file: IO[str] = path.open("w", encoding="utf-8", newline="\n")
-        self._put(header)
+    def __init__(self, path: Path, header: Header, resumed: Results | None = None) -> None:
+        self._verdicts = list(resumed.verdicts) if resumed else []
+        self._file: IO[str] = path.open("a" if resumed else "w", encoding="utf-8", newline="\n")
+        if not resumed:
+            self._put(header)
 
     def write(self, record: Entry) -> None:
         """Append one record, and flush it to disk for readers that follow the file."""
@@ -208,18 +214,24 @@ def file_of(path: Path) -> Path:
     return path / "results.jsonl" if path.is_dir() else path
 
 
-def read(path: Path) -> Results:
-    """Read a finished results file.
+def read(path: Path, *, unfinished: bool = False) -> Results:
+    """Read a results file.
+
+    Args:
+        path: the file.
+        unfinished: whether it may be that of a run that was ended: what it has of whole lines is returned.
 
     Raises:
         ResultsError: with the path, the line where there is one, and what is wrong with it.
     """
     lines = _lines(path)
+    if unfinished and not lines[-1].endswith("\n"):
+        lines.pop()
     header_fields = _header(path, lines[0])
     header = Header(**{**header_fields, "schema": SCHEMA_VERSION})
     results = Results(header)
     for number, text in enumerate(lines[1:], start=2):
-        fields = _object(text)
+        fields = object_of(text)
         if fields is None:
             if number == len(lines) and not text.endswith("\n"):
                 break  # cut off in the middle of a line
@@ -241,6 +253,8 @@ def read(path: Path) -> Results:
         fields = fields if header_fields["schema"] == SCHEMA_VERSION else _of_schema_1(fields)
         _check(path, number, fields, "verdict")
         results.verdicts.append(Verdict(**{**fields, "computes": _computes(fields["computes"])}))
+    if unfinished:
+        return results
     raise ResultsError(f"{path}: unfinished: its run did not end, no footer after {len(results.verdicts)} verdicts")
 
 
@@ -265,7 +279,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _header(path: Path, text: str) -> dict[str, Any]:
-    fields = _object(text)
+    fields = object_of(text)
     if fields is None or fields.get("kind") != "header" or "optimetry" not in fields:
         raise ResultsError(f"{path}: not a results file of optimetry: line 1 is no header")
     if fields.get("schema") not in READABLE:
@@ -286,18 +300,6 @@ def _of_schema_1(fields: dict[str, Any]) -> dict[str, Any]:
     """Convert a verdict line of schema 1 to schema 2; a dialect there stays one, with all suffixes of its name."""
     rule = "documented" if fields.get("verdict") == "conforms" else fields.get("dialect")
     return {**fields, "book": "fluid", "computes": dataclasses.asdict(Computes(rule)), "law": None}
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        fields = json.loads(text, parse_constant=_refuse)
-    except ValueError:
-        return None
-    return fields if isinstance(fields, dict) else None
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
 
 
 def _check_footer(path: Path, number: int, footer: Footer, verdicts: list[Verdict]) -> None:

@@ -31,3 +31,16 @@ def schema() -> dict[str, Any]:
     """Return the JSON Schema of one line of a results file."""
     loaded: dict[str, Any] = json.loads(resources.files("optimetry.reports").joinpath("schema.json").read_text("utf-8"))
     return loaded
+
+
+def object_of(text: str) -> dict[str, Any] | None:
+    """Return the JSON object of a line, None where it is none; NaN and Infinity are not JSON."""
+    try:
+        fields = json.loads(text, parse_constant=_refuse)
+    except ValueError:
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")

@@ -20,6 +20,7 @@ from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of
 from optimetry.conformance.commands.progress import progress_bar
+from optimetry.conformance.commands.resuming import jobs_done, resumed
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.registry import subject_named
@@ -44,6 +45,7 @@ class Check:
         out: the folder for results, or None.
         reporting: what a continuous-integration service is given.
         form: the format that is printed.
+        resume: whether a run that was ended in ``out`` is resumed.
     """
 
     task: Task
@@ -54,6 +56,7 @@ class Check:
     out: Path | None
     reporting: Reporting
     form: str
+    resume: bool = False
 
     @property
     def jobs(self) -> list[Job]:
@@ -83,9 +86,12 @@ def run(check: Check) -> int:
             if kept is None:
                 _judge(check, workers, results.verdicts)
             else:
-                with Writer(kept.results, results.header) as writer:
-                    for optimizer in check.optimizers:
+                before = resumed(kept.results, header, check.jobs, workers.engines) if check.resume else Results(header)
+                kept.clear(before.verdicts)
+                with Writer(kept.results, header, before if before.documents else None) as writer:
+                    for optimizer in check.optimizers[len(before.documents) :]:
                         writer.write(document_of(subject_named(optimizer)))
+                    results.verdicts.extend(before.verdicts)
                     _judge(check, workers, results.verdicts, writer, kept)
                 write_tables(kept.folder, [results])
         except OSError as error:
@@ -114,9 +120,10 @@ def header_of(target: str, version: str, *, dtypes: list[str], optimizers: list[
 def _judge(
     check: Check, workers: Workers, verdicts: list[Verdict], writer: Writer | None = None, kept: _Kept | None = None
 ) -> None:
-    """Collect the verdicts of every job, each written as it comes; a progress bar shows on a terminal alone."""
-    with progress_bar(len(check.jobs)) as bar:
-        for job, found in zip(check.jobs, workers.run(check.jobs, bar.set_postfix_str), strict=True):
+    """Collect the verdicts of every job that has none yet, each written as it comes; a terminal has a progress bar."""
+    jobs = check.jobs[jobs_done(verdicts) :]
+    with progress_bar(len(jobs)) as bar:
+        for job, found in zip(jobs, workers.run(jobs, bar.set_postfix_str), strict=True):
             verdicts += found
             for verdict in found:
                 if writer and kept:
@@ -127,16 +134,21 @@ def _judge(
 
 
 class _Kept:
-    """The folder of results; files of an earlier run are removed."""
+    """The folder of results."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.results = folder / "results.jsonl"
         folder.mkdir(parents=True, exist_ok=True)
-        for name in ("results.jsonl", "table.md", "table.csv"):
-            (folder / name).unlink(missing_ok=True)
-        for file in (folder / "counterexamples").glob("*-*float*-*.*"):
+
+    def clear(self, verdicts: Iterable[Verdict]) -> None:
+        """Remove the files of an earlier run, but those about the verdicts that are kept of it."""
+        for name in ("table.md", "table.csv"):
+            (self.folder / name).unlink(missing_ok=True)
+        for file in (self.folder / "counterexamples").glob("*-*float*-*.*"):
             file.unlink()
+        for verdict in verdicts:
+            self.write_counterexample(verdict)
 
     def counterexample(self, verdict: Verdict) -> Path | None:
         """Return the path of a verdict's counterexample, if it has one: a script, or else the bare case."""

@@ -156,6 +156,11 @@ def parser() -> Parser:
         help=f"seed of the cases, or `random` (default {DEFAULT_SEED})",
     )
     check.add_argument("--out", type=Path, metavar="DIR", help="write results.jsonl, tables and counterexamples to DIR")
+    check.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with a run that was ended: give its options again; the verdicts in DIR/results.jsonl are kept",
+    )
     workers = min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     check.add_argument(
         "-n", default=str(workers), metavar="WORKERS", help=f"number of worker processes (default {workers})"
@@ -204,7 +209,12 @@ def check_command(options: argparse.Namespace) -> int:
     expected = ledger.read(options.expect, list(SUBJECTS), list(FORMATS)) if options.expect else ledger.Ledger()
     if options.out is not None:
         checked_folder(options.out)
-    return run(Check(task, optimizers, dtypes, workers, expected, options.out, reporting_of(options), options.format))
+    elif options.resume:
+        raise UsageError("--resume: needs --out, the folder of the run that was ended")
+    reporting = reporting_of(options)
+    return run(
+        Check(task, optimizers, dtypes, workers, expected, options.out, reporting, options.format, options.resume)
+    )
 
 
 def targets_command(options: argparse.Namespace) -> int:

@@ -1,8 +1,9 @@
 """Reads expected verdicts: a text file of lines ``optimizer dtype verdict[:name] reason``, compared strictly.
 
 ``#`` starts a comment line. A dtype may be a pattern: ``*`` is every dtype, ``*float16`` the two halves. A dialect is
-named: ``adam * dialect:scaled_epsilon algorithm 1 of the paper``; of what diverges, the law that is broken may be. An
-entry stands for every engine with that verdict.
+named: ``adam * dialect:scaled_epsilon algorithm 1 of the paper``; of what diverges, the law that is broken may be. A
+name that has spaces, as points of a family without a dialect have, is written without: ``dialect:a=1,b=2``. An entry
+stands for every engine with that verdict.
 
 An entry is stale, and reported, for each dtype that it covers and in which no engine has its verdict. What a target
 does not offer needs no entry, and a pattern ignores it.
@@ -102,8 +103,9 @@ class Ledger:
 
 
 def name_of(verdict: Verdict) -> str | None:
-    """Return the name of a verdict in a ledger: of the dialect, or of the law that is broken."""
-    return verdict.dialect or verdict.law
+    """Return the name of a verdict in a ledger: of the dialect, or of the law that is broken, in one word."""
+    name = verdict.dialect or verdict.law
+    return name and name.replace(" ", "")
 
 
 def full(verdict: str, name: str | None) -> str:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
+from importlib import resources
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile, ZipInfo
 
 from tqdm import tqdm
 
+from optimetry.conformance import judging
 from optimetry.conformance.commands.check import checked_folder, write
 from optimetry.conformance.judging.vectors import DTYPES, document, text_of
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
@@ -17,11 +21,17 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.reference.errors import UsageError
 
+SCHEMA = "vectors.schema.json"
+
+UNIX = 3
+"""The system that an archive says it was made on, so that every system makes the same."""
+
 EXAMPLES = """\
 examples:
   optimetry vectors --out vectors                           of all rules of fluid
   optimetry vectors --out vectors --book all                of all books
   optimetry vectors --out vectors --optimizer torch.adamw   of one rule
+  optimetry vectors --archive vectors.zip --book all        of all books, with their schema, in one file to publish
 
 The same version writes the same bytes. docs/vectors.md says what is in a file, and has readers."""
 
@@ -36,7 +46,9 @@ def add_vectors(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="write BOOK/RULE-DTYPE.json to DIR")
+    place = parser.add_mutually_exclusive_group(required=True)
+    place.add_argument("--out", type=Path, metavar="DIR", help="write BOOK/RULE-DTYPE.json to DIR")
+    place.add_argument("--archive", type=Path, metavar="FILE", help="write them and their schema to a ZIP archive")
     parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
     parser.add_argument(
         "--optimizer", action="append", metavar="NAME", help="a rule; may be repeated (all of the book)"
@@ -51,11 +63,33 @@ def vectors_command(options: argparse.Namespace) -> int:
     for rule in rules:
         if not isinstance(subject_named(rule), RuleSubject):
             raise UsageError(f"--optimizer {rule}: is a wrapper, and rules alone have vectors")
-    folder, size = checked_folder(options.out), 0
+    place = options.out or options.archive
+    checked_folder(place if options.out else place.parent, "--out" if options.out else "--archive")
     pairs = [(rule, dtype) for rule in rules for dtype in dtypes]
+    files = {}
     for rule, dtype in tqdm(pairs, unit="file", leave=False, disable=not sys.stderr.isatty()):
-        text = text_of(document(rule, dtype))
-        write(folder / subject_named(rule).book / f"{rule.rpartition('.')[2]}-{dtype}.json", text)
-        size += len(text)
-    print(f"written: {len(pairs)} files of {size / 1e6:.2f} MB in {folder}")
+        name = f"{subject_named(rule).book}/{rule.rpartition('.')[2]}-{dtype}.json"
+        files[name] = text_of(document(rule, dtype))
+        if options.out:
+            write(place / name, files[name])
+    if options.archive:
+        archive(place, {SCHEMA: resources.files(judging).joinpath(SCHEMA).read_text("utf-8"), **files})
+    print(f"written: {len(files)} files of {sum(map(len, files.values())) / 1e6:.2f} MB in {place}")
     return 0
+
+
+def archive(file: Path, texts: Mapping[str, str]) -> None:
+    """Write a ZIP archive whose bytes depend on the texts alone: no dates, nothing compressed, sorted by name.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with ZipFile(file, "w") as written:
+            for name in sorted(texts):
+                entry = ZipInfo(name)  # of the year 1980, which is the first that there is
+                entry.create_system, entry.external_attr = UNIX, 0o644 << 16
+                written.writestr(entry, texts[name])
+    except OSError as error:
+        raise UsageError(f"--archive {file}: {error.strerror or error}") from error

@@ -10,10 +10,12 @@ from __future__ import annotations
 import binascii
 import ctypes
 import importlib
+import importlib.util
 import json
 import math
 import os
 import sys
+import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -481,6 +483,7 @@ def loaded(spec: str) -> Any:
     """
     name, colon, path = spec.partition(":")
     if not colon:
+        lend_targets()
         name, path = f"optimetry.conformance.targets.{name}.target", "target"
     elif "" not in sys.path:
         sys.path.insert(0, "")  # as `python -m` does
@@ -493,6 +496,27 @@ def loaded(spec: str) -> Any:
             raise Fault(f"{getattr(found, '__name__', found)} has no attribute {attribute!r}")
         found = getattr(found, attribute)
     return made(found)
+
+
+def lend_targets() -> None:
+    """Make the targets that lie beside this file importable where optimetry is not installed.
+
+    The packages that they lie in are made without what those import: a target that needs more than NumPy and its
+    library raises, and says what is missing.
+    """
+    try:
+        if importlib.util.find_spec("optimetry.conformance") is not None:
+            return
+    except ModuleNotFoundError:  # not even its parent
+        pass
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - Python 3.7
+    for package, path in (
+        ("optimetry", os.path.dirname(folder)),  # noqa: PTH120
+        ("optimetry.conformance", folder),
+        ("optimetry.conformance.targets", os.path.join(folder, "targets")),  # noqa: PTH118
+    ):
+        sys.modules[package] = module = types.ModuleType(package)
+        module.__path__ = [path]
 
 
 def made(found: Any) -> Any:

@@ -46,8 +46,10 @@ def requirements(name: str) -> list[str]:
 
 
 def install_hint(name: str) -> str:
-    """Return the command that installs what a built-in target needs."""
-    return "pip install " + " ".join(f'"{requirement}"' for requirement in requirements(name))
+    """Return the command that installs what a built-in target needs, and what else will do."""
+    command = "pip install " + " ".join(f'"{requirement}"' for requirement in requirements(name))
+    row = FRAMEWORKS.get(name)
+    return f"{command}, or name a Python that has it by --python" if row and row.apart else command
 
 
 def version_note(name: str, version: str) -> str:

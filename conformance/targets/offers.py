@@ -1,6 +1,8 @@
 """Tables of what frameworks offer, from subject to class and arguments, and the target that offers what is in one.
 
-Benchmarks read the same tables, so what is timed is what is judged.
+Benchmarks read the same tables, so what is timed is what is judged. This file needs Python's own library alone, and
+neither this nor the folder of a framework apart imports more than that framework and NumPy: `python_harness` makes them
+known to an interpreter that has no optimetry.
 """
 
 from __future__ import annotations
@@ -8,10 +10,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
-from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.protocol import Hyper
+if TYPE_CHECKING:
+    from typing import Self
+
+    from optimetry.conformance.numerics.arrays import Array
+    from optimetry.conformance.targets.protocol import Hyper
 
 Source = str | tuple[str, ...]
 """What an argument is given: one documented hyperparameter, or several of them as a tuple."""

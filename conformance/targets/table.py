@@ -17,6 +17,8 @@ class Framework(NamedTuple):
         version: the one its table was written for, which sessions install and published results name.
         module: what Python calls it.
         dtypes: what is judged for publishing.
+        apart: whether it is installed in an environment of its own, where optimetry need not be: its adapter needs that
+            framework and NumPy alone, and `--python` names the interpreter. Sessions of our tests do without it.
     """
 
     name: str
@@ -24,6 +26,7 @@ class Framework(NamedTuple):
     version: str
     module: str
     dtypes: tuple[str, ...] = ("float32", "float64")
+    apart: bool = False
 
 
 ROWS = (
@@ -32,7 +35,12 @@ ROWS = (
     Framework("paddle", "paddlepaddle", "3.3.1", "paddle"),
     Framework("optax", "optax", "0.2.8", "optax"),
     Framework("keras", "keras", "3.15.0", "keras"),
+    Framework("tensorflow", "tensorflow-cpu", "2.21.0", "tensorflow", apart=True),
+    Framework("mlx", "mlx", "0.32.4", "mlx", apart=True),
 )
 
 FRAMEWORKS = {row.name: row for row in ROWS}
 """The rows by name, in the order in which they are published."""
+
+TOGETHER = tuple(row.name for row in ROWS if not row.apart)
+"""Those that are installed beside optimetry, one environment for all."""

@@ -168,3 +168,10 @@ def test_a_pattern_passes_over_dtypes_that_are_not_offered(ledger):
 def test_an_entry_for_what_is_no_longer_offered_is_stale(ledger, entry):
     (text,) = ledger(entry).balance([verdict(outcome="unsupported")]).stale
     assert "but the verdict is unsupported: remove or correct the line" in text
+
+
+def test_a_name_with_spaces_is_written_without(ledger):
+    """A point of a family that no dialect names has one, as `adamax` of MLX."""
+    found = [verdict(outcome="dialect:epsilon=none, correction=none")]
+    assert balanced(ledger("adam float32 dialect:epsilon=none,correction=none why\n").balance(found))
+    assert not balanced(ledger("adam float32 dialect:epsilon=none why\n").balance(found))

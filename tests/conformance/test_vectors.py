@@ -7,6 +7,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from zipfile import ZipFile
 
 import jsonschema
 import numpy as np
@@ -46,6 +47,27 @@ def test_a_file_keeps_its_schema_and_is_the_same_each_time(folder, tmp_path, opt
         assert len({vector["id"] for vector in found["vectors"]}) == len(found["vectors"])
         assert {flag for vector in found["vectors"] for flag in vector["flags"]} == set(found["flags"])
         assert "\\" not in text.decode("ascii").replace("\\u", "")  # the reader in C++ knows no other
+
+
+def test_an_archive_holds_the_same_files_and_their_schema_and_is_the_same_each_time(
+    folder, tmp_path, optimetry, refused, monkeypatch
+):
+    archives = [tmp_path / "new" / "vectors.zip", tmp_path / "again.zip"]
+    for archive in archives:
+        asked = ("vectors", "--archive", archive, "--optimizer", "adam", "--dtype", "float32")
+        status, out, _ = optimetry(*asked)
+        assert (status, out.endswith(f" MB in {archive}\n")) == (0, True), out
+        monkeypatch.setattr("time.time", lambda: 2e9)  # whenever it is made
+    first, second = (archive.read_bytes() for archive in archives)
+    assert first == second
+    with ZipFile(archives[0]) as archive:
+        assert archive.namelist() == ["fluid/adam-float32.json", "vectors.schema.json"]
+        assert archive.read("fluid/adam-float32.json") == (folder / "fluid" / "adam-float32.json").read_bytes()
+        assert (
+            archive.read("vectors.schema.json") == Path(vectors.__file__).with_name("vectors.schema.json").read_bytes()
+        )
+    assert "not allowed with argument" in refused("vectors", "--archive", "x.zip", "--out", "x")
+    assert "is a file, must be a folder" in refused("vectors", "--archive", archives[0] / "x", "--optimizer", "adam")
 
 
 @pytest.mark.parametrize("arguments", [["--optimizer", "l2_decay"], ["--dtype", "bfloat16"], ["--book", "none"]])

@@ -1,0 +1,81 @@
+"""Resumes a results file whose run was ended: what is judged already is kept, and is not judged again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+from itertools import groupby
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from optimetry.conformance.commands.jobs import Job
+from optimetry.reference.errors import UsageError
+from optimetry.reports.keeping import CHANGED, cut
+from optimetry.reports.results import Header, Results, ResultsError, Verdict, read
+
+SHOWN = 60
+"""Characters of a header's field that an error text shows."""
+
+
+def resumed(path: Path, header: Header, jobs: Sequence[Job], engines: Collection[str]) -> Results:
+    """Return what a results file holds of this very run, and cut it off behind that; nothing where there is none yet.
+
+    A job is kept whole: where the run was ended between the verdicts of two engines, the job is done again.
+
+    Args:
+        path: the results file.
+        header: that of the run that resumes it.
+        jobs: those of the run, in the order in which verdicts are written.
+        engines: the names of the engines that each job gives a verdict on.
+
+    Raises:
+        UsageError: the file is of another run.
+        ResultsError: the file cannot be read, or was changed since its run has written it.
+        OSError: the file cannot be written.
+    """
+    if not (path.exists() and b"\n" in path.read_bytes()):
+        return Results(header)
+    found = read(path, unfinished=True)
+    old, new = dataclasses.asdict(found.header), dataclasses.asdict(header)
+    differing = [name for name in new if old[name] != new[name]]
+    if differing:
+        raise UsageError(
+            f"--resume: {path} is of another run: it has {_shown(old, differing)}, this run has "
+            f"{_shown(new, differing)}: repeat its options, or leave out --resume to begin anew"
+        )
+    documented = [document.optimizer for document in found.documents]
+    if documented != header.optimizers[: len(documented) if not found.verdicts else None]:
+        raise ResultsError(f"{path}: {CHANGED}")
+    found.verdicts[:] = _whole(path, found.verdicts, jobs, engines)
+    cut(path, found)
+    return found
+
+
+def jobs_done(verdicts: Sequence[Verdict]) -> int:
+    """Return how many jobs have given these verdicts, which are in the order of the jobs."""
+    return sum(1 for _ in groupby(verdicts, key=_job))
+
+
+def _whole(path: Path, verdicts: Sequence[Verdict], jobs: Sequence[Job], engines: Collection[str]) -> list[Verdict]:
+    """Return the verdicts without those of a last job that lacks some.
+
+    Raises:
+        ResultsError: they are not those of the jobs.
+    """
+    groups = [list(group) for _, group in groupby(verdicts, key=_job)]
+    if [_job(group[0]) for group in groups] != [(job.optimizer, job.dtypes[0]) for job in jobs[: len(groups)]]:
+        raise ResultsError(f"{path}: {CHANGED}")
+    if groups and not set(engines) <= {verdict.engine for verdict in groups[-1]}:
+        groups.pop()
+    return [verdict for group in groups for verdict in group]
+
+
+def _job(verdict: Verdict) -> tuple[str, str]:
+    return verdict.optimizer, verdict.dtype
+
+
+def _shown(fields: dict[str, Any], names: Sequence[str]) -> str:
+    """Write fields of a header, lists as words."""
+    texts = {name: " ".join(fields[name]) if isinstance(fields[name], list) else fields[name] for name in names}
+    return ", ".join(f"{name} = {shorten(str(text), SHOWN, placeholder=' ...')}" for name, text in texts.items())

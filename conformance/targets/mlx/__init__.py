@@ -1,0 +1,1 @@
+"""MLX (``mlx.optimizers``) as a target, on the CPU."""

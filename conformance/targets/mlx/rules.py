@@ -1,0 +1,102 @@
+"""Runs of ``mlx.optimizers``: an optimizer for each parameter, since MLX counts the steps of an optimizer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from optimetry.conformance.targets.offers import Offer, Source, passed
+
+if TYPE_CHECKING:
+    from optimetry.conformance.numerics.arrays import Array
+    from optimetry.conformance.targets.protocol import Hyper
+
+DTYPES = ("float16", "float32", "float64")
+"""Those that MLX and NumPy both have."""
+
+KEY = "w"
+"""The one parameter's name in the tree that an optimizer updates."""
+
+
+@dataclass(frozen=True)
+class MlxClass(Offer):
+    """Maps one documented rule to a class of ``mlx.optimizers`` and its arguments."""
+
+    cls: str
+    """The name of the class."""
+    arguments: Mapping[str, Source] = field(default_factory=dict)
+    """Keyword of the class -> documented hyperparameter, or several of them as a tuple."""
+    constants: Mapping[str, object] = field(default_factory=dict)
+    """Keywords outside the documented rule that are set."""
+    slots: Mapping[str, str] = field(default_factory=dict)
+    """Slot -> MLX' name of that part of its state."""
+    positive: str = ""
+    """The hyperparameter that the document lets be 0 and the class does not."""
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Return why MLX refuses, None where it does not."""
+        if dtype not in DTYPES:
+            return f"mlx gives NumPy no {dtype}"
+        if self.positive and hyper[self.positive] == 0:
+            return f"mlx.optimizers.{self.cls} refuses {self.positive} = 0"
+        nesterov = hyper.get("use_nesterov", hyper.get("nesterov"))
+        if self.cls == "SGD" and nesterov and (hyper["momentum"] == 0 or hyper.get("dampening")):
+            return "mlx.optimizers.SGD refuses nesterov without momentum, or with dampening"
+        return None
+
+    def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> MlxRun:
+        """Begin a run."""
+        return MlxRun(self, {**self.constants, **passed(self.arguments, hyper)}, parameters)
+
+
+class MlxRun:
+    """Parameters, and an optimizer for each."""
+
+    def __init__(self, entry: MlxClass, keywords: Mapping[str, Any], parameters: Sequence[Array]) -> None:
+        from mlx import optimizers
+
+        self._entry = entry
+        self._parameters = [array_of(parameter) for parameter in parameters]
+        self._optimizers = [getattr(optimizers, entry.cls)(learning_rate=0.0, **keywords) for _ in parameters]
+        for optimizer, parameter in zip(self._optimizers, self._parameters, strict=True):
+            optimizer.init({KEY: parameter})
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """Update each parameter whose gradient is not None."""
+        import mlx.core as mx
+
+        for i, (optimizer, grad) in enumerate(zip(self._optimizers, grads, strict=True)):
+            if grad is not None:
+                optimizer.learning_rate = learning_rate
+                after = optimizer.apply_gradients({KEY: array_of(grad)}, {KEY: self._parameters[i]})
+                self._parameters[i] = after[KEY]
+        mx.eval(self._parameters)
+        return [np.array(parameter) for parameter in self._parameters]
+
+    def state(self) -> dict[str, list[Array]]:
+        """Return what each optimizer holds of its parameter, and how often it was updated."""
+        names = {kept: slot for slot, kept in self._entry.slots.items()}
+        found = {"step": [np.array(optimizer.state["step"]) for optimizer in self._optimizers]}
+        for name in self._optimizers[0].state[KEY] if self._optimizers else ():
+            found[names.get(name, name)] = [np.array(optimizer.state[KEY][name]) for optimizer in self._optimizers]
+        return found
+
+    def load(self, state: Mapping[str, list[Array]]) -> None:
+        """Continue from what ``state()`` returned."""
+        import mlx.core as mx
+
+        for i, optimizer in enumerate(self._optimizers):
+            optimizer.state["step"] = mx.array(state["step"][i], mx.uint64)
+            for slot, arrays in state.items():
+                if slot != "step":
+                    optimizer.state[KEY][self._entry.slots.get(slot, slot)] = array_of(arrays[i])
+
+
+def array_of(array: Array) -> Any:
+    """Return an array of MLX with its dtype; left to itself, MLX makes float32 of float64."""
+    import mlx.core as mx
+
+    return mx.array(array, getattr(mx, array.dtype.name))

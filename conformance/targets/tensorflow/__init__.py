@@ -1,0 +1,1 @@
+"""TensorFlow's training kernels (``tf.raw_ops.ResourceApply…``) as a target, and its clips."""

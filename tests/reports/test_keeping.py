@@ -1,0 +1,57 @@
+"""An unfinished results file is read, cut where it is whole, and written on: the end is the file of one run."""
+
+import pytest
+
+from optimetry.reports.keeping import CHANGED, cut
+from optimetry.reports.results import ResultsError, Writer, read
+from tests.reports.written import ABSENT, BAD, GOOD, HEADER, refusal
+
+
+@pytest.fixture
+def whole(path):
+    """The text of a finished file."""
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("missing", [0, 1, 2, 3, 4])
+@pytest.mark.parametrize("half", ["", '{"kind": "verdict", "opt', "{}"])
+def test_what_an_unfinished_file_has_is_read_cut_and_continued(path, whole, missing, half):
+    lines = whole.splitlines(keepends=True)
+    path.write_text("".join(lines[: len(lines) - missing]) + half, encoding="utf-8")
+    found = read(path, unfinished=True)
+    verdicts = [GOOD, BAD, ABSENT]
+    assert (found.header, found.verdicts) == (HEADER, verdicts[: min(4 - missing, 3)])
+    cut(path, found)
+    assert path.read_text(encoding="utf-8") == "".join(lines[: 1 + len(found.verdicts)])
+    with Writer(path, HEADER, found) as writer:
+        for verdict in verdicts[len(found.verdicts) :]:
+            writer.write(verdict)
+    assert path.read_text(encoding="utf-8") == whole
+    assert len(found.verdicts) == min(4 - missing, 3)  # what was read is not what is written
+
+
+def test_a_line_that_is_cut_off_is_dropped_though_it_is_an_object(path, whole):
+    path.write_text("".join(whole.splitlines(keepends=True)[:3])[:-1], encoding="utf-8")
+    assert read(path, unfinished=True).verdicts == [GOOD]
+
+
+def test_an_unfinished_file_is_refused_where_none_is_expected(path, whole):
+    path.write_text("".join(whole.splitlines(keepends=True)[:3]), encoding="utf-8")
+    assert "unfinished: its run did not end, no footer after 2 verdicts" in refusal(path)
+
+
+def test_a_broken_line_in_the_middle_is_refused_nevertheless(path, whole):
+    lines = whole.splitlines(keepends=True)
+    path.write_text("".join([*lines[:2], "half\n", *lines[2:]]), encoding="utf-8")
+    with pytest.raises(ResultsError, match="line 3: not a JSON object"):
+        read(path, unfinished=True)
+
+
+def test_a_file_that_does_not_begin_with_what_is_kept_is_not_cut(path, whole):
+    found = read(path)
+    changed = whole.replace('"seed": 7', '"seed":  7')
+    path.write_text(changed, encoding="utf-8")
+    with pytest.raises(ResultsError) as caught:
+        cut(path, found)
+    assert str(caught.value) == f"{path}: {CHANGED}"
+    assert path.read_text(encoding="utf-8") == changed
