@@ -231,6 +231,18 @@ def museum(session: nox.Session) -> None:
 
 
 @nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation site: ``nox -s docs -- [option of sphinx-build]...``; open ``results/docs/index.html``.
+
+    Pages are those of ``docs``, with references that are made of the rules, the command line and docstrings. A broken
+    link, a formula that cannot be rendered and every other warning fails.
+    """
+    install(session, "docs", extras=("site",))
+    strict = ("-W", "--keep-going", "-d", str(Path(session.create_tmp(), "trees").resolve()))
+    session.run("sphinx-build", "-b", "html", *strict, *session.posargs, "docs", "results/docs")
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style, formatting and the import order of the folders."""
     dependencies = nox.project.dependency_groups(PYPROJECT, "lint")
