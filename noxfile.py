@@ -155,7 +155,9 @@ def mutants(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Time the accelerated backend against the frameworks installed: ``nox -s bench -- [option of pytest]...``.
 
-    Writes ``results/speed/speed.json`` and ``speed.md``. Takes an hour; ``OPTIMETRY_BENCH_SECONDS=0.2`` shortens it.
+    What pytest-benchmark runs is the measurement of ``optimetry bench``. Writes to ``results/speed``: tables, pictures,
+    and ``results.jsonl``, of which ``optimetry report results/speed --site site`` makes pages. Takes an hour;
+    ``OPTIMETRY_BENCH_SECONDS=0.2`` shortens it.
     """
     install(session, "test", extras=extras_of(FRAMEWORKS))
     run, benchmarks = Path(session.create_tmp(), "speed.json").resolve(), "accelerated/benchmarks"

@@ -16,6 +16,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "docs.building.accessible",
     "docs.building.directives",
     "docs.building.formulas",
     "docs.building.links",
@@ -43,5 +44,6 @@ html_math_renderer = "mathml"  # no script, no fonts from elsewhere
 html_show_search_summary = False  # which needs a server
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False  # the licence says what is to be said
 pygments_style = "default"
 pygments_dark_style = "github-dark"

@@ -12,8 +12,10 @@ from sphinx.util.docutils import SphinxDirective
 
 from docs.building import commands, pictures, rules
 
-PUBLISHED = Path(__file__).parents[2] / "reports" / "published"
-LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+ROOT = Path(__file__).parents[2]
+PUBLISHED = ROOT / "reports" / "published"
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\([^)]*\)")
+IMAGE = re.compile(r"(!\[[^\]]*\]\()")
 
 
 class Rules(SphinxDirective):
@@ -38,7 +40,7 @@ class Commands(SphinxDirective):
 
 
 class Published(SphinxDirective):
-    """A page of ``reports/published``, without its title; links to folders of results become text."""
+    """A page of ``reports/published`` without its title; pictures are kept, and links become text."""
 
     required_arguments = 1
 
@@ -47,7 +49,8 @@ class Published(SphinxDirective):
         file = PUBLISHED / self.arguments[0]
         self.env.note_dependency(str(file))
         _, _, text = file.read_text(encoding="utf-8").partition("\n")
-        return self.parse_text_to_nodes(LINK.sub(r"\1", text), allow_section_headings=True)
+        text = IMAGE.sub(rf"\1/../{file.parent.relative_to(ROOT).as_posix()}/", LINK.sub(r"\1", text))
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
 class Picture(SphinxDirective):

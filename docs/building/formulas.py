@@ -19,7 +19,7 @@ def inline(translator: Any, node: Any) -> None:
 def block(translator: Any, node: Any) -> None:
     """Write a formula of its own, one paragraph of LaTeX a line; a wide one scrolls, by keyboard too."""
     lines = "".join(f"<div>{rendered(part, 'block')}</div>" for part in parts(node))
-    label = "aria-label='formula' role='region' tabindex='0'"
+    label = "aria-label='formula' role='group' tabindex='0'"
     translator.body.append(f"<div class='formula' {label}>{lines}</div>")
     raise nodes.SkipNode
 
