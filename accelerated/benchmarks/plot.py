@@ -94,7 +94,7 @@ def draw_sweep(rows: Sequence[Row], file: Path) -> None:
             axes.set_visible(False)
         figure.supxlabel("elements of one tensor, float32", fontsize=9)
         figure.supylabel("ns per parameter", fontsize=9)
-        handles = {line.get_label(): line for axes in figure.axes for line in axes.lines}
+        handles = {str(line.get_label()): line for axes in figure.axes for line in axes.lines}
         figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=len(LINES), frameon=False)
         file.write_text(themed(figure), encoding="utf-8")
 

@@ -172,7 +172,7 @@ def effects(measured: Mapping[str, Mapping[str, Mapping[float, float]]]) -> str:
             axes.set_visible(False)
         figure.supxlabel("standard deviation of gradients", fontsize=9)
         figure.supylabel("difference / way", fontsize=9)
-        handles = {line.get_label(): line for axes in figure.axes for line in axes.lines}
+        handles = {str(line.get_label()): line for axes in figure.axes for line in axes.lines}
         figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=SHOWN, frameon=False)
         return themed(figure)
 
