@@ -157,7 +157,9 @@ def mutants(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Time the accelerated backend against the frameworks installed: ``nox -s bench -- [option of pytest]...``.
 
-    Writes ``results/speed/speed.json`` and ``speed.md``. Takes an hour; ``OPTIMETRY_BENCH_SECONDS=0.2`` shortens it.
+    What pytest-benchmark runs is the measurement of ``optimetry bench``. Writes to ``results/speed``: tables, pictures,
+    and ``results.jsonl``, of which ``optimetry report results/speed --site site`` makes pages. Takes an hour;
+    ``OPTIMETRY_BENCH_SECONDS=0.2`` shortens it.
     """
     install(session, "test", extras=extras_of(TOGETHER))
     run, benchmarks = Path(session.create_tmp(), "speed.json").resolve(), "accelerated/benchmarks"
@@ -231,6 +233,18 @@ def museum(session: nox.Session) -> None:
     install(session)
     quiet = {"OMP_NUM_THREADS": "1"}
     session.run("optimetry", "museum", "--out", "docs", *session.posargs, env=quiet)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation site: ``nox -s docs -- [option of sphinx-build]...``; open ``results/docs/index.html``.
+
+    Pages are those of ``docs``, with references that are made of the rules, the command line and docstrings. A broken
+    link, a formula that cannot be rendered and every other warning fails.
+    """
+    install(session, "docs", extras=("site",))
+    strict = ("-W", "--keep-going", "-d", str(Path(session.create_tmp(), "trees").resolve()))
+    session.run("sphinx-build", "-b", "html", *strict, *session.posargs, "docs", "results/docs")
 
 
 @nox.session

@@ -77,9 +77,9 @@ class SpecialCase:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule(Declared):
-    """The base of every update rule.
+    """The base of every update rule, whose class attributes stand beside those of `Declared`.
 
-    Class attributes, beside those of `Declared`:
+    Attributes:
         slots: the names of the state arrays, in the order of the document.
         learning_rate: the documented default, or None where the document requires a value.
         scaling: how the rule scales, if it does.

@@ -12,15 +12,15 @@ from optimetry.conformance.targets.loading import made
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reports.results import read
 from optimetry.reports.tables import terminal
+from tests import pages
 from tests.readme_figures import README, ROOT, written
 
 TEXT = README.read_text(encoding="utf-8")
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(section: str) -> list[tuple[str, str]]:
     """The code blocks of a section, each with its language."""
-    return BLOCK.findall(TEXT.split(f"\n## {section}\n")[1].split("\n## ")[0])
+    return pages.blocks(TEXT.split(f"\n## {section}\n")[1].split("\n## ")[0])
 
 
 def test_the_figures_are_the_measured_ones() -> None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
+import platform
 from collections.abc import Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
 from optimetry.accelerated.benchmarks.measuring import hyper_of
-from optimetry.accelerated.benchmarks.plot import draw
+from optimetry.accelerated.benchmarks.plot import draw, draw_sweep
 from optimetry.conformance.targets.peers import versions
+from optimetry.reports.keeping import add
+from optimetry.reports.results import Header
+from optimetry.reports.speed import Speed
 
 Row = Mapping[str, Any]
 
@@ -82,7 +87,7 @@ def _table(rows: Sequence[Row]) -> str:
 
 
 def main() -> None:
-    """Read a run, write ``speed.json``, ``speed.md`` and ``speed.svg``."""
+    """Read a run; write tables, pictures, and the rows as results for ``optimetry report``."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path, help="what pytest-benchmark wrote")
     parser.add_argument("--out", type=Path, required=True, help="folder for the tables")
@@ -101,6 +106,23 @@ def main() -> None:
     (arguments.out / "speed.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     (arguments.out / "speed.md").write_text(text_of(run), encoding="utf-8")
     draw(rows, arguments.out / "speed.svg")
+    draw_sweep(rows, arguments.out / "sweep.svg")
+    add(arguments.out / "results.jsonl", header_of(rows), speed=[Speed(**row) for row in rows])
+
+
+def header_of(rows: Sequence[Row]) -> Header:
+    """Return the header of the results file that the rows go to, as those of ``optimetry bench`` do."""
+    return Header(
+        optimetry=metadata.version("optimetry"),
+        target="accelerated",
+        target_version=metadata.version("optimetry"),
+        platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, "
+        f"NumPy {metadata.version('numpy')}",
+        dtypes=sorted({row["dtype"] for row in rows}),
+        optimizers=sorted({row["rule"] for row in rows}),
+        seed=0,
+        effort="none",
+    )
 
 
 if __name__ == "__main__":

@@ -24,11 +24,15 @@ from optimetry.conformance.targets.protocol import Target, engine_name, engines_
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Results, Verdict, file_of, read
+from optimetry.reports.site.plots import effects as effects_over_size
 
 CASES = 80
 
 SCALES = {"N(0, 1) gradients": 1.0, "gradients of 1e-6": 1e-6}
-"""The standard deviation of gradients in the runs with default hyperparameters."""
+"""The standard deviation of gradients in the runs with default hyperparameters whose figures stand in the table."""
+
+SIZES = (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e2)
+"""Those of the picture, `SCALES` among them."""
 
 LINES = """\
 Each framework ran beside the documented rule on the same numbers. A figure is the largest difference of a parameter,
@@ -47,14 +51,19 @@ class Effect:
     Attributes:
         target: the target's name.
         verdict: the verdict it stands behind.
-        at_defaults: by the name in `SCALES`.
+        by_size: in runs with default hyperparameters, by the standard deviation in `SIZES`.
         worst: the largest in the drawn cases.
     """
 
     target: str
     verdict: Verdict
-    at_defaults: dict[str, float]
+    by_size: dict[float, float]
     worst: float
+
+    @property
+    def at_defaults(self) -> dict[str, float]:
+        """Return those of the table."""
+        return {name: self.by_size[size] for name, size in SCALES.items()}
 
 
 def effects(target: Target, results: Results) -> Iterator[Effect]:
@@ -78,9 +87,9 @@ def effects(target: Target, results: Results) -> Iterator[Effect]:
         yield Effect(
             target=results.header.target,
             verdict=verdict,
-            at_defaults={
-                name: effect(engine, default_case(verdict.optimizer, verdict.dtype, scale))
-                for name, scale in SCALES.items()
+            by_size={
+                size: effect(engine, default_case(verdict.optimizer, verdict.dtype, size))
+                for size in (SIZES if verdict.dtype == "float64" else SCALES.values())
             },
             worst=max(worst(engine, case) for case in cases),
         )
@@ -109,19 +118,32 @@ def table(found: Iterable[Effect]) -> str:
     return tabulate(rows, ["framework", "rule", "dtype", "computes", *SCALES, "worst"], "pipe", disable_numparse=True)
 
 
-def page(found: Iterable[Effect]) -> str:
-    """Write the effects as a Markdown page."""
-    return f"# How large the differences are\n\n{LINES}\n\n{table(found)}\n"
+def page(found: Iterable[Effect], shown: str = "") -> str:
+    """Write the effects as a Markdown page, with what is shown above the table."""
+    return f"# How large the differences are\n\n{LINES}\n\n{shown}{table(found)}\n"
+
+
+def picture(found: Iterable[Effect]) -> str:
+    """Draw the effects of each rule in float64 over the size of gradients, a curve for each framework's largest."""
+    largest: dict[str, dict[str, dict[float, float]]] = {}
+    for entry in found:
+        if len(entry.by_size) == len(SIZES):
+            curve = largest.setdefault(entry.verdict.optimizer, {}).setdefault(entry.target, {})
+            curve |= {size: max(value, curve.get(size, 0.0)) for size, value in entry.by_size.items()}
+    return effects_over_size(dict(sorted(largest.items())))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure the effects behind results files, with the frameworks installed, and write the page."""
+    """Measure the effects behind results files, with the frameworks installed; write the page and its picture."""
     parser = argparse.ArgumentParser(prog="python -m optimetry.conformance.commands.effects", description=__doc__)
     parser.add_argument("results", type=Path, nargs="+", help="results.jsonl, or its folder")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     options = parser.parse_args(arguments)
-    found = [read(file_of(path)) for path in options.results]
-    write(options.out, page(entry for each in found for entry in effects(load_target(each.header.target), each)))
+    results = [read(file_of(path)) for path in options.results]
+    found = [entry for each in results for entry in effects(load_target(each.header.target), each)]
+    drawn = options.out.with_suffix(".svg")
+    write(options.out, page(found, f"![The same over the size of gradients, float64]({drawn.name})\n\n"))
+    write(drawn, picture(found))
 
 
 if __name__ == "__main__":

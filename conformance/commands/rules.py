@@ -67,7 +67,7 @@ def listed(subjects: Iterable[Subject], width: int) -> str:
 def _table(kind: str, subjects: Iterable[Subject], width: int) -> str:
     rows = []
     for subject in subjects:
-        numbers = ", ".join(f"{name}={default}" for name, default, *_ in _hyperparameters(subject))
+        numbers = ", ".join(f"{name}={default}" for name, default, *_ in hyperparameter_rows(subject))
         dialects = str(len(DIALECTS.get(subject.name, ())) or NONE)
         document = re.sub(r" \((page|docstring).*", "", subject.document)
         rows.append((subject.name, numbers.replace(f"={REQUIRED}", ""), document, dialects))
@@ -97,7 +97,7 @@ def _screen(subject: Subject, width: int) -> Iterator[str]:
         slots = subject.declaration.slots
         first = "" if starts_otherwise(subject) or not slots else ", zeros at first"
         yield f"slots: {', '.join(slots) or 'none'}{first}"
-    rows = list(_hyperparameters(subject))
+    rows = list(hyperparameter_rows(subject))
     if rows:
         columns = ("hyperparameter", "default", "must be", "meaning")
         room = max(width - sum(_widths(columns, rows)[:-1]) - 2 * len(columns), len("hyperparameter"))
@@ -116,7 +116,7 @@ def _screen(subject: Subject, width: int) -> Iterator[str]:
     yield f"\n{tabulate(dialects, headers, 'simple', maxcolwidths=[None, room, room])}"
 
 
-def _hyperparameters(subject: Subject) -> Iterator[Row]:
+def hyperparameter_rows(subject: Subject) -> Iterator[Row]:
     """Yield name, default, domain and meaning of each hyperparameter, the learning rate first."""
     if isinstance(subject, RuleSubject):
         rate = subject.declaration.learning_rate

@@ -136,6 +136,47 @@ def _sweep(axes: Any, rows: Sequence[Speed], contender: str, name: str, look: Ma
         axes.plot(*zip(*mine, strict=True), label=name.replace("$", r"\$"), lw=1.5, ms=5, **look)
 
 
+ACROSS = 3
+"""How many panels stand beside each other in the picture of effects."""
+
+
+def effects(measured: Mapping[str, Mapping[str, Mapping[float, float]]]) -> str:
+    """Draw how far parameters end from the documented rule, over the size of gradients.
+
+    Args:
+        measured: for each rule, which gets a panel, and each curve, the effect by the standard deviation of gradients;
+            one that is not finite, or 0, is left out.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(name for curves in measured.values() for name in curves))[:SHOWN]
+    with rc_context(STYLE):
+        down = max(1, -(-len(measured) // ACROSS))
+        figure = Figure(figsize=(3 * ACROSS, 0.8 + 2 * down), layout="constrained")
+        panels = figure.subplots(down, ACROSS, sharex=True, sharey=True, squeeze=False).flat
+        for axes, (rule, curves) in zip(panels, measured.items(), strict=False):
+            for name, values in curves.items():
+                line = [(size, value) for size, value in sorted(values.items()) if 0 < value < LARGEST]
+                if name in names and line:
+                    place = names.index(name)
+                    look = {"color": SERIES[place], "marker": MARKERS[place]}
+                    axes.plot(*zip(*line, strict=True), label=name, lw=1.5, ms=4, **look)
+            axes.set_title(rule, loc="left", fontsize=9)
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.grid(visible=True)
+            axes.set_axisbelow(True)
+            axes.minorticks_off()
+        for axes in panels:  # those that are left
+            axes.set_visible(False)
+        figure.supxlabel("standard deviation of gradients", fontsize=9)
+        figure.supylabel("difference / way", fontsize=9)
+        handles = {str(line.get_label()): line for axes in figure.axes for line in axes.lines}
+        figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=SHOWN, frameon=False)
+        return themed(figure)
+
+
 def themed(figure: Any) -> str:
     """Write a figure as SVG, with the colours of the theme in place of those that stand for them."""
     out = io.StringIO()

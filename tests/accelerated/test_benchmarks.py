@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -7,15 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from optimetry.accelerated.benchmarks import tables
 from optimetry.accelerated.benchmarks.bench_cuda import ROUNDS, STEPS, seconds
 from optimetry.accelerated.benchmarks.measuring import hyper_of, inputs, measure, optimizer_of, touching
-from optimetry.accelerated.benchmarks.plot import draw
+from optimetry.accelerated.benchmarks.plot import draw, draw_sweep
 from optimetry.accelerated.benchmarks.rounds import timings
 from optimetry.accelerated.benchmarks.tables import text_of, timed_with
 from optimetry.accelerated.benchmarks.touch import bytes_moved, touch
 from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.reference.rules import rule_named
+from optimetry.reports.results import read
+from optimetry.reports.site.plots import THEME
 from tests.accelerated.cases import EACH_KIND, IDS, VARIANTS
 
 
@@ -86,6 +90,38 @@ def test_a_picture_shows_rules_peers_and_nothing_of_other_sizes(tmp_path: Path) 
     assert "float32, 1,000 x 10,000" in text
     draw([row("touch", 0.6, 7), row("numba", 0.6, 7)], tmp_path / "none.svg")
     assert not (tmp_path / "none.svg").exists()
+
+
+def test_a_sweep_shows_rules_that_have_three_sizes(tmp_path: Path) -> None:
+    def rows(rule: str, *sizes: int) -> list[dict[str, Any]]:
+        size = {"rule": rule, "dtype": "float32", "tensors": 1, "nanoseconds": 1.5}
+        names = {"touch": None, "numba": "torch fused", "torch fused": None}
+        return [
+            {**size, "elements": elements, "contender": name, "peer": peer}
+            for elements in sizes
+            for name, peer in names.items()
+        ]
+
+    draw_sweep([*rows("adam", 1000, 10_000, 100_000), *rows("sgd", 1000)], tmp_path / "sweep.svg")
+    text = (tmp_path / "sweep.svg").read_text(encoding="utf-8")
+    assert ">adam<" in text
+    assert ">sgd<" not in text
+    assert "fastest peer" in text
+    assert not any(colour in text for colour in THEME)
+    draw_sweep(rows("sgd", 1000), tmp_path / "none.svg")
+    assert not (tmp_path / "none.svg").exists()
+
+
+def test_rows_of_a_run_are_results_as_those_of_optimetry_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = measure("sgd", "float32", 1, 100, seconds=0, others=None)
+    machine = {"cpu": {"brand_raw": "a processor", "count": 2}, "python_version": "3.11"}
+    run = {"machine_info": machine, "benchmarks": [{"extra_info": {"rows": [asdict(row) for row in rows]}}]}
+    (tmp_path / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["tables", str(tmp_path / "run.json"), "--out", str(tmp_path)])
+    tables.main()
+    results = read(tmp_path / "results.jsonl")
+    assert results.header.target == "accelerated"
+    assert results.speed == rows
 
 
 def test_steps_are_timed_between_events() -> None:

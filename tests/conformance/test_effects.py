@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.effects import SCALES, effects, page, worst
+from optimetry.conformance.commands.effects import SCALES, SIZES, effects, page, picture, worst
 from optimetry.conformance.judging.effect import ELEMENTS, STEPS, default_case, effect
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.reference.rules import RULES
@@ -88,5 +88,12 @@ def test_a_difference_is_measured_once_and_where_rounding_is_least():
     (one,) = effects(Enlarged(1.5), results(fine, named, wide))
     assert one.verdict == wide
     assert one.at_defaults == {name: pytest.approx(0.5) for name in SCALES}
+    assert one.by_size == {size: pytest.approx(0.5, rel=1e-3) for size in SIZES}
+    drawn = picture([one])
+    assert ">sgd<" in drawn
+    assert ">enlarged<" in drawn
+    assert "var(--a)" in drawn
+    (narrow,) = effects(Enlarged(1.5), results(named))
+    assert set(narrow.by_size) == set(SCALES.values())  # rounding would be most of the others
     assert one.worst == pytest.approx(0.5)
     assert "| enlarged    | `sgd`  | float64 | `enlarged` | 5.0e-01             |" in page([one])
