@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
-from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.edits import Edit
+from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.evaluated import fed_through, first_state, updated
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect

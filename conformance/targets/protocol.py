@@ -83,7 +83,9 @@ class Target(Protocol):
         The reason why this combination is not offered, or None when it is.
     ``engines() -> Sequence[Target]``
         The implementations of this framework that are judged apart (single tensor, fused, …). Each is a target with
-        an attribute ``engine: str``. Without this method the target itself is the one engine.
+        an attribute ``engine: str``. Without this method the target itself is the one engine. Several are compared with
+        each other, too: the one that departs from the others is named, and what one run's ``state()`` returned is given
+        to ``load`` of another engine's run, if both save slots of the same names, shapes and dtypes.
     ``not_run() -> Mapping[str, str]``
         The engines that this machine cannot run, each with the reason. They are not among ``engines()`` and get no
         verdict; the report names them.
