@@ -45,9 +45,8 @@ def _departing(trial: Trial, differs: Differs) -> str | None:
     """Return what tells an engine from most of the others, if it departs from them."""
     alike, apart = [trial.target], dict[str, str]()
     for other in (engine for engine in trial.engines if engine is not trial.target):
-        beside = trial.with_engine(other)
         try:
-            found = differs(trial, beside) if beside.offered else None
+            found = differs(trial, trial.with_engine(other))
         except NotOffered:
             continue
         if found is None:

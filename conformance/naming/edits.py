@@ -267,8 +267,9 @@ def _without_brackets(name: str, left: Expression, right: Expression) -> Iterato
             yield ("subtract", ("multiply", left, a), b)
         case "divide", (("add" | "subtract") as inner, a, b):
             yield (inner, ("divide", left, a), b)
-            if _is(left, "multiply"):
-                yield ("multiply", left[1], (inner, ("divide", left[2], a), b))
+    match name, left, right:
+        case "divide", ("multiply", factor, rest), (("add" | "subtract") as inner, a, b):
+            yield ("multiply", factor, (inner, ("divide", rest, a), b))
 
 
 def _factors(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
