@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -10,7 +11,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.offers import TableTarget
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.torch.groups import TorchGroups
-from optimetry.conformance.targets.torch.rules import ENGINES, TorchClass
+from optimetry.conformance.targets.torch.rules import ENGINES
 from optimetry.conformance.targets.torch.table import ABSENT, OFFERS
 
 
@@ -23,8 +24,9 @@ class TorchTarget(TableTarget):
 
     def start_groups(self, optimizer: str, groups: Sequence[tuple[Hyper, list[Array]]]) -> TorchGroups:
         """Begin a run of a rule over groups of parameters."""
-        offer: TorchClass = self.offers[optimizer]
-        return offer.start_groups(groups, self.engine)
+        offer: Any = self.offers[optimizer]  # of a rule: a TorchClass
+        run: TorchGroups = offer.start_groups(groups, self.engine)
+        return run
 
 
 target = TorchTarget()
