@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from optimetry.conformance.cases.case import Case
@@ -22,12 +23,14 @@ class Broken:
         found: what contradicts it.
         case: the first case that shows it.
         formula: whose rounding bound allows less than that.
+        engines: all engines of the target that are judged.
     """
 
     law: Law
     found: str
     case: Case
     formula: Formula = expected
+    engines: Sequence[Target] = ()
 
 
 @dataclass
@@ -37,10 +40,12 @@ class BrokenLaws:
     Attributes:
         broken: each of them, by its law's name.
         cases: on how many cases the laws were tried.
+        engines: all engines of the target that are judged, for the laws that compare them.
     """
 
     broken: dict[str, Broken] = field(default_factory=dict)
     cases: int = 0
+    engines: Sequence[Target] = ()
 
     def try_on(self, target: Target, case: Case, guard: Guard) -> None:
         """Try every law that is not known to be broken; slow ones on the first case alone.
@@ -50,14 +55,16 @@ class BrokenLaws:
         """
         for law in laws_of(subject_of(case)):
             if law.name not in self.broken and not (law.slow and self.cases):
-                found = law.broken(target, case, guard)
+                found = law.broken(target, case, guard, engines=self.engines)
                 if found is not None:
-                    self.broken[law.name] = Broken(law, found, case)
+                    self.broken[law.name] = Broken(law, found, case, engines=self.engines)
         self.cases += 1
 
     def only(self, law: Law | None) -> BrokenLaws:
         """Return one of these laws alone, or none."""
-        return BrokenLaws({name: each for name, each in self.broken.items() if each.law is law}, self.cases)
+        return BrokenLaws(
+            {name: each for name, each in self.broken.items() if each.law is law}, self.cases, self.engines
+        )
 
     @property
     def ordered(self) -> list[Broken]:

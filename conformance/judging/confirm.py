@@ -42,12 +42,12 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
         if explanation is None or each.law.universal or each.law.any_arithmetic:
             bounded.clear()
             rule_of = None if explanation is None else explanation.rule.of
-            found = each.law.broken(target, each.case, guard, noted, rule_of)
+            found = each.law.broken(target, each.case, guard, noted, rule_of, each.engines)
             if found is not None:
-                kept[name] = Broken(each.law, found, each.case, formula)
+                kept[name] = Broken(each.law, found, each.case, formula, each.engines)
             elif not bounded and not each.law.any_arithmetic:  # which is held to the formula, and to no bound
                 kept[name] = each
-    return BrokenLaws(kept, laws.cases)
+    return BrokenLaws(kept, laws.cases, laws.engines)
 
 
 def widest(case: Case) -> Expected:

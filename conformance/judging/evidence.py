@@ -96,7 +96,7 @@ def lawless(target: Target, broken: Broken, guard: Guard) -> dict[str, Any]:
     law = broken.law
 
     def contradicting(smaller: Case) -> tuple[str, list[Ran]] | None:
-        trial = Trial(target, smaller, guard, broken.formula)
+        trial = Trial(target, smaller, guard, broken.formula, engines=broken.engines)
         try:
             found = law.check(trial)
         except NotOffered:

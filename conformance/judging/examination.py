@@ -205,7 +205,7 @@ class Examination:
         """Build the verdict on an engine that nothing explains as a whole."""
         self._try_remaining_laws(case)
         wide = confirmed(self.target, self.laws, None, self.guard)
-        self.laws = BrokenLaws(self.laws.only(law).broken | wide.broken, self.laws.cases)
+        self.laws = BrokenLaws(self.laws.only(law).broken | wide.broken, self.laws.cases, self.laws.engines)
         self.nearest = nearest_to(identity.probed, case, after)
         shown = evidence.difference(self.target, case, after, self.guard, self.nearest.rule)
         telling, reason = reasons.unexplained(shown, self.agreement.share, self.laws, self.nearest)

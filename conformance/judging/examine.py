@@ -78,6 +78,7 @@ def examined(
         examination = Examination(
             engine, optimizer, dtype, partial(cases, limits), guard or Guard(), effort.law_cases, search, plans
         )
+        examination.laws.engines = engines
         examinations.append(examination)
         alike.setdefault(limits, []).append(examination)
     for limits, members in alike.items():

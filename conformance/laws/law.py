@@ -8,7 +8,7 @@ others are properties of the documented subject, which a dialect may lack.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -40,6 +40,7 @@ class Trial:
     Attributes:
         rule_of: the formula that the target computes, from hyperparameters, where that is not the documented one.
         ran: every case that was run for the law so far, with its trajectory; shared with the trials made of this one.
+        engines: all engines of the target that are judged, in the order in which it lists them.
     """
 
     target: Target
@@ -48,6 +49,7 @@ class Trial:
     formula: Formula = expected
     rule_of: Callable[[Mapping[str, Any]], Declared] | None = None
     ran: list[tuple[Case, Array]] = field(default_factory=list)
+    engines: Sequence[Target] = ()
 
     @property
     def declaration(self) -> Any:
@@ -67,6 +69,10 @@ class Trial:
     def on(self, case: Case) -> Trial:
         """Return a trial of the same target on another case."""
         return replace(self, case=case)
+
+    def with_engine(self, engine: Target) -> Trial:
+        """Return a trial of another engine of the same target on the same case."""
+        return replace(self, target=engine)
 
     def run(self) -> Array:
         """Run the target and return its trajectory.
@@ -180,6 +186,7 @@ class Law:
         guard: Guard,
         formula: Formula = expected,
         rule_of: Callable[[Mapping[str, Any]], Declared] | None = None,
+        engines: Sequence[Target] = (),
     ) -> str | None:
         """Return what contradicts the law on a case, None where nothing does or the law cannot be tried.
 
@@ -189,12 +196,14 @@ class Law:
             guard: what watches over the runs.
             formula: whose rounding bound two runs are compared with; the documented one's by default.
             rule_of: what the target computes, from hyperparameters; the documented formula by default.
+            engines: all engines of the target that are judged.
 
         Raises:
             TargetFault: the target breaks the protocol.
         """
         try:
-            return self.check(Trial(target, case, guard, formula, rule_of)) if self.applies(subject_of(case)) else None
+            trial = Trial(target, case, guard, formula, rule_of, engines=engines)
+            return self.check(trial) if self.applies(subject_of(case)) else None
         except NotOffered:
             return None
 

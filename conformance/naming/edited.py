@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
+from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.evaluated import fed_through, first_state, updated
 from optimetry.conformance.naming.explanation import Explanation
@@ -170,6 +171,15 @@ def new_slots(program: Program) -> dict[Expression, str]:
     return {program[name]: f"new {name}" for name in slots_of(program) if program[name] != name}
 
 
+def _exchanged_operand(edit: Edit) -> tuple[Expression, ...]:
+    """Return the one operand of an operation that an edit exchanges for another, both; empty where it does more."""
+    old, new = edit.old, edit.new
+    if not (isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) and old[0] == new[0]):
+        return ()
+    differing = [pair for pair in zip(old, new, strict=True) if pair[0] != pair[1]]
+    return differing[0] if len(differing) == 1 else ()
+
+
 def written(edit: Change, program: Program, words: Mapping[Expression, str] | None = None) -> str:
     """Write an edit as a reader compares it: what the formula has, and what the target has there.
 
@@ -188,7 +198,7 @@ def written(edit: Change, program: Program, words: Mapping[Expression, str] | No
     of = " and ".join("the parameter" if name == PARAM else f"new {name}" for name in edit.outputs)
     there = f" in {of} alone" if len(edit.outputs) < len(holders) else ""
     names = {**(words or {}), **names}
-    same = parts_of(edit.old).keys() & parts_of(edit.new).keys() - {edit.old, edit.new}
+    same = parts_of(edit.old).keys() & parts_of(edit.new).keys() - {edit.old, edit.new, *_exchanged_operand(edit)}
     names = {**{part: "(...)" for part in same if len(text_of(part, names)) > LONG}, **names}
     if edit.outputs[0].startswith((FIRST, EVERY)):
         return f"{edit.outputs[0]}: {text_of(edit.old, words)} -> {text_of(edit.new, words)}"

@@ -172,8 +172,9 @@ def _numbers(part: Expression, slots: Sequence[str], hyperparameters: Sequence[s
 
 
 def _operands(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
-    """Yield an operation with another input in the place of one operand, there alone, or a function less there."""
+    """Yield an operation with another operand, there alone: another input, a function less or more, a term less."""
     if isinstance(part, tuple):
+        name = part[0]
         for i, operand in enumerate(part[1:], 1):
             others: list[Expression] = []
             if isinstance(operand, str):
@@ -181,6 +182,10 @@ def _operands(part: Expression, slots: Sequence[str], hyperparameters: Sequence[
                 others += _numbers(operand, slots, hyperparameters)
             elif _is(operand, *UNARY, "negative"):
                 others.append(operand[1])
+            elif _is(operand, "add", "subtract"):
+                others += [term for term in operand[1:] if isinstance(term, tuple)]
+            if operand == GRAD and name not in UNARY:
+                others += [(function, GRAD) for function in UNARY]
             yield from ((*part[:i], new, *part[i + 1 :]) for new in others if not isinstance(new, int | float))
 
 
@@ -232,6 +237,7 @@ def _moved(part: Expression) -> Iterator[Expression]:
         case (name, left, right):
             yield from _moved_beside(name, left, right)
             yield from _moved_beside(name, right, left)
+            yield from _without_brackets(name, left, right)
 
 
 def _moved_beside(name: str, inner: Expression, other: Expression) -> Iterator[Expression]:
@@ -247,6 +253,23 @@ def _moved_beside(name: str, inner: Expression, other: Expression) -> Iterator[E
             yield from (("add", ("multiply", a, other), b), ("add", a, ("multiply", b, other)))
         case (("maximum" | "minimum"), ("add", a, b)):
             yield from ((name, a, ("add", other, b)), (name, b, ("add", other, a)), ("add", (name, a, other), b))
+
+
+def _without_brackets(name: str, left: Expression, right: Expression) -> Iterator[Expression]:
+    """Yield a product or quotient as it is read without the brackets about a sum or difference, where that is new."""
+    match name, left:
+        case (("multiply" | "divide"), ("subtract", a, b)):
+            yield ("subtract", a, (name, b, right))
+        case "divide", ("add", a, b):
+            yield ("add", a, ("divide", b, right))
+    match name, right:
+        case "multiply", ("subtract", a, b):
+            yield ("subtract", ("multiply", left, a), b)
+        case "divide", (("add" | "subtract") as inner, a, b):
+            yield (inner, ("divide", left, a), b)
+    match name, left, right:
+        case "divide", ("multiply", factor, rest), (("add" | "subtract") as inner, a, b):
+            yield ("multiply", factor, (inner, ("divide", rest, a), b))
 
 
 def _factors(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:

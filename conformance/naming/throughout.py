@@ -16,6 +16,7 @@ from optimetry.conformance.naming.programs import (
     FIRST,
     GRAD,
     PARAM,
+    RATE,
     STEP,
     Expression,
     Program,
@@ -73,6 +74,8 @@ def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterat
     yield from _beginnings(program, hyperparameters)
     yield from _exchanges(program, hyperparameters)
     yield from _counted_from_zero(program)
+    yield from _corrected_as_at_first(program)
+    yield from _corrected_elsewhere(program)
     yield from _kept_corrected(program)
 
 
@@ -119,15 +122,53 @@ def _one_before(correction: Expression) -> Expression:
     return replaced(correction, STEP, ("subtract", STEP, 1))
 
 
+def _corrected_as_at_first(program: Program) -> Iterator[Rewritten]:
+    """Yield the program whose corrections stay those of the first step, where one is of a product that a slot holds.
+
+    Where all are of powers, it is a count of steps that never advances, which is known as such.
+    """
+    factors: dict[Expression, Expression] = {}
+    for slot in slots_of(program):
+        match program[slot]:
+            case ("multiply", old, factor) if old == slot and program[FIRST + slot] == 1:
+                factors[program[slot]] = factor
+    if factors:
+        first = {one: replaced(one, STEP, 1) for one in _corrections(program)}
+        yield _rewritten(program, {**factors, **first}, "corrected in every step as in the first")
+
+
+def _corrected_elsewhere(program: Program) -> Iterator[Rewritten]:
+    """Yield the program without any bias correction, and the one that corrects the learning rate in place of both."""
+    corrections = _corrections(program)
+    of_roots = [one for one in corrections if _is_under_a_root(one, program[PARAM])]
+    others = [one for one in corrections if one not in of_roots]
+    if of_roots and others:
+        without = _without_corrections(program[PARAM], corrections)
+        yield Rewritten(((PARAM, without),), "no bias correction")
+        if len(of_roots) == len(others) == 1:
+            rate = ("divide", ("multiply", RATE, ("sqrt", of_roots[0])), others[0])
+            words = "bias corrected in the learning rate, not in the moments"
+            yield Rewritten(((PARAM, replaced(without, RATE, rate)),), words)
+
+
+def _is_under_a_root(correction: Expression, line: Expression) -> bool:
+    """Whether a line has the root of something divided by a correction."""
+    for part in parts_of(line):
+        match part:
+            case ("sqrt", ("divide", _, one)) if one == correction:
+                return True
+    return False
+
+
 def _kept_corrected(program: Program) -> Iterator[Rewritten]:
-    """Yield the programs whose averages are kept corrected: as the step uses them, or corrected in the step again."""
+    """Yield the programs that keep averages corrected, all or one: as the step uses them, or corrected in it again."""
     averages = dict(averages_of(program))
-    corrected = {program[slot]: ("divide", program[slot], correction) for slot, correction in averages.items()}
-    if corrected:
-        names = " and ".join(averages)
-        uncorrected = {**program, PARAM: _without_corrections(program[PARAM])}
-        if uncorrected[PARAM] != program[PARAM]:
-            yield _rewritten(program, corrected, f"{names} kept corrected", uncorrected)
+    for slots in dict.fromkeys([tuple(averages), *((slot,) for slot in averages)]) if averages else ():
+        corrected = {program[slot]: ("divide", program[slot], averages[slot]) for slot in slots}
+        names = " and ".join(slots)
+        uncorrected = _without_corrections(program[PARAM], [averages[slot] for slot in slots])
+        if uncorrected != program[PARAM]:
+            yield _rewritten(program, corrected, f"{names} kept corrected", {**program, PARAM: uncorrected})
         yield _rewritten(program, corrected, f"{names} kept corrected, and corrected again")
 
 
@@ -139,9 +180,9 @@ def averages_of(program: Program) -> Iterator[tuple[str, Expression]]:
                 yield slot, ("subtract", 1, ("power", decay, STEP))
 
 
-def _without_corrections(expression: Expression) -> Expression:
-    """Put 1 in the place of every bias correction."""
-    return reduce(lambda line, one: replaced(line, one, 1.0), _corrections({PARAM: expression}), expression)
+def _without_corrections(expression: Expression, corrections: Sequence[Expression]) -> Expression:
+    """Put 1 in the place of bias corrections."""
+    return reduce(lambda line, one: replaced(line, one, 1.0), corrections, expression)
 
 
 def _rewritten(

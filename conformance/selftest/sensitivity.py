@@ -26,7 +26,7 @@ from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, reject
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.numpy.target import NumpyTarget
-from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.protocol import Target, engines_of
 from optimetry.conformance.targets.session import Guard, watched
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import RULES
@@ -50,8 +50,10 @@ DTYPES = ("float32", "float64")
 def judged(fault: Fault, dtype: str, effort: Effort | None = None) -> Verdict:
     """Return the verdict on a fault; by default on few cases, the large ones that show it among them."""
     effort = effort or (dataclasses.replace(FEW, scales=fault.scales) if fault.scales else HALF_QUICK)
-    (verdict,) = judge([fault.target()], fault.optimizer, dtype, effort=effort, seed=0, guard=Guard(fault.time_limit))
-    return verdict
+    target = fault.target()
+    engines = engines_of(target)
+    verdicts = judge(engines, fault.optimizer, dtype, effort=effort, seed=0, guard=Guard(fault.time_limit))
+    return verdicts[engines.index(target)]
 
 
 def equivalents(optimizer: str, dtype: str, effort: Effort) -> dict[str, Verdict]:

@@ -43,6 +43,18 @@ class Run(Protocol):
         ...
 
 
+class GroupedRun(Protocol):
+    """One optimizer over several groups of parameters, each with options and learning rates of its own."""
+
+    def step(self, grads: list[Array | None], learning_rates: list[float]) -> list[Array]:
+        """Apply one update, as `Run.step`; arrays go group behind group, and each group has a learning rate."""
+        ...
+
+    def add(self, hyper: Hyper, parameters: list[Array]) -> None:
+        """Add a group behind the others, which is trained from the next step on."""
+        ...
+
+
 class GradientRun(Protocol):
     """A clip or a regularizer, bound to the parameters it was started with."""
 
@@ -83,7 +95,9 @@ class Target(Protocol):
         The reason why this combination is not offered, or None when it is.
     ``engines() -> Sequence[Target]``
         The implementations of this framework that are judged apart (single tensor, fused, …). Each is a target with
-        an attribute ``engine: str``. Without this method the target itself is the one engine.
+        an attribute ``engine: str``. Without this method the target itself is the one engine. Several are compared with
+        each other, too: the one that departs from the others is named, and what one run's ``state()`` returned is given
+        to ``load`` of another engine's run, if both save slots of the same names, shapes and dtypes.
     ``not_run() -> Mapping[str, str]``
         The engines that this machine cannot run, each with the reason. They are not among ``engines()`` and get no
         verdict; the report names them.
@@ -98,6 +112,10 @@ class Target(Protocol):
     ``start_wrapper(wrapper, hyper, parameters) -> GradientRun | AverageRun``
         Begin a run of a documented wrapper (a clip, a regularizer, an average) around ``parameters``. A target without
         this method offers none; one with it is asked ``unsupported`` of wrappers, too.
+
+    ``start_groups(optimizer, groups) -> GroupedRun``
+        Begin one run over groups of parameters: a pair of ``hyper`` and ``parameters`` for each. Where it exists, each
+        group must be trained as if it were alone, and so must one that is added in mid-run.
 
     Optional attributes, for what a library cannot do. Cases are constructed accordingly, laws that need what is not
     offered are skipped, and verdicts say what was not tried:

@@ -62,6 +62,14 @@ FOUND = {
     "asgd_batch_never_reached": "steps between history: batch_num -> maximum(batch_num - 1, 1)",
     "lamb_ratio_inverted": "lr*(...) -> lr/(...)",
     "upper_end_only": "maximum(grad, min) -> grad",
+    "papers.adagrad_gradient_squared_above": "lr*grad -> lr*square(grad)",
+    "papers.adabelief_brackets_missing": "(1 - beta1)*grad -> 1 - beta1*grad",
+    "papers.adabelief_epsilon_behind_the_quotient": "lr*new m/(1 - beta1**t)/(sqrt(new s/(1 - beta2**t)) + epsilon) -> "
+    "lr*(new m/(1 - beta1**t)/sqrt(new s/(1 - beta2**t)) + epsilon)",
+    "papers.adabelief_corrections_missing": "no bias correction",
+    "papers.adabelief_corrected_in_the_rate": "bias corrected in the learning rate, not in the moments",
+    "papers.adam_first_moment_kept_corrected": "m kept corrected",
+    "torch.nadam_corrected_as_at_first": "corrected in every step as in the first",
     "softly_clipped": "maximum(norm(grad), clip_norm) -> norm(grad) + clip_norm",
 }
 """Planted mutations of one token, each with the edit that must be named."""

@@ -10,6 +10,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("epsilon_under_the_root", "np.sqrt(corrected2) + self.epsilon", "np.sqrt(corrected2 + self.epsilon)"),
         ("epsilon_uncorrected", "+ self.epsilon)", "+ self.epsilon / np.sqrt(1 - self.beta2**t))"),
         ("gradient_undamped", "(1 - self.beta1) * grad", "grad"),
+        ("first_moment_kept_corrected", "State(m=m,", "State(m=m / (1 - self.beta1**t),"),
     ),
     "papers.adamax": (
         ("absolute_value_missing", "np.abs(grad)", "grad"),
@@ -35,6 +36,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("delta_inside", "self.delta + np.sqrt(s)", "np.sqrt(self.delta + s)"),
         ("old_sum", "np.sqrt(s)", "np.sqrt(state.s)"),
         ("square_missing", "np.square(grad)", "np.abs(grad)"),
+        ("gradient_squared_above", "lr * grad", "lr * np.square(grad)"),
     ),
     "papers.adadelta": (("learning_rate_dropped", "lr * step", "step"),),
     "papers.ftrl": (
@@ -57,6 +59,18 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "papers.adabelief": (
         ("about_the_old_average", "grad - m", "grad - state.m"),
         ("epsilon_not_in_the_variance", "np.square(grad - m) + self.epsilon", "np.square(grad - m)"),
+        ("brackets_missing", "(1 - self.beta1) * grad", "1 - self.beta1 * grad"),
+        (
+            "epsilon_behind_the_quotient",
+            "corrected1 / (np.sqrt(corrected2) + self.epsilon)",
+            "(corrected1 / np.sqrt(corrected2) + self.epsilon)",
+        ),
+        ("corrections_missing", "m / (1 - self.beta1**t), s / (1 - self.beta2**t)", "m, s"),
+        (
+            "corrected_in_the_rate",
+            "m / (1 - self.beta1**t), s / (1 - self.beta2**t)",
+            "m * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t), s",
+        ),
     ),
     "papers.yogi": (("average_of_squares", "np.sign(state.v - square) * square", "(state.v - square)"),),
     "papers.novograd": (
@@ -109,7 +123,6 @@ ELSEWHERE = {
 
 NOT_FOUND = (
     "papers.amsgrad_corrected",
-    "papers.lamb_norm_without_the_decay",
     "papers.novograd_second_moment_from_zero",
     "papers.novograd_epsilon_in_the_first_step",
     "papers.novograd_gradient_damped",

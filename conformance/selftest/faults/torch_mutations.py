@@ -46,6 +46,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "torch.nadam": (
         ("schedule_one_step_behind", "self.mu(t), self.mu(t + 1)", "self.mu(t - 1), self.mu(t)"),
         ("product_with_the_next", "state.mu_product * mu\n", "state.mu_product * next_mu\n"),
+        ("corrected_as_at_first", "mu_product = state.mu_product * mu\n", "mu_product, t = mu, 1\n"),
         ("product_without_the_next", "(1 - mu_product * next_mu)", "(1 - mu_product)"),
         ("gradient_undamped", "(1 - mu) * grad", "grad"),
         ("not_ahead", "next_mu * exp_avg", "mu * exp_avg"),

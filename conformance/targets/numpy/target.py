@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.counting import training
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.conformance.targets.numpy.groups import Grouped
 from optimetry.conformance.targets.numpy.wrappers import (
     AverageFeed,
     Compressed,
@@ -80,6 +82,10 @@ class NumpyTarget:
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
         """Begin a run of the documented rule."""
         return ScalingRun(rule_named(optimizer).of(hyper), parameters)
+
+    def start_groups(self, optimizer: str, groups: Sequence[tuple[Hyper, list[Array]]]) -> Grouped:
+        """Begin a run of a rule over groups of parameters."""
+        return Grouped(lambda hyper, parameters: self.start(optimizer, hyper, parameters), groups)
 
     def start_wrapper(
         self, wrapper: str, hyper: Hyper, parameters: list[Array]

@@ -7,13 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import torch
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.offers import Offer, Source, passed
 from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.torch.groups import TorchGroups
+from optimetry.conformance.targets.torch.tensors import array_of, tensor_over
 
 ENGINES: Mapping[str, Mapping[str, bool]] = {
     "single": {"foreach": False},
@@ -68,10 +69,22 @@ class TorchClass(Offer):
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TorchRun:
         """Begin a run."""
+        return TorchRun(self, self._given(hyper, parameters, engine), parameters)
+
+    def start_groups(self, groups: Sequence[tuple[Hyper, list[Array]]], engine: str) -> TorchGroups:
+        """Begin a run over groups of parameters."""
+
+        def keywords(hyper: Hyper, parameters: Sequence[Array]) -> dict[str, object]:
+            return self._given(hyper, parameters, engine)
+
+        return TorchGroups(self.cls, keywords, self.rate, self.sparse, groups)
+
+    def _given(self, hyper: Hyper, parameters: Sequence[Array], engine: str) -> dict[str, object]:
+        """The keyword arguments of the class for ``hyper`` and parameters of this dtype."""
         given: dict[str, Any] = dict(hyper)
         if self.unset and parameters and given[self.unset] == torch.finfo(tensor_over(parameters[0]).dtype).eps:
             given[self.unset] = None
-        return TorchRun(self, self.keywords(given, engine), parameters)
+        return self.keywords(given, engine)
 
 
 class TorchRun:
@@ -133,17 +146,3 @@ class TorchRun:
     def _count(self, steps: Array) -> Any:
         """Return a number of steps as the class keeps it."""
         return int(steps) if self._sparse else torch.tensor(float(steps), dtype=torch.float32)
-
-
-def tensor_over(array: Array) -> torch.Tensor:
-    """Make a tensor over the memory of ``array``. torch does not know NumPy's bfloat16, so its bits are passed."""
-    if array.dtype == ml_dtypes.bfloat16:
-        return torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
-    return torch.from_numpy(array)
-
-
-def array_of(tensor: torch.Tensor) -> Array:
-    """Copy ``tensor`` to a NumPy array."""
-    if tensor.dtype == torch.bfloat16:
-        return np.array(tensor.view(torch.uint16).numpy()).view(ml_dtypes.bfloat16)
-    return np.array(tensor.numpy())

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 
+from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.offers import TableTarget
+from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.torch.groups import TorchGroups
 from optimetry.conformance.targets.torch.rules import ENGINES
 from optimetry.conformance.targets.torch.table import ABSENT, OFFERS
 
@@ -15,6 +21,12 @@ class TorchTarget(TableTarget):
     name = "torch"
     version = torch.__version__.split("+")[0]
     offers, absent, engine_names = OFFERS, ABSENT, tuple(ENGINES)
+
+    def start_groups(self, optimizer: str, groups: Sequence[tuple[Hyper, list[Array]]]) -> TorchGroups:
+        """Begin a run of a rule over groups of parameters."""
+        offer: Any = self.offers[optimizer]  # of a rule: a TorchClass
+        run: TorchGroups = offer.start_groups(groups, self.engine)
+        return run
 
 
 target = TorchTarget()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import FOUND
 from optimetry.conformance.selftest.faults.hooks import Grads, hooked
 from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.selftest.faults.state import OneCount, Run
@@ -64,6 +65,7 @@ enter(
             mutated(
                 "papers.nadam", ("mu_product = state.mu_product * mu", "mu_product = mu"), ("self.nu**t", "self.nu")
             ),
+            FOUND,
         ),
     ),
 )

@@ -18,6 +18,7 @@ from optimetry.conformance.targets.numpy.target import RuleRun
 STEP = "param = param - lr * corrected1 / (np.sqrt(corrected2) + self.eps)"
 DECAY = "param = param - lr * self.weight_decay * param"
 COUPLED = "grad = with_decay(grad, param, self.weight_decay)"
+COUPLED_SGD = "grad = with_decay(directed(grad, self.maximize), param, self.weight_decay)"
 IGNORED = "diverges: documented with weight_decay = 0 whatever is given"
 
 
@@ -81,8 +82,10 @@ enter(
             "Nesterov momentum whose direct term is the gradient without its decay",
             mutated(
                 "torch.sgd",
-                ("direction = grad + self", "direction = grad - self.weight_decay * param + self"),
+                (COUPLED_SGD, f"plain = directed(grad, self.maximize); {COUPLED_SGD}"),
+                ("direction = grad + self", "direction = plain + self"),
             ),
+            FOUND,
         ),
         bug(
             "mlx-473",
@@ -239,7 +242,7 @@ enter(
             "torch.muon",
             "the decayed weight is assigned to a name that nothing reads",
             mutated("torch.muon", (DECAY, "decayed = param - lr * self.weight_decay * param")),
-            "diverges",  # 0 * inf would be NaN in the documented rule without decay
+            IGNORED,
         ),
         bug(
             "bnb-1992",

@@ -21,7 +21,7 @@ enter(
             "decayed_adagrad",
             "the step of RMSProp contains the gradient already, and its caller multiplies by it again",
             mutated("decayed_adagrad", ("lr * grad /", "lr * grad * grad /")),
-            "diverges",
+            FOUND,
         ),
         bug(
             "optax-1130",
@@ -47,7 +47,7 @@ enter(
             "papers.adam",
             "b * v + 1 - b * g**2: brackets are missing; in QHAdam, which forms its second moment as Adam",
             mutated("papers.adam", ("(1 - self.beta2) * np.square(grad)", "1 - self.beta2 * np.square(grad)")),
-            "diverges",
+            FOUND,
         ),
         bug(
             "nd4j-1239",

@@ -114,6 +114,7 @@ enter(
                 (" + self.epsilon\n", "\n"),
                 ("m / (1 - self.beta1**t), s / (1 - self.beta2**t)", "m, s"),
             ),
+            FOUND,
         ),
         bug(
             "kozistr-77",
@@ -133,6 +134,7 @@ enter(
                 ),
                 ("lr * ratio", "lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) * ratio"),
             ),
+            FOUND,
         ),
     ),
 )

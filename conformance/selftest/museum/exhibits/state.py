@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from optimetry.conformance.selftest.faults.fault import FOUND
 from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.selftest.faults.state import FirstStateForAll, Forgetful, LoadsNothing, LosesSlot
 from optimetry.conformance.selftest.museum.exhibit import bug, enter
@@ -37,6 +38,7 @@ enter(
             "papers.radam",
             "the first moment is corrected in place, and corrected again at every step",
             mutated("papers.radam", ("State(m=m, v=v)", "State(m=m / (1 - self.beta1**t), v=v)")),
+            FOUND,
         ),
         bug(
             "torch-4314",

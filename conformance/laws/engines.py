@@ -1,0 +1,126 @@
+"""Laws of a target with several engines: they compute the same, and each continues what another has saved.
+
+An engine breaks one of them that differs so from most of the others; of two halves, or of two engines, the one without
+the engine that the target lists first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.laws.law import Difference, NotOffered, Trial, is_rule, law
+from optimetry.conformance.laws.universal import keeps_state
+from optimetry.conformance.numerics.agreement import explains
+from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.targets.protocol import engine_name
+from optimetry.conformance.targets.session import Session, watched
+from optimetry.reference.errors import TargetFault
+
+State = Mapping[str, list[Array]]
+
+Differs = Callable[[Trial, Trial], str | None]
+"""What tells two engines apart on one case, from the first one's side; raises `NotOffered` where they say nothing."""
+
+
+@law("the engines of one target agree within twice the bound", universal=False, symptom=True)
+def engines_agree(trial: Trial) -> str | None:
+    """Where the engine does not compute the formula: one that does is right, whatever most of the others do."""
+    if len(trial.engines) < 2 or explains(trial.run(), trial.formula(trial.case), trial.case.form):
+        return None
+    return _departing(trial, _returning_otherwise)
+
+
+@law("what one engine of a target has saved is continued by another", applies=keeps_state)
+def engines_continue_each_other(trial: Trial) -> str | None:
+    """Where both return the same in a run of their own, and save slots of the same names, shapes and dtypes."""
+    several = len(trial.engines) > 1 and len(trial.case.grads) > 1
+    return _departing(trial, _continuing_otherwise) if several else None
+
+
+def _departing(trial: Trial, differs: Differs) -> str | None:
+    """Return what tells an engine from most of the others, if it departs from them."""
+    alike, apart = [trial.target], dict[str, str]()
+    for other in (engine for engine in trial.engines if engine is not trial.target):
+        try:
+            found = differs(trial, trial.with_engine(other))
+        except NotOffered:
+            continue
+        if found is None:
+            alike.append(other)
+        else:
+            apart[engine_name(other)] = found
+    first_listed = next(engine for engine in trial.engines if engine in alike or engine_name(engine) in apart)
+    if len(alike) > len(apart) or (len(alike) == len(apart) and first_listed in alike):
+        return None
+    first = next(iter(apart.values()))
+    names = f"engine {engine_name(trial.target)} departs from {' and '.join(apart)}: "
+    return first.extended(before=names) if isinstance(first, Difference) else names + first
+
+
+def _returning_otherwise(one: Trial, other: Trial) -> str | None:
+    """Compare the runs of two engines; what breaks the protocol says nothing of the other."""
+    try:
+        return one.agrees(one.run(), other.run())
+    except TargetFault as fault:
+        raise NotOffered from fault
+
+
+def _continuing_otherwise(one: Trial, other: Trial) -> str | None:
+    """Compare the run of an engine with those that go from one of the two engines to the other in the middle."""
+    if _returning_otherwise(one, other) is not None:
+        raise NotOffered
+    try:
+        mine, theirs = _half(one), _half(other)
+    except TargetFault as fault:
+        raise NotOffered from fault
+    if _form(mine[1]) != _form(theirs[1]):
+        raise NotOffered
+    for loader, (rows, state) in ((one, theirs), (other, mine)):
+        try:
+            whole = np.concatenate([rows, _continued(loader, rows, state)])
+        except TargetFault as fault:
+            return str(fault)
+        found = one.agrees(one.run(), whole)
+        if found is not None:
+            return found
+    return None
+
+
+def _form(state: State) -> dict[str, Any]:
+    """Return what two states must share for one to be meant where the other is."""
+    return {slot: [(array.shape, array.dtype.name) for array in arrays] for slot, arrays in state.items()}
+
+
+def _half(trial: Trial) -> tuple[Array, State]:
+    """Run the first half of a case; return the parameters after its steps, as rows, and the state that is saved.
+
+    Raises:
+        NotOffered: the engine saves nothing.
+    """
+    case = trial.case
+    half = len(case.grads) // 2
+    with watched(trial.guard):
+        session = Session(trial.target, case)
+        run: Any = session.run
+        if not (hasattr(run, "state") and hasattr(run, "load")):
+            raise NotOffered
+        rows = [flat(session.step(*step)).copy() for step, _ in zip(case.steps, range(half), strict=False)]
+        return np.array(rows), {slot: [np.array(x) for x in arrays] for slot, arrays in run.state().items()}
+
+
+def _continued(trial: Trial, rows: Array, state: State) -> Array:
+    """Run the second half of a case from a saved state; return the parameters after its steps, as rows."""
+    case = trial.case
+    is_average = not is_rule(subject_of(case))  # which is started with what it averages, not with its averages
+    ends = np.cumsum([param.size for param in case.parameters])[:-1]
+    parts = zip(np.split(rows[-1], ends), case.parameters, strict=True)
+    start = case.parameters if is_average else tuple(part.reshape(param.shape).copy() for part, param in parts)
+    with watched(trial.guard):
+        session = Session(trial.target, case.replace(parameters=start))
+        run: Any = session.run
+        run.load({slot: [array.copy() for array in arrays] for slot, arrays in state.items()})
+        return np.array([flat(session.step(*step)).copy() for step in list(case.steps)[len(rows) :]])

@@ -1,0 +1,88 @@
+"""The law of groups of parameters: each has options and learning rates of its own, and may be added in mid-run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.laws.law import Difference, Trial, is_rule, law
+from optimetry.conformance.laws.variations import at_steps, complete
+from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.targets.session import watched
+from optimetry.reference.errors import OptimetryError
+
+
+@law("a group of parameters is trained by its own options and learning rates, as if alone", applies=is_rule)
+def groups_are_independent(trial: Trial) -> str | None:
+    """Where the target offers `Target.start_groups`: two groups, and one that is added in the middle."""
+    if not callable(getattr(trial.target, "start_groups", None)):
+        return None
+    first = trial.on(complete(trial.case))
+    steps = len(first.case.grads)
+    if steps < 2:
+        return None
+    second = _with_other_options(first)
+    late = second.on(at_steps(first.case, list(range(steps // 2, steps))))
+    members = [first, second, late]
+    alone = [member.run() for member in members]
+    together = _together(members)
+    for which, member, own, given in zip(("first", "second", "added"), members, alone, together, strict=True):
+        found = member.agrees(own, given)
+        if found is not None:
+            said = f"the {which} group, alone and among others: "
+            return found.extended(before=said) if isinstance(found, Difference) else said + found
+    return None
+
+
+def _with_other_options(trial: Trial) -> Trial:
+    """Return the same with half the learning rate, and other numbers if the rule and the target take them."""
+    case = trial.case.replace(learning_rates=tuple(rate / 2 for rate in trial.case.learning_rates))
+    for hyper in _other_options(case):
+        try:
+            subject_of(case).of(hyper)
+        except OptimetryError:
+            continue
+        other = trial.on(case.replace(hyper=hyper))
+        if other.offered:
+            return other
+    return trial.on(case)
+
+
+def _other_options(case: Case) -> Iterator[dict[str, Any]]:
+    """Yield hyperparameters with the next corner of every number, of all but one, and of each alone."""
+    numbers = [x for x in subject_of(case).hyperparameters() if x.kind is float and len(x.corners) > 1]
+    others = {}
+    for number in numbers:
+        at = number.corners.index(case.hyper[number.name]) if case.hyper[number.name] in number.corners else -1
+        others[number.name] = number.corners[(at + 1) % len(number.corners)]
+    yield {**case.hyper, **others}
+    yield from ({**case.hyper, **{n: x for n, x in others.items() if n != left_out}} for left_out in others)
+    yield from ({**case.hyper, name: value} for name, value in others.items())
+
+
+def _together(members: list[Trial]) -> list[Array]:
+    """Train all groups together, the last from the middle on; return the trajectory of each."""
+    first, second, late = (member.case for member in members)
+    target: Any = members[0].target
+    behind = len(first.grads) - len(late.grads)
+    rows: list[list[Array]] = [[] for _ in members]
+    with watched(members[0].guard):
+        run = target.start_groups(first.optimizer, [(case.hyper, _copies(case.parameters)) for case in (first, second)])
+        for step, grads in enumerate(first.grads):
+            if step == behind:
+                run.add(late.hyper, _copies(late.parameters))
+            cases = [first, second, *([late] if step >= behind else [])]
+            rates = [first.learning_rates[step], second.learning_rates[step]]
+            rates += [late.learning_rates[step - behind]] * (step >= behind)
+            after = flat(run.step([np.array(grad) for _ in cases for grad in grads], rates)).copy()
+            for kept, part in zip(rows, np.split(after, len(cases)), strict=False):
+                kept.append(part)
+    return [np.array(kept) for kept in rows]
+
+
+def _copies(arrays: tuple[Array, ...]) -> list[Array]:
+    return [array.copy() for array in arrays]
