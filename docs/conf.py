@@ -1,4 +1,4 @@
-"""Settings of the documentation site: ``nox -s docs`` builds it, ``docs/decisions/0027-sphinx.md`` says why so."""
+"""Settings of the documentation site: ``nox -s docs`` builds it, ``docs/decisions/0028-sphinx.md`` says why so."""
 
 from __future__ import annotations
 
