@@ -123,9 +123,9 @@ def explains_most(explanation: Explanation, runs: Runs) -> bool:
     for case, after in runs:
         try:
             oracle = explanation.expected(case)
+            if not explains(after, oracle, case.form):
+                return False
         except (KeyError, TypeError, ValueError):  # it asks for what a wrapper is not given, or no bounds can answer
-            return False
-        if not explains(after, oracle, case.form):
             return False
         finite += int(np.count_nonzero(np.isfinite(oracle.bound)))
         judged += int(np.count_nonzero(np.isfinite(oracle.bound) | np.isnan(oracle.value)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import Any
@@ -17,6 +17,7 @@ from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.environment import default_environment
 from optimetry.conformance.numerics.formats import FORMATS, Format, scalar_format
+from optimetry.conformance.oracle.joined import together
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.declaration import Declared
@@ -51,21 +52,91 @@ def expected(
 
 
 def _evaluated(case: Case, computed: Declared | None, form: Format | None, narrow: tuple[str, ...]) -> Expected:
-    subject, form = subject_of(case), form or with_underflow_room(case.form)
-    numbers = BoundedNumbers(subject, form, narrow)
-    joined, columns = _together(case, subject.elementwise and (computed is None or computed.elementwise))
-    value = np.empty((len(case.grads), case.size), form.wide)
-    bound = np.empty_like(value)
-    with default_environment():
-        for step, arrays in enumerate(subject.trajectory(joined, numbers, computed)):
-            for array, column in zip(arrays, columns, strict=True):
-                value[step, column], bound[step, column] = array.value.reshape(-1), array.bound.reshape(-1)
-    return Expected(value, bound, flat(subject.magnitudes(case)).astype(np.float64))
+    return Evaluation(case, computed, form or with_underflow_room(case.form), narrow)
 
 
 kept = lru_cache(maxsize=2048)(_evaluated)
 """The latest evaluations, of cases with at most `KEPT` numbers: those of all candidates for one target, so that the
 next engine, or the next target of the same rule, finds them again. Most take some kilobytes."""
+
+
+@dataclass
+class _Rows:
+    """The steps of a trajectory that have been evaluated so far.
+
+    Attributes:
+        begin: starts the trajectory: what it yields are the arrays after each step.
+        columns: where the elements of each array stand in a row.
+        value: as in `Expected`; rows from ``done`` on are not filled yet.
+        bound: the same.
+        done: the number of evaluated steps.
+    """
+
+    begin: Callable[[], Iterator[Sequence[Any]]]
+    columns: Sequence[Any]
+    value: Any
+    bound: Any
+    done: int = 0
+    remaining: Iterator[Sequence[Any]] | None = None
+
+    def upto(self, step: int) -> _Rows:
+        """Evaluate the steps before this one."""
+        if step > self.done:
+            with default_environment():
+                try:
+                    self._fill(step)
+                except BaseException:
+                    self.remaining, self.done = None, 0  # so that the same is raised again
+                    raise
+        return self
+
+    def _fill(self, step: int) -> None:
+        remaining = self.remaining = self.remaining or self.begin()
+        for row in range(self.done, step):
+            for array, column in zip(next(remaining), self.columns, strict=True):
+                self.value[row, column], self.bound[row, column] = array.value.reshape(-1), array.bound.reshape(-1)
+            self.done = row + 1
+        if self.done == len(self.value):
+            self.remaining = None  # its arrays are needed no more
+
+
+class Evaluation(Expected):
+    """An expected value that is evaluated step by step, as far as it is asked for.
+
+    Most formulas that do not explain a trajectory differ in the first steps, and need no more to be excluded.
+
+    Args:
+        case: what the subject is fed.
+        computed: the formula; the documented one where None.
+        form: the format whose rounding is bounded.
+        narrow: as for `expected`.
+    """
+
+    _rows: _Rows
+
+    def __init__(self, case: Case, computed: Declared | None, form: Format, narrow: tuple[str, ...]) -> None:
+        subject = subject_of(case)
+        numbers = BoundedNumbers(subject, form, narrow)
+        joined, columns = together(case, subject.elementwise and (computed is None or computed.elementwise))
+        empty = (np.empty((len(case.grads), case.size), form.wide) for _ in range(2))
+        rows = _Rows(lambda: subject.trajectory(joined, numbers, computed), columns, *empty)
+        object.__setattr__(self, "_rows", rows.upto(min(len(case.grads), 1)))  # what cannot be evaluated shows at once
+        object.__setattr__(self, "start", flat(subject.magnitudes(case)).astype(np.float64))
+
+    @property
+    def value(self) -> Any:
+        """The values of all steps."""
+        return self._rows.upto(len(self._rows.value)).value
+
+    @property
+    def bound(self) -> Any:
+        """The bounds of all steps."""
+        return self._rows.upto(len(self._rows.bound)).bound
+
+    def steps(self, first: int, behind: int) -> Expected:
+        """Return the expected value of some steps alone, and evaluate no more than those before them."""
+        rows = self._rows.upto(min(behind, len(self._rows.value)))
+        return Expected(rows.value[first:behind], rows.bound[first:behind], self.start)
 
 
 @dataclass(frozen=True)
@@ -122,41 +193,3 @@ def with_underflow_room(form: Format) -> Format:
     """Return the format with `UNDERFLOW_ROOM`, if it has any to give."""
     roomy = form.roundoff <= FORMATS["float32"].roundoff
     return dataclasses.replace(form, half_tiny=form.half_tiny * UNDERFLOW_ROOM) if roomy else form
-
-
-def _groups(case: Case, elementwise: bool) -> Iterator[list[int]]:
-    """Group parameters to evaluate as one: where elements are independent, all that miss the same gradients."""
-    if not elementwise:
-        yield from ([i] for i in range(len(case.parameters)))
-        return
-    groups: dict[tuple[bool, ...], list[int]] = {}
-    for i in range(len(case.parameters)):
-        groups.setdefault(tuple(grads[i] is None for grads in case.grads), []).append(i)
-    yield from groups.values()
-
-
-@lru_cache(maxsize=256)
-def _together(case: Case, elementwise: bool) -> tuple[Case, list[Any]]:
-    """Return the case with each group of parameters joined into one, and the columns of each."""
-    groups = list(_groups(case, elementwise))
-    return _joined(case, groups), [_columns(case, group) for group in groups]
-
-
-def _joined(case: Case, groups: list[list[int]]) -> Case:
-    """Return the case with each group of parameters joined into one."""
-    if all(len(group) == 1 for group in groups):
-        return case.only([group[0] for group in groups])
-
-    def together(arrays: Sequence[Array | None], group: list[int]) -> Array | None:
-        chosen = [array for array in (arrays[i] for i in group) if array is not None]
-        return flat(chosen) if chosen else None
-
-    return case.replace(
-        parameters=tuple(x for group in groups if (x := together(case.parameters, group)) is not None),
-        grads=tuple(tuple(together(grads, group) for group in groups) for grads in case.grads),
-    )
-
-
-def _columns(case: Case, group: list[int]) -> Any:
-    starts = np.cumsum([0, *(param.size for param in case.parameters)])
-    return np.concatenate([np.arange(starts[i], starts[i + 1]) for i in group])

@@ -14,6 +14,7 @@ from optimetry.conformance.numerics.agreement import (
     Agreement,
     Expected,
     compare,
+    explained,
     explains,
 )
 from optimetry.conformance.numerics.formats import FORMATS
@@ -107,3 +108,27 @@ def test_agreements_add_up_to_the_worst_of_both() -> None:
     b = Agreement(share=0.75, ulp=2, vacuous=0, elements=3, worst=(2, 0))
     assert a + b == b + a == Agreement(share=0.75, ulp=7, vacuous=1, elements=7, worst=(2, 0))
     assert Agreement() + a == a
+
+
+class Reluctant(Expected):
+    """An expected value of ones that nobody should ask for behind some step."""
+
+    def steps(self, first: int, behind: int) -> Expected:
+        assert behind <= self.start
+        return super().steps(first, behind)
+
+
+@pytest.mark.parametrize("wrong", [0.5, np.nan])
+@pytest.mark.parametrize("steps", [1, 2, 3, 5, 9])
+def test_a_difference_in_any_step_refutes_and_no_more_is_evaluated_than_up_to_there(steps: int, wrong: float) -> None:
+    value, after = np.ones((steps, 2)), np.ones((steps, 2), np.float32)
+    assert explained(after, Expected(value, value * 0.1, np.zeros(2)), FLOAT32) == Agreement(elements=2 * steps, worst=(0, 0))
+    for step in range(steps):
+        off = after.copy()
+        off[step, 1] = wrong
+        assert not explains(off, Expected(value, value * 0.1, np.zeros(2)), FLOAT32)
+        undefined = np.where(off == 1, value, np.nan)
+        assert not explains(after, Expected(undefined, value * 0.1, np.zeros(2)), FLOAT32)
+        looked_at = 2 ** step.bit_length()
+        if looked_at < steps:
+            assert not explains(off, Reluctant(value, value * 0.1, looked_at), FLOAT32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +14,8 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import UNDERFLOW_ROOM, BoundedNumbers, expected, with_underflow_room
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.reference.rule import State
+from optimetry.reference.rules.sgd import SGD
 
 
 def fraction(number: Any) -> Fraction:
@@ -99,6 +102,38 @@ def test_tensors_evaluated_together_are_what_each_is_alone(optimizer: str) -> No
             assert alone.value.tobytes() == np.ascontiguousarray(whole.value[:, columns]).tobytes()
             assert alone.bound.tobytes() == np.ascontiguousarray(whole.bound[:, columns]).tobytes()
             start += param.size
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "lamb", "clip_by_global_norm", "exponential_moving_average"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
+def test_steps_asked_for_one_after_the_other_are_those_of_the_whole(optimizer: str, dtype: str) -> None:
+    for case in drawn_cases(subject_named(optimizer), dtype, seed=3, count=2):
+        whole, parts, steps = expected(case), expected(case.replace()), len(case.grads)
+        for first, behind in ((0, 1), (1, steps), (0, 3), (0, steps)):
+            part = parts.steps(first, behind)
+            assert part.value.tobytes() == whole.value[first:behind].tobytes()
+            assert part.bound.tobytes() == whole.bound[first:behind].tobytes()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Breaking(SGD):
+    """Stochastic gradient descent that cannot do a third step."""
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        if t == 3:
+            raise KeyError("third")
+        return super().update(param, grad, state, lr, t)
+
+
+def test_a_step_is_not_evaluated_before_it_is_asked_for_and_an_error_there_is_raised_each_time() -> None:
+    one = np.ones(2, np.float32)
+    value = expected(Case("sgd", "float32", {}, (0.1,) * 5, (one,), ((one,),) * 5), Breaking())
+    for _ in range(2):
+        np.testing.assert_array_equal(np.round(value.steps(0, 2).value.astype(float), 5), [[0.9, 0.9], [0.8, 0.8]])
+        with pytest.raises(KeyError, match="third"):
+            value.steps(1, 3)
+        with pytest.raises(KeyError, match="third"):
+            _ = value.value
 
 
 @pytest.mark.parametrize("decay", [0.5, 0.81, 0.999])

@@ -1,0 +1,50 @@
+"""Joins the parameters of a case whose elements are independent, so that they are evaluated as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.arrays import Array, flat
+
+
+def _groups(case: Case, elementwise: bool) -> Iterator[list[int]]:
+    """Group parameters to evaluate as one: where elements are independent, all that miss the same gradients."""
+    if not elementwise:
+        yield from ([i] for i in range(len(case.parameters)))
+        return
+    groups: dict[tuple[bool, ...], list[int]] = {}
+    for i in range(len(case.parameters)):
+        groups.setdefault(tuple(grads[i] is None for grads in case.grads), []).append(i)
+    yield from groups.values()
+
+
+@lru_cache(maxsize=256)
+def together(case: Case, elementwise: bool) -> tuple[Case, list[Any]]:
+    """Return the case with each group of parameters joined into one, and the columns of each."""
+    groups = list(_groups(case, elementwise))
+    return _joined(case, groups), [_columns(case, group) for group in groups]
+
+
+def _joined(case: Case, groups: list[list[int]]) -> Case:
+    """Return the case with each group of parameters joined into one."""
+    if all(len(group) == 1 for group in groups):
+        return case.only([group[0] for group in groups])
+
+    def flattened(arrays: Sequence[Array | None], group: list[int]) -> Array | None:
+        chosen = [array for array in (arrays[i] for i in group) if array is not None]
+        return flat(chosen) if chosen else None
+
+    return case.replace(
+        parameters=tuple(x for group in groups if (x := flattened(case.parameters, group)) is not None),
+        grads=tuple(tuple(flattened(grads, group) for group in groups) for grads in case.grads),
+    )
+
+
+def _columns(case: Case, group: list[int]) -> Any:
+    starts = np.cumsum([0, *(param.size for param in case.parameters)])
+    return np.concatenate([np.arange(starts[i], starts[i + 1]) for i in group])
