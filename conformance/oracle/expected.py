@@ -118,8 +118,8 @@ class Evaluation(Expected):
         subject = subject_of(case)
         numbers = BoundedNumbers(subject, form, narrow)
         joined, columns = together(case, subject.elementwise and (computed is None or computed.elementwise))
-        empty = (np.empty((len(case.grads), case.size), form.wide) for _ in range(2))
-        rows = _Rows(lambda: subject.trajectory(joined, numbers, computed), columns, *empty)
+        value, bound = (np.empty((len(case.grads), case.size), form.wide) for _ in range(2))
+        rows = _Rows(lambda: subject.trajectory(joined, numbers, computed), columns, value, bound)
         object.__setattr__(self, "_rows", rows.upto(min(len(case.grads), 1)))  # what cannot be evaluated shows at once
         object.__setattr__(self, "start", flat(subject.magnitudes(case)).astype(np.float64))
 

@@ -122,7 +122,9 @@ class Reluctant(Expected):
 @pytest.mark.parametrize("steps", [1, 2, 3, 5, 9])
 def test_a_difference_in_any_step_refutes_and_no_more_is_evaluated_than_up_to_there(steps: int, wrong: float) -> None:
     value, after = np.ones((steps, 2)), np.ones((steps, 2), np.float32)
-    assert explained(after, Expected(value, value * 0.1, np.zeros(2)), FLOAT32) == Agreement(elements=2 * steps, worst=(0, 0))
+    assert explained(after, Expected(value, value * 0.1, np.zeros(2)), FLOAT32) == Agreement(
+        elements=2 * steps, worst=(0, 0)
+    )
     for step in range(steps):
         off = after.copy()
         off[step, 1] = wrong

@@ -18,6 +18,7 @@ from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.rule import Rule, State
 
@@ -87,6 +88,7 @@ def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
         yield _taking("no gradient", whole, lambda x: x, nonfinite=True, fed=_missing_where_not_finite)
         run = {"finding": "replaced", "new": "0", "old": "NaN and infinities in steps"}
         yield _beside(run, FiniteSteps())
+    if isinstance(subject, RuleSubject):
         for slot in subject.declaration.slots:
             yield _beside({"finding": "guarded", "what": [slot]}, Guarded(slot))
     spread = "a whole gradient with NaN in it"
