@@ -110,7 +110,7 @@ def table(found: Iterable[Effect]) -> str:
             entry.target,
             f"`{entry.verdict.optimizer}`",
             entry.verdict.dtype,
-            f"`{entry.verdict.computes}`" if entry.verdict.computes.rule else entry.verdict.verdict,
+            f"`{entry.verdict.computes}`" if str(entry.verdict.computes) else entry.verdict.verdict,
             *(f"{share:.1e}" for share in (*entry.at_defaults.values(), entry.worst)),
         ]
         for entry in found

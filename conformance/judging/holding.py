@@ -58,7 +58,7 @@ def no_more(case: Case) -> Iterator[Case]:
 
 
 TOLD = 0.5
-"""The least part of what contradicts the document that an explanation must say something of."""
+"""The least part of the elements of which an explanation must say what they are where they first leave the document."""
 
 BITS = 8
 """How many bits the numbers of a case have that float32 holds, with their third powers, and with 1 less a decay."""
@@ -134,8 +134,8 @@ class Holding:
         """The same for candidates of any kind, each with its agreement; on ``more`` cases, too, made of each.
 
         Where one holds numbers in float32, more are those with short numbers: a difference of another kind, such as a
-        small number added to a divisor, hides behind the rounding of the others, and remains without it. One that says
-        nothing of most elements that contradict the document explains nothing: it is undefined there, or unbounded.
+        small number added to a divisor, hides behind the rounding of the others, and remains without it. One that
+        says nothing of most elements where they first contradict the document explains nothing: it is unbounded there.
         """
         alive = [(one, Agreement(), 0) for one in candidates if self.probed.explained_by(one.expected)]
         narrow = any(one.narrow for one, *_ in alive)

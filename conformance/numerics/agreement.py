@@ -109,9 +109,10 @@ def explained(after: Array, oracle: Expected, form: Format) -> Agreement | None:
 
 
 def contradicted(after: Array, oracle: Expected) -> Any:
-    """Return where a trajectory is not what a formula gives, within the slack; shape (steps, elements), booleans."""
+    """Return where each element is first not what a formula gives, within the slack; shape (steps, elements)."""
     known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
-    return shares_of(after, oracle, known) > SLACK
+    beyond = shares_of(after, oracle, known) > SLACK
+    return beyond & (np.cumsum(beyond, axis=0) == 1)
 
 
 def answered(oracle: Expected, where: Any) -> int:

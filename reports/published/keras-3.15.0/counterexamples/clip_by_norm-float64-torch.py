@@ -8,10 +8,10 @@ import numpy as np
 
 inf, nan = float("inf"), float("nan")
 wide = np.longdouble
-parameters = [[0.0]]  # before the first step
-fed = [[[-0.01]]]  # one list a step
-given = [[[-0.00999999985098839]]]  # what keras 3.15.0 gave after each step
-allowed = [[[4.440896333665363e-18]]]  # 2 times the rounding-error bound of float64
+parameters = [[1.0]]  # before the first step
+fed = [[[21.2202562137142]]]  # one list a step
+given = [[[9.999999721159963]]]  # what keras 3.15.0 gave after each step
+allowed = [[[7.771568583914386e-15]]]  # 2 times the rounding-error bound of float64
 
 
 def clip_by_global_norm(grads, limit):
@@ -34,7 +34,7 @@ def array(values):
     return np.asarray(values, dtype=wide)
 
 
-documented = Documented(clip_norm=wide(0.1))
+documented = Documented(clip_norm=wide(10.0))
 
 
 def steps():

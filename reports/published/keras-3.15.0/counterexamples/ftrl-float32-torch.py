@@ -8,7 +8,7 @@ import numpy as np
 
 inf, nan = float("inf"), float("nan")
 wide = np.float64
-parameters = [[1.0]]  # before the first step
+parameters = [[-1.0]]  # before the first step
 learning_rates = [0.1]
 grads = [[[0.0]]]  # one list a step; None: no gradient
 given = [[[nan]]]  # what keras 3.15.0 gave after each step
@@ -38,7 +38,7 @@ def array(values):
     return np.asarray(values, dtype=wide)
 
 
-documented = Documented(l1=wide(0.0), l2=wide(0.0), lr_power=wide(-1.0), slots=('squared_accum', 'linear_accum'))
+documented = Documented(l1=wide(0.0), l2=wide(0.0), lr_power=wide(-0.5), slots=('squared_accum', 'linear_accum'))
 
 
 def steps():

@@ -8,10 +8,10 @@ import numpy as np
 
 inf, nan = float("inf"), float("nan")
 wide = np.longdouble
-parameters = [[1.0]]  # before the first step
+parameters = [[-1.0]]  # before the first step
 learning_rates = [0.1]
-grads = [[[1.0]]]  # one list a step; None: no gradient
-given = [[[0.8999999761581421]]]  # what keras 3.15.0 gave after each step
+grads = [[[-1.0]]]  # one list a step; None: no gradient
+given = [[[-0.8999999761581421]]]  # what keras 3.15.0 gave after each step
 allowed = [[[2.220448166832681e-16]]]  # 2 times the rounding-error bound of float64
 
 
