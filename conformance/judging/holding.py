@@ -151,7 +151,7 @@ class Holding:
                     differing += int(np.count_nonzero(there))
                     found = [(*each, explained(after, each[0].expected(case), case.form)) for each in alive]
                     alive = [
-                        (one, before + agreement, told + answered(one.expected(case), there))
+                        (one, before + agreement, told + answered(after, one.expected(case), there))
                         for one, before, told, agreement in found
                         if agreement is not None
                     ]

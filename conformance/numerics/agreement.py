@@ -115,10 +115,11 @@ def contradicted(after: Array, oracle: Expected) -> Any:
     return beyond & (np.cumsum(beyond, axis=0) == 1)
 
 
-def answered(oracle: Expected, where: Any) -> int:
-    """Count the elements among those of which a formula says what they are, a number within a bound or NaN."""
+def answered(after: Array, oracle: Expected, where: Any) -> int:
+    """Count the elements there that a formula explains by saying what they are: within a bound, infinite, or NaN."""
     known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
-    return int(np.count_nonzero((known | np.isnan(oracle.value)) & where))
+    same = after.astype(oracle.value.dtype) == oracle.value
+    return int(np.count_nonzero((known | same | np.isnan(oracle.value)) & where))
 
 
 def _begins_otherwise(after: Array, oracle: Expected) -> bool:
