@@ -76,7 +76,7 @@ def test_a_dialect_whose_tail_rounds_differently_is_that_dialect() -> None:
     assert (verdict.verdict, verdict.dialect, verdict.law) == ("dialect", RULE.name, None)
 
 
-@pytest.mark.parametrize("period", [2, 3])
+@pytest.mark.parametrize("period", [2, 3, 4])
 def test_a_dialect_that_is_not_repeatable_breaks_that_law(period: int) -> None:
     """It keeps no gradient's array, which runs with arrays of their own might seem to show."""
     runs = count()
