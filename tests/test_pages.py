@@ -13,6 +13,7 @@ PLAYED = ("bound", "expected-failures", "fluid", "half-precision", "tutorial")
 ELSEWHERE = {
     "accuracy": "tests/conformance/test_accuracy.py",
     "another-language": "tests/test_programs.py",
+    "certify": "tests/conformance/test_certify.py",
     "ci": "tests/test_action.py",
     "protocol": "tests/test_programs.py",
     "site": "tests/reports/test_site.py",
