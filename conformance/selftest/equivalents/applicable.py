@@ -32,7 +32,8 @@ LATER = 3
 @cache
 def rules_of(style: Style) -> tuple[str, ...]:
     """Return the names of the rules that a style computes in its own way; none that tells rows and columns apart."""
-    return tuple(name for rules in BOOKS.values() for name, rule in rules.items() if _applies(style, rule))
+    rules = {name: rule for book in BOOKS.values() for name, rule in book.items()}
+    return tuple(name for name, rule in rules.items() if name not in style.overflows and _applies(style, rule))
 
 
 def _applies(style: Style, rule: type[Rule]) -> bool:

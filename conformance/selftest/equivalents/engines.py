@@ -46,6 +46,7 @@ class Style:
         in_place: whether the same arrays are updated and returned in every step.
         smallest_decay: the smallest decay for which the style is an equivalent.
         needs_elementwise: whether the style takes tensors apart, so that no rule with norms can be computed in it.
+        overflows: rules in which what the style computes may be beyond the format where their formula is not.
         keeps_bits: whether the results are the reference's, bit for bit: another layout, or operands that commute.
     """
 
@@ -60,6 +61,7 @@ class Style:
     in_place: bool = False
     smallest_decay: float = 0.0
     needs_elementwise: bool = False
+    overflows: tuple[str, ...] = ()
     keeps_bits: bool = False
 
 

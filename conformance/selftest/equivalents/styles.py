@@ -8,6 +8,9 @@ from optimetry.conformance.selftest.equivalents.engines import Style
 from optimetry.conformance.selftest.equivalents.evaluation import Evaluation
 from optimetry.conformance.selftest.equivalents.expression import as_documented
 
+WITHOUT_EPSILON = ("papers.adamax",)
+"""Rules that divide by a gradient's magnitude alone: where that is subnormal, its reciprocal overflows."""
+
 STYLES: dict[str, Style] = {
     style.name: style
     for style in (
@@ -61,6 +64,7 @@ STYLES: dict[str, Style] = {
         Style(
             name="reciprocal",
             description="division as multiplication by the reciprocal",
+            overflows=WITHOUT_EPSILON,
             rewriting=rewritings.reciprocal,
         ),
         Style(
@@ -193,6 +197,7 @@ STYLES: dict[str, Style] = {
         Style(
             name="reciprocal_body",
             description="division by reciprocals in whole vectors, as such in the elements behind them",
+            overflows=WITHOUT_EPSILON,
             needs_elementwise=True,
             rewriting=rewritings.reciprocal,
             tail=as_documented,
@@ -201,6 +206,7 @@ STYLES: dict[str, Style] = {
         Style(
             name="compiled",
             description="several at once: lerp, FMA and reciprocals, with numbers in the arrays' precision",
+            overflows=WITHOUT_EPSILON,
             needs_elementwise=True,
             rewriting=rewritings.compiled,
             evaluation=Evaluation(narrow_scalars=True),
