@@ -109,8 +109,8 @@ class Judge:
     def _compared(self, block: Block, after: Array) -> Certificate:
         """Compare the results on a part of a block."""
         oracle = self.expected(block, with_underflow_room(self.form))
-        known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
-        shares, ulps = shares_of(after[np.newaxis], oracle, known)[0], ulps_of(after[np.newaxis], oracle, self.form)[0]
+        known = oracle.known
+        shares, ulps = shares_of(after[np.newaxis], oracle)[0], ulps_of(after[np.newaxis], oracle, self.form)[0]
         ulps = np.where(known[0], ulps, 0.0)
         outside = np.nonzero(shares > SLACK)
         flushed = 0
@@ -132,9 +132,8 @@ class Judge:
     def _with_flushing(self, block: Block, after: Array, shares: Array) -> tuple[Array, int]:
         """Return the error ratios of single pairs, with flushed subnormals where that explains them, and how many."""
         oracle = self.expected(block, flushing(self.form))
-        known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
-        allowing = shares_of(after[np.newaxis], oracle, known)[0]
-        explained = known[0] & (allowing <= SLACK)
+        allowing = shares_of(after[np.newaxis], oracle)[0]
+        explained = oracle.known[0] & (allowing <= SLACK)
         return np.where(explained, allowing, shares), int(np.count_nonzero(explained))
 
 

@@ -149,11 +149,11 @@ class Holding:
                         document, tried = document + compare(after, expected(case), case.form), tried + 1
                     there = contradicted(after, expected(case))
                     differing += int(np.count_nonzero(there))
-                    found = [(*each, explained(after, each[0].expected(case), case.form)) for each in alive]
+                    evaluated = ((*each, each[0].expected(case)) for each in alive)
                     alive = [
-                        (one, before + agreement, told + answered(after, one.expected(case), there))
-                        for one, before, told, agreement in found
-                        if agreement is not None
+                        (one, before + agreement, told + answered(after, oracle, there))
+                        for one, before, told, oracle in evaluated
+                        if (agreement := explained(after, oracle, case.form)) is not None
                     ]
                 if not alive:
                     return [], Identity(None, document, Agreement(), tried)

@@ -170,8 +170,9 @@ class _Parts(Holding):
         """Return a small part of a probe, or else of the first case that tells, with the trajectory of the target."""
         if self.probed.runs:
             return self._first_steps(self.probed.cases[0][0])
-        begun = [self._first_steps(case) for case in islice(self.offered(self.cases()), FEW)]
-        return next((x for x in begun if _tells(compare(x[1], expected(x[0]), x[0].form))), begun[0])
+        begun = map(self._first_steps, islice(self.offered(self.cases()), FEW))
+        first = next(begun)
+        return next((x for x in chain([first], begun) if _tells(compare(x[1], expected(x[0]), x[0].form))), first)
 
     def _first_steps(self, case: Case) -> tuple[Case, Array]:
         few = case.only(range(min(len(case.parameters), FIRST)))

@@ -90,8 +90,7 @@ class _Failing:
     @property
     def shares(self) -> Array:
         """The error ratios."""
-        known = np.isfinite(self.oracle.bound) & np.isfinite(self.oracle.value)
-        found: Array = shares_of(self.given, self.oracle, known)
+        found: Array = shares_of(self.given, self.oracle)
         return found
 
     @property

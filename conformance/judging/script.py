@@ -142,13 +142,12 @@ def script(case: Case, after: Array, oracle: Expected, *, title: str, target: st
     Returns:
         The text; None in the improbable case that no script shows what was judged.
     """
-    known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
-    beyond = int(np.count_nonzero(shares_of(after, oracle, known) > SLACK))
+    beyond = int(np.count_nonzero(shares_of(after, oracle) > SLACK))
     text = _of_formula(case, after, oracle, title=title, target=target)
     if differences(text) == beyond:
         return text
     about = f"Compares what {target} gave with the documented formula, as optimetry has evaluated it."
-    allowed = np.where(known, SLACK * oracle.bound.astype(np.float64), np.inf)
+    allowed = np.where(oracle.known, SLACK * oracle.bound.astype(np.float64), np.inf)
     columns = '"documented", "given"'
     ran: list[Ran] = [(case, after)]
     text = _recorded(ran, oracle.value, after, allowed, dtype=case.dtype, title=title, about=about, columns=columns)

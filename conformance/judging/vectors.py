@@ -159,7 +159,7 @@ def rounded(oracle: Expected, case: Case) -> tuple[Array, Any]:
         value = oracle.value.astype(case.form.dtype)
         lost = np.abs(value.astype(oracle.value.dtype) - oracle.value)
         allowed = np.asarray(oracle.bound * SLACK + lost, np.float64)
-        known = np.isfinite(oracle.bound) & np.isfinite(oracle.value) & np.isfinite(value.astype(np.float64))
+        known = oracle.known & np.isfinite(value.astype(np.float64))
     return value, np.where(known, allowed, np.inf)
 
 

@@ -215,8 +215,7 @@ class Probed:
         """Count the elements that are outside the slack, or of which nothing is known, in their last step."""
         count = 0
         for number, after in self.runs:
-            known = np.isfinite(has[number].value) & np.isfinite(has[number].bound)
-            count += int(np.count_nonzero((shares_of(after, has[number], known) > SLACK)[-1] | ~known[-1]))
+            count += int(np.count_nonzero((shares_of(after, has[number]) > SLACK)[-1] | ~has[number].known[-1]))
         return count
 
     def _agreement(self, has: tuple[Expected, ...]) -> Agreement:

@@ -35,6 +35,11 @@ class Expected:
     bound: Any
     start: Any
 
+    @property
+    def known(self) -> Any:
+        """Where the expected value and its bound are finite, so that something can be said."""
+        return np.isfinite(self.bound) & np.isfinite(self.value)
+
     def steps(self, first: int, behind: int) -> Expected:
         """Return the expected value of some steps alone; one that is still being evaluated goes no further for it."""
         return Expected(self.value[first:behind], self.bound[first:behind], self.start)
@@ -81,11 +86,11 @@ class Agreement:
 
 def compare(after: Array, oracle: Expected, form: Format) -> Agreement:
     """Compare a trajectory, shape (steps, elements), with its expected value."""
-    known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
+    known = oracle.known
     elements, vacuous = known.size, known.size - int(np.count_nonzero(known))
     if elements == vacuous:
         return Agreement(vacuous=vacuous, elements=elements)
-    shares = shares_of(after, oracle, known)
+    shares = shares_of(after, oracle)
     worst = np.unravel_index(int(np.argmax(shares)), shares.shape)
     return Agreement(
         share=float(shares[worst]),
@@ -110,16 +115,14 @@ def explained(after: Array, oracle: Expected, form: Format) -> Agreement | None:
 
 def contradicted(after: Array, oracle: Expected) -> Any:
     """Return where each element is first not what a formula gives, within the slack; shape (steps, elements)."""
-    known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
-    beyond = shares_of(after, oracle, known) > SLACK
+    beyond = shares_of(after, oracle) > SLACK
     return beyond & (np.cumsum(beyond, axis=0) == 1)
 
 
 def answered(after: Array, oracle: Expected, where: Any) -> int:
     """Count the elements there that a formula explains by saying what they are: within a bound, infinite, or NaN."""
-    known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
     same = after.astype(oracle.value.dtype) == oracle.value
-    return int(np.count_nonzero((known | same | np.isnan(oracle.value)) & where))
+    return int(np.count_nonzero((oracle.known | same | np.isnan(oracle.value)) & where))
 
 
 def _begins_otherwise(after: Array, oracle: Expected) -> bool:
@@ -130,8 +133,7 @@ def _begins_otherwise(after: Array, oracle: Expected) -> bool:
     first, behind = 0, 1
     while behind < len(after):
         part, rows = oracle.steps(first, behind), after[first:behind]
-        known = np.isfinite(part.bound) & np.isfinite(part.value)
-        if np.any(shares_of(rows, part, known) > SLACK) or not np.isnan(rows)[np.isnan(part.value)].all():
+        if np.any(shares_of(rows, part) > SLACK) or not np.isnan(rows)[np.isnan(part.value)].all():
             return True
         first, behind = behind, 2 * behind
     return False
@@ -142,12 +144,12 @@ def explains(after: Array, oracle: Expected, form: Format) -> bool:
     return explained(after, oracle, form) is not None
 
 
-def shares_of(after: Array, oracle: Expected, known: Any) -> Any:
+def shares_of(after: Array, oracle: Expected) -> Any:
     """Return each element's error ratio as float64, 0 where nothing is known."""
     with np.errstate(all="ignore"):
         distance = np.abs(after.astype(oracle.value.dtype) - oracle.value)
         share = np.where(distance == 0, 0.0, (distance / oracle.bound).astype(np.float64))
-    return np.where(known, np.nan_to_num(share, nan=LARGEST_SHARE, posinf=LARGEST_SHARE), 0.0)
+    return np.where(oracle.known, np.nan_to_num(share, nan=LARGEST_SHARE, posinf=LARGEST_SHARE), 0.0)
 
 
 def ulps_of(after: Array, oracle: Expected, form: Format) -> Any:
