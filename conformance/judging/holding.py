@@ -13,7 +13,8 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.agreement import Agreement, answered, compare, contradicted, explained
+from optimetry.conformance.numerics.agreement import Agreement, answered, compare, contradicted, explained, explains
+from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import decays_of, expected
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.limits import limits_of
@@ -96,12 +97,15 @@ class Holding:
         cases: every case, from the first.
         guard: what watches over its runs.
         probed: its results in the probes.
+        refuting: the case that has refuted the last candidates, with the trajectory of the target: it mostly refutes
+            the next ones, too.
     """
 
     target: Target
     cases: Callable[[], Iterator[Case]]
     guard: Guard
     probed: Probed
+    refuting: list[tuple[Case, Array]] = field(default_factory=list)
 
     @property
     def limits(self) -> Limits:
@@ -121,6 +125,12 @@ class Holding:
     def offered(self, cases: Iterable[Case]) -> Iterator[Case]:
         """Yield those of the cases that the target offers."""
         return (case for case in cases if reason_unsupported(self.target, case) is None)
+
+    def standing(self, candidates: Sequence[C]) -> list[C]:
+        """The candidates that explain the case which has refuted others before, if any did."""
+        for case, after in self.refuting:
+            candidates = [one for one in candidates if explains(after, one.expected(case), case.form)]
+        return list(candidates)
 
     def surviving(self, candidates: Sequence[Explanation]) -> tuple[list[Identity], Identity]:
         """The candidates that hold in every probe and on every case, and how far the document is in those tried."""
@@ -155,6 +165,8 @@ class Holding:
                         for one, before, told, oracle in evaluated
                         if (agreement := explained(after, oracle, case.form)) is not None
                     ]
+                    if not alive and case is drawn:
+                        self.refuting[:] = [(case, after)]
                 if not alive:
                     return [], Identity(None, document, Agreement(), tried)
         telling = [(one, agreement) for one, agreement, told in alive if told >= TOLD * differing]
@@ -162,5 +174,5 @@ class Holding:
 
     def holding(self, explanation: Explanation) -> Identity | None:
         """What is known of an explanation that holds in every probe and on every case; None if it does not."""
-        identities, _ = self.surviving([explanation])
+        identities, _ = self.surviving(self.standing([explanation]))
         return identities[0] if identities else None

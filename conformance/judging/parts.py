@@ -147,7 +147,8 @@ class _Parts(Holding):
             near = [one for one in near if self.probed.explained_by(one.expected)]
             for arithmetic in arithmetics(self.probed.optimizer, self.probed.dtype) if near else ():
                 more = near[0].mistake.shown_by or no_more
-                holding, unexplained = self.holding_on_all([one.computed_in(arithmetic) for one in near], more)
+                standing = self.standing([one.computed_in(arithmetic) for one in near])
+                holding, unexplained = self.holding_on_all(standing, more)
                 alive = [(one, agreement) for one, agreement in holding if agreement.judged >= MOST]
                 one = min(alive, key=lambda pair: pair[1].vacuous)[0] if alive else None
                 if one is not None and self._refuted(Explanation(one.rule, arithmetic), more):
