@@ -23,6 +23,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
 from optimetry.conformance.selftest.instead import Instead, computing
+from optimetry.conformance.selftest.sensitivity import HALF_QUICK
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.session import Guard
@@ -62,7 +63,7 @@ def planted(optimizer: str, name: str, arithmetic: Arithmetic) -> Instead:
 BETA1, PARTLY = Arithmetic(float32=("beta1",)), Arithmetic(float32_in_some_uses=("beta1",))
 UNNAMED = "epsilon_placement=inside, decay=with_lr"
 
-WITHOUT_LAWS = replace(QUICK, law_cases=0)
+WITHOUT_LAWS = replace(HALF_QUICK, law_cases=0)
 """Laws decide nothing here."""
 
 # One target for each tier, in which no tier before it holds.
