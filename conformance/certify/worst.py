@@ -7,8 +7,8 @@ the next generation with copies whose bits are changed a little. Hyperparameters
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -35,10 +35,18 @@ LONGEST = 4
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest error ratio that was reached, and a case of one element with it; None where nothing was judged."""
+    """What a search has found.
+
+    Attributes:
+        share: the largest error ratio that was reached by a finite result.
+        case: a case of one element with it; None where nothing was judged.
+        beyond: the first case of one element whose result is infinite or NaN where the rule's is a number: something on
+            the way to it left the format. No ratio says how far it is off.
+    """
 
     share: float = 0.0
     case: Case | None = None
+    beyond: Case | None = None
 
 
 @dataclass(frozen=True)
@@ -63,22 +71,30 @@ class Search:
         Raises:
             TargetFault: as for `trajectory`.
         """
-        found = Worst()
-        for start in range(self.starts):
-            rng = np.random.default_rng([self.seed, start])
-            case = self._first(optimizer, dtype, f"{start} 0")
-            if reason_unsupported(target, case) is not None:
-                continue
-            for generation in range(self.generations):
-                shares = ratios(target, case)
-                largest = int(np.argmax(shares))
-                if shares[largest] > found.share:
-                    found = Worst(float(shares[largest]), _elements(case, [largest]))
-                if not self.selects:
-                    case = _like(case, self._first(optimizer, dtype, f"{start} {generation + 1}"))
-                else:
-                    case = _mutated(_elements(case, np.argsort(-shares, kind="stable")[:KEPT]), rng)
-        return found
+        return worst_of(self.worst_from(start, target, optimizer, dtype, Guard()) for start in range(self.starts))
+
+    def worst_from(self, start: int, target: Target, optimizer: str, dtype: str, guard: Guard) -> Worst:
+        """Search from one start; which others there are makes no difference to it.
+
+        Raises:
+            TargetFault: as for `trajectory`.
+        """
+        found, beyond, rng = Worst(), None, np.random.default_rng([self.seed, start])
+        case = self._first(optimizer, dtype, f"{start} 0")
+        if reason_unsupported(target, case) is not None:
+            return found
+        for generation in range(self.generations):
+            shares, left = ratios(target, case, guard)
+            largest = int(np.argmax(shares))
+            if beyond is None and left.any():
+                beyond = _elements(case, [int(np.argmax(left))])
+            if shares[largest] > found.share:
+                found = Worst(float(shares[largest]), _elements(case, [largest]))
+            if not self.selects:
+                case = _like(case, self._first(optimizer, dtype, f"{start} {generation + 1}"))
+            else:
+                case = _mutated(_elements(case, np.argsort(-shares, kind="stable")[:KEPT]), rng)
+        return replace(found, beyond=beyond)
 
     def _first(self, optimizer: str, dtype: str, number: str) -> Case:
         """Draw hyperparameters, and a generation, as for a case of `optimetry check`."""
@@ -88,17 +104,29 @@ class Search:
         return dataclasses.replace(drawn, tensors=(tensor,), steps=steps, later_rate=drawn.rate).case()
 
 
-def ratios(target: Target, case: Case) -> Array:
-    """Return the error ratio of every element of the one parameter of a case, after its last step."""
+def worst_of(found: Iterable[Worst]) -> Worst:
+    """Return the worst of what several searches have found, the first of equal ones."""
+    all_found = list(found)
+    beyond = next((each.beyond for each in all_found if each.beyond is not None), None)
+    return replace(max(all_found, key=lambda worst: worst.share, default=Worst()), beyond=beyond)
+
+
+def ratios(target: Target, case: Case, guard: Guard) -> tuple[Array, Array]:
+    """Compare every element of the one parameter of a case after its last step.
+
+    Returns:
+        the error ratios, 0 where nothing can be said or the result is no finite number, and where it should be one.
+    """
     subject = cast(RuleSubject, subject_named(case.optimizer))
     (parameters,), grads = case.parameters, [cast(Array, grad) for (grad,) in case.grads]
     rule = cast(Rule, subject.of(case.hyper))
     oracle = evaluated(
         subject, rule, case.learning_rates[0], parameters, grads, with_underflow_room(FORMATS[case.dtype])
     )
-    after = trajectory(target, case, Guard())[-1:]
-    shares: Array = shares_of(after, oracle, np.isfinite(oracle.bound) & np.isfinite(oracle.value))[0]
-    return shares
+    after = trajectory(target, case, guard)[-1:]
+    known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
+    finite = np.isfinite(after)
+    return shares_of(after, oracle, known & finite)[0], (known & ~finite)[0]
 
 
 def _elements(case: Case, chosen: Any) -> Case:

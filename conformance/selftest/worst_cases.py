@@ -11,15 +11,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.replayed import CORPUS, file_of, replayed
-from optimetry.conformance.certify.worst import Search, Worst, ratios
+from optimetry.conformance.certify.worst import Search, Worst, ratios, worst_of
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.selftest.equivalents import STYLES, StyledTarget, rules_of
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
+from optimetry.conformance.targets.session import Guard
 from optimetry.reference.rules import RULES
 
 PAGE = Path("docs/worst-cases.md")
@@ -44,6 +46,18 @@ case is kept, by its exact bits, in `conformance/cases/corpus`. `optimetry check
 cases do not reject, and property tests try it first.
 """
 
+SHOWN = 2
+"""The most styles of a row that are shown to leave the format."""
+
+RANGES = f"""
+## Beyond the format
+
+No slack allows for an intermediate result that overflows where the formula as written has none. The search finds these,
+too: the result is infinite or NaN, and the rule's a number, far below the largest. `optimetry check` rejects a target
+there, as its document does not let it overflow; drawn cases rarely come so near the end of the format. Such a case is
+not kept, since an honest style fails it. At most {SHOWN} styles of each rule and dtype:
+"""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -56,6 +70,7 @@ class Row:
         worst: what was found by a search, or kept before.
         drawn: the largest ratio of the reference without selection.
         selected: with it.
+        beyond: the styles that leave the format where the rule does not, each with a case.
     """
 
     optimizer: str
@@ -64,6 +79,7 @@ class Row:
     worst: Worst
     drawn: float
     selected: float
+    beyond: tuple[tuple[str, Case], ...] = ()
 
 
 def engines_for(optimizer: str) -> list[Target]:
@@ -75,7 +91,7 @@ def replay(target: Target, optimizer: str, dtype: str) -> Worst:
     """Return the worst of the kept cases of one element."""
     kept = [case for case in replayed(optimizer, dtype) if case.size == 1 and None not in case.grads[-1]]
     offered = [case for case in kept if reason_unsupported(target, case) is None]
-    return max((Worst(float(ratios(target, case)[0]), case) for case in offered), key=_share, default=Worst())
+    return worst_of(Worst(float(ratios(target, case, Guard())[0][0]), case) for case in offered)
 
 
 def row(optimizer: str, dtype: str, search: Search) -> Row:
@@ -85,11 +101,12 @@ def row(optimizer: str, dtype: str, search: Search) -> Row:
     for engine in engines_for(optimizer):
         name = NUMPY if isinstance(engine, NumpyTarget) else engine_name(engine)
         searched = search.worst(engine, optimizer, dtype)
-        found.append((max(searched, replay(engine, optimizer, dtype), key=_share), name))
+        found.append((worst_of([searched, replay(engine, optimizer, dtype)]), name))
         selected = searched.share if name == NUMPY else selected
     drawn = replace(search, selects=False).worst(NumpyTarget(), optimizer, dtype)
     worst, style = max(found, key=lambda pair: pair[0].share)
-    return Row(optimizer, dtype, style, worst, drawn.share, selected)
+    beyond = tuple((name, each.beyond) for each, name in found if each.beyond is not None)
+    return Row(optimizer, dtype, style, worst, drawn.share, selected, beyond)
 
 
 def page(rows: Iterable[Row], told: str) -> str:
@@ -104,7 +121,12 @@ def page(rows: Iterable[Row], told: str) -> str:
         f"The largest ratio of all is **{top.worst.share:.4f}** ({top.optimizer} in {top.dtype}, style {top.style}): "
         f"{top.worst.share / SLACK:.0%} of the slack."
     )
-    return f"{HEADER}\n{largest} {told}\n\n{table}\n"
+    left = [
+        [each.optimizer, each.dtype, style, *_arguments(case)] for each in found for style, case in each.beyond[:SHOWN]
+    ]
+    names = ["rule", "dtype", "style", "with", "parameter", "gradients"]
+    ranges = f"{RANGES}\n{tabulate(left, names, 'pipe', disable_numparse=True)}\n" if left else ""
+    return f"{HEADER}\n{largest} {told}\n\n{table}\n{ranges}"
 
 
 def _figures(each: Row) -> Iterator[str]:
@@ -112,12 +134,16 @@ def _figures(each: Row) -> Iterator[str]:
     yield f"{each.selected:.4f}"
     yield f"{each.worst.share:.4f}"
     yield each.style
-    case = each.worst.case
-    if case is not None:
-        hyper = {"learning_rate": case.learning_rates[0], **case.hyper}
-        yield ", ".join(f"{name}={value:.6g}" for name, value in hyper.items())
-        yield _bits(case, 0)
-        yield " ".join(_bits(case, step) for step in range(1, len(case.grads) + 1))
+    if each.worst.case is not None:
+        yield from _arguments(each.worst.case)
+
+
+def _arguments(case: Case) -> Iterator[str]:
+    """Yield hyperparameters as figures, the parameter and the gradients by their bits."""
+    hyper = {"learning_rate": case.learning_rates[0], **case.hyper}
+    yield ", ".join(f"{name}={value:.6g}" for name, value in hyper.items())
+    yield _bits(case, 0)
+    yield " ".join(_bits(case, step) for step in range(1, len(case.grads) + 1))
 
 
 def _bits(case: Case, step: int) -> str:
@@ -126,13 +152,9 @@ def _bits(case: Case, step: int) -> str:
     return "" if array is None else f"0x{array.tobytes()[::-1].hex()}"
 
 
-def _share(worst: Worst) -> float:
-    return worst.share
-
-
 def keep(each: Row, folder: Path) -> bool:
-    """Add the worst case of a row to the corpus, unless it is there; return whether it was added."""
-    if each.worst.case is None:
+    """Add the worst case of a row to the corpus, unless it is there or no style may fail it; return whether it was."""
+    if each.worst.case is None or each.worst.share > SLACK:
         return False
     text, file = each.worst.case.to_json(), folder / file_of(each.optimizer, each.dtype)
     known = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
@@ -151,7 +173,8 @@ def main() -> None:
     folder, rows = Path("conformance/cases") / CORPUS, []
     for optimizer in searched_rules():
         for dtype in DTYPES:
-            rows.append(row(optimizer, dtype, Search()))
+            with np.errstate(all="ignore"):  # styles overflow
+                rows.append(row(optimizer, dtype, Search()))
             print(optimizer, dtype, rows[-1].style, f"{rows[-1].worst.share:.4f}", flush=True)
             keep(rows[-1], folder)
             PAGE.write_text(page(rows, replaying(rows)), encoding="utf-8")

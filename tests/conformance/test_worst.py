@@ -11,6 +11,7 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.agreement import SLACK, compare
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest import worst_cases
+from optimetry.conformance.selftest.equivalents import STYLES, StyledTarget
 from optimetry.conformance.selftest.worst_cases import Row, engines_for, keep, page, replay, searched_rules
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
 from optimetry.conformance.targets.session import Guard, trajectory
@@ -64,8 +65,18 @@ def test_a_worst_case_is_one_element_with_the_ratio_that_was_reached(optimizer):
     last = expected(found.case).steps(steps - 1, steps)
     agreement = compare(trajectory(NumpyTarget(), found.case, Guard())[-1:], last, found.case.form)
     assert agreement.share == found.share
-    assert ratios(NumpyTarget(), found.case)[0] == found.share
+    assert ratios(NumpyTarget(), found.case, Guard())[0][0] == found.share
     assert SHORT.worst(NumpyTarget(), optimizer, "bfloat16").case.to_json() == found.case.to_json()
+
+
+def test_what_leaves_the_format_is_told_apart_from_a_ratio():
+    """An average as ``old + (1 - b)*(new - old)`` overflows in the difference of two large gradients."""
+    lerp = StyledTarget(STYLES["lerp"])
+    with np.errstate(all="ignore"):
+        found = Search(starts=8, generations=3).worst(lerp, "adamax", "bfloat16")
+        shares, left = ratios(lerp, found.beyond, Guard())
+    assert 0 < found.share <= SLACK
+    assert (shares[0], left[0]) == (0, True)
 
 
 def test_no_honest_style_leaves_the_slack_on_what_is_kept():
