@@ -25,7 +25,13 @@ COUNTED_EVERY = 1.0
 """Seconds after which the threads of the cluster are counted anew."""
 
 PATIENCE = "10s"
-"""How long a scheduler, or its first worker, may take to answer."""
+"""How long a scheduler may take to answer."""
+
+STARTING = "60s"
+"""How long its first worker may take to start."""
+
+LOGGERS = ("distributed", "distributed.client", "distributed.scheduler", "distributed.nanny", "distributed.worker")
+"""Those of Dask whose levels it sets one by one."""
 
 
 class Cluster:
@@ -49,7 +55,8 @@ class Cluster:
             ) from None
         self._distributed = distributed
         self._task = task
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a lost worker is no error here
+        for name in LOGGERS:
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what is lost is told by `CampaignError`
         self._local = None
         if scheduler == LOCAL:
             self._local = distributed.LocalCluster(
@@ -81,9 +88,9 @@ class Cluster:
             CampaignError: there is no worker.
         """
         try:
-            self._client.wait_for_workers(1, timeout=PATIENCE)
+            self._client.wait_for_workers(1, timeout=STARTING)
         except TimeoutError:
-            raise CampaignError(f"the cluster has no worker after {PATIENCE}") from None
+            raise CampaignError(f"the cluster has no worker after {STARTING}") from None
         found: Site = self._answer(self._client.submit(site_of, self._task, pure=False))
         return found
 
