@@ -29,6 +29,10 @@ class LedgerError(UsageError):
     """An expected-verdict ledger cannot be read."""
 
 
+class CampaignError(OptimetryError):
+    """A campaign cannot go on: its scheduler is lost, or no worker can do a task. What is finished is kept."""
+
+
 class TargetFault(OptimetryError):
     """The judged target broke the protocol while running: the verdict is *error*, with this text as the reason.
 

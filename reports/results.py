@@ -252,10 +252,15 @@ def read(path: Path, *, unfinished: bool = False) -> Results:
             continue
         fields = fields if header_fields["schema"] == SCHEMA_VERSION else _of_schema_1(fields)
         _check(path, number, fields, "verdict")
-        results.verdicts.append(Verdict(**{**fields, "computes": _computes(fields["computes"])}))
+        results.verdicts.append(verdict_of(fields))
     if unfinished:
         return results
     raise ResultsError(f"{path}: unfinished: its run did not end, no footer after {len(results.verdicts)} verdicts")
+
+
+def verdict_of(fields: dict[str, Any]) -> Verdict:
+    """Read a verdict from the fields of its line."""
+    return Verdict(**{**fields, "computes": _computes(fields["computes"])})
 
 
 _MADE: dict[str, Callable[[dict[str, Any]], Any]] = {

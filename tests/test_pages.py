@@ -13,6 +13,7 @@ PLAYED = ("bound", "expected-failures", "fluid", "half-precision", "tutorial")
 ELSEWHERE = {
     "accuracy": "tests/conformance/test_accuracy.py",
     "another-language": "tests/test_programs.py",
+    "campaigns": "tests/conformance/test_campaign.py",
     "certify": "tests/conformance/test_certify.py",
     "ci": "tests/test_action.py",
     "protocol": "tests/test_programs.py",

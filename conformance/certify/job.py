@@ -1,4 +1,4 @@
-"""The work that a worker process is given: one block on one engine."""
+"""The work that a worker process is given: one block, or one start of a search, on one engine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from optimetry.conformance.certify.judged import Judge
+from optimetry.conformance.certify.worst import Search, Worst
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
+from optimetry.reference.errors import TargetFault
 from optimetry.reports.certificate import Certificate
 
 
@@ -27,3 +29,24 @@ class BlockJob(NamedTuple):
     def lost(self, reason: str) -> Certificate:
         """Return what becomes of it where the process does not survive it."""
         return replace(self.judge.begun(self.engine_name), reason=reason)
+
+
+class SearchJob(NamedTuple):
+    """One start of a search for the worst case of a rule, on the engine with this number."""
+
+    search: Search
+    optimizer: str
+    dtype: str
+    start: int
+    engine: int
+
+    def done(self, engines: Sequence[Target], guard: Guard) -> Worst | str:
+        """Do it; return how the target broke the protocol, if it did."""
+        try:
+            return self.search.worst_from(self.start, engines[self.engine], self.optimizer, self.dtype, guard)
+        except TargetFault as fault:
+            return str(fault)
+
+    def lost(self, reason: str) -> str:
+        """Return what becomes of it where the process does not survive it."""
+        return reason

@@ -127,7 +127,7 @@ def certify_command(options: argparse.Namespace) -> int:
         for rule in rules
         for dtype in dtypes
         for step in STEPS
-        for setting in settings_of(_rule(rule), options.corners)
+        for setting in settings_of(rule_of(rule), options.corners)
     ]
     with Workers(task, count) as workers:
         engines = {name: workers.engines.index(name) for name in chosen("engine", options.engine, workers.engines)}
@@ -148,7 +148,7 @@ def certify_command(options: argparse.Namespace) -> int:
                 write_tables(options.out, [read(options.out / "results.jsonl")])
         except OSError as error:
             raise UsageError(f"--out {options.out}: {error.strerror or error}") from error
-    _print(header, certificates, refusals)
+    print_certificates(header, certificates, refusals)
     compared = sum(each.pairs for each in certificates) - before
     print(f"\n{compared:,} pairs compared in {time.monotonic() - began:,.0f} s by {count} workers")
     if options.out is not None and certificates:
@@ -206,7 +206,12 @@ def _certificate(
     return certificate
 
 
-def _rule(name: str) -> RuleSubject:
+def rule_of(name: str) -> RuleSubject:
+    """Return an elementwise rule.
+
+    Raises:
+        UsageError: it is none.
+    """
     subject = subject_named(name)
     if not isinstance(subject, RuleSubject) or not subject.elementwise:
         raise UsageError(f"--optimizer {name}: must be a rule that treats elements one by one")
@@ -216,10 +221,11 @@ def _rule(name: str) -> RuleSubject:
 def _elementwise(book: str, asked: Sequence[str] | None) -> list[str]:
     """Return the rules that are asked for, or all of a book that treat elements one by one."""
     names = chosen_in(book, asked)
-    return [_rule(name).name for name in names] if asked else [x for x in names if subject_named(x).elementwise]
+    return [rule_of(name).name for name in names] if asked else [x for x in names if subject_named(x).elementwise]
 
 
-def _print(header: Header, certificates: Sequence[Certificate], refusals: Sequence[str]) -> None:
+def print_certificates(header: Header, certificates: Sequence[Certificate], refusals: Sequence[str]) -> None:
+    """Print certificates as a table, with their first failures, and what is not offered."""
     print(f"{header.target} {header.target_version}: every pair of a parameter and a gradient, or a drawn share.\n")
     if certificates:
         print(certificate_tables.terminal(certificates, terminal_width()))

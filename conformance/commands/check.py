@@ -82,7 +82,7 @@ def run(check: Check) -> int:
         )
         results, not_run, said = Results(header), workers.not_run, workers.note
         try:
-            kept = _Kept(check.out) if check.out else None
+            kept = Kept(check.out) if check.out else None
             if kept is None:
                 _judge(check, workers, results.verdicts)
             else:
@@ -102,14 +102,21 @@ def run(check: Check) -> int:
     return 1 if balance.unexpected or balance.stale else 0
 
 
+def platform_here() -> str:
+    """Return what results are made on: system, machine, Python and NumPy."""
+    return (
+        f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, "
+        f"NumPy {metadata.version('numpy')}"
+    )
+
+
 def header_of(target: str, version: str, *, dtypes: list[str], optimizers: list[str], seed: int, effort: str) -> Header:
     """Return the header of results that are made here."""
     return Header(
         optimetry=metadata.version("optimetry"),
         target=target,
         target_version=version,
-        platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, "
-        f"NumPy {metadata.version('numpy')}",
+        platform=platform_here(),
         dtypes=dtypes,
         optimizers=optimizers,
         seed=seed,
@@ -118,7 +125,7 @@ def header_of(target: str, version: str, *, dtypes: list[str], optimizers: list[
 
 
 def _judge(
-    check: Check, workers: Workers, verdicts: list[Verdict], writer: Writer | None = None, kept: _Kept | None = None
+    check: Check, workers: Workers, verdicts: list[Verdict], writer: Writer | None = None, kept: Kept | None = None
 ) -> None:
     """Collect the verdicts of every job that has none yet, each written as it comes; a terminal has a progress bar."""
     jobs = check.jobs[jobs_done(verdicts) :]
@@ -133,7 +140,7 @@ def _judge(
             bar.update()
 
 
-class _Kept:
+class Kept:
     """The folder of results."""
 
     def __init__(self, folder: Path) -> None:
@@ -168,7 +175,7 @@ class _Kept:
 
 
 def _print(
-    check: Check, results: Results, balance: Balance, kept: _Kept | None, not_run: Mapping[str, str], said: str
+    check: Check, results: Results, balance: Balance, kept: Kept | None, not_run: Mapping[str, str], said: str
 ) -> None:
     if check.form in WRITERS:
         print(WRITERS[check.form]([results]), end="")

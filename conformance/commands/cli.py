@@ -18,6 +18,7 @@ from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.accuracy import add_accuracy_command
 from optimetry.conformance.commands.arguments import add_format, add_search, search_of, seconds, seed_of, whole
 from optimetry.conformance.commands.bench import add_bench
+from optimetry.conformance.commands.campaigns.command import add_campaign
 from optimetry.conformance.commands.certify import add_certify
 from optimetry.conformance.commands.check import Check, checked_folder, run
 from optimetry.conformance.commands.ci import add_reporting, annotation, reporting_of
@@ -57,6 +58,7 @@ examples:
   optimetry rules adam                                     what is documented of one optimizer; without a name, all
   optimetry accuracy adapter:MyTarget --optimizer adam     how far it drifts from the rule in ten thousand steps
   optimetry certify torch --optimizer adam --blocks 8      every pair of a parameter and a gradient, or a share
+  optimetry campaign torch --scheduler local --out results  all that, as tasks of a cluster of Dask
   optimetry bench adapter:MyTarget --optimizer adam        how fast, beside our backend and the speed of memory
   optimetry report results --out page                      tables from kept results
   optimetry report results others --site site              pages to look at: open site/index.html
@@ -183,6 +185,7 @@ def parser() -> Parser:
     add_accuracy_command(commands)
     add_bench(commands)
     add_certify(commands)
+    add_campaign(commands)
     add_harness(commands)
     add_report(commands)
     add_vectors(commands)

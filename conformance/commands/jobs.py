@@ -14,7 +14,8 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, NoReturn
 
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.certify.job import BlockJob
+from optimetry.conformance.certify.job import BlockJob, SearchJob
+from optimetry.conformance.certify.worst import Worst
 from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.harness.program import Program
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
@@ -79,10 +80,10 @@ class Task:
         return self.launch.spec
 
 
-AnyJob = Job | BlockJob
+AnyJob = Job | BlockJob | SearchJob
 
-Finding = Verdict | Diagnosis | Certificate | str
-"""The result of a job for each dtype and engine; of a block a certificate, or why it is not offered."""
+Finding = Verdict | Diagnosis | Certificate | Worst | str
+"""The result of a job for each dtype and engine; of a block a certificate, of a search the worst case, or why none."""
 
 
 def work(task: Task, pipe: Connection) -> None:
@@ -155,7 +156,7 @@ def work(task: Task, pipe: Connection) -> None:
 
 def _done(job: AnyJob, task: Task, engines: Sequence[Target], guard: Guard) -> list[Any]:
     """Do a job, and return its findings."""
-    if isinstance(job, BlockJob):
+    if isinstance(job, BlockJob | SearchJob):
         return [job.done(engines, guard)]
     chosen = engines if job.engines is None else [engines[i] for i in job.engines]
     find: Callable[..., list[Any]] = diagnose if task.diagnoses else judge

@@ -13,10 +13,18 @@ from typing import Any
 from tqdm import tqdm
 
 
-def progress_bar(jobs: int, unit: str = "job") -> tqdm[Any]:
+def progress_bar(jobs: int, unit: str = "job", initial: int = 0) -> tqdm[Any]:
     """Return a bar for so many jobs or other units, in thousands and millions, which is shown on a terminal alone."""
     shown, thousands = sys.stderr.isatty(), unit != "job"
-    return tqdm(total=jobs, unit=unit, unit_scale=thousands, leave=False, dynamic_ncols=True, disable=not shown)
+    return tqdm(
+        total=jobs,
+        initial=initial,  # done by an earlier run: no part of the rate
+        unit=unit,
+        unit_scale=thousands,
+        leave=False,
+        dynamic_ncols=True,
+        disable=not shown,
+    )
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from multiprocessing.context import SpawnProcess
 from types import TracebackType
 from typing import Any, Self
 
-from optimetry.conformance.certify.job import BlockJob
+from optimetry.conformance.certify.job import BlockJob, SearchJob
 from optimetry.conformance.commands.jobs import END_SEARCHES, AnyJob, Finding, Loaded, Task, work
 from optimetry.conformance.harness.ending import ending
 from optimetry.conformance.judging.diagnose import Diagnosis
@@ -98,12 +98,30 @@ class Workers:
         """
         waiting = deque(enumerate(jobs))
         done: dict[int, list[Finding]] = {}
+        finished = self.finished(lambda: waiting.popleft() if waiting else None, told)
         for position in range(len(jobs)):
             while position not in done:
-                self._employ(waiting)
-                done.update(self._next())
-                told("; ".join(worker.searching for worker in self._pool if worker.searching))
+                number, found = next(finished)
+                done[number] = found
             yield done.pop(position)
+
+    def finished(
+        self, take: Callable[[], tuple[int, AnyJob] | None], told: Callable[[str], None] = lambda doing: None
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """Yield the number and the findings of each job as soon as it is done, in any order.
+
+        Args:
+            take: returns the next job with its number, or None while there is none; asked again after each that is
+                done, until all are done and there is none.
+            told: as for `run`.
+        """
+        while True:
+            self._employ(take)
+            if all(worker.job is None for worker in self._pool):
+                return
+            found = list(self._next())
+            told("; ".join(worker.searching for worker in self._pool if worker.searching))
+            yield from found
 
     def end_searches(self) -> bool:
         """End the searches that are under way, and those to come; return whether any are under way."""
@@ -112,15 +130,21 @@ class Workers:
             worker.end_searches()
         return bool(under_way)
 
-    def _employ(self, waiting: deque[tuple[int, AnyJob]]) -> None:
+    def _employ(self, take: Callable[[], tuple[int, AnyJob] | None]) -> None:
         """Give every idle worker a job, and start workers for the rest."""
         for worker in self._pool:
-            if waiting and worker.job is None:
-                worker.give(*waiting.popleft())
-        while waiting and len(self._pool) < self._count:
+            if worker.job is None:
+                taken = take()
+                if taken is None:
+                    return
+                worker.give(*taken)
+        while len(self._pool) < self._count:
+            taken = take()
+            if taken is None:
+                return
             worker = _Worker(self._task)
             self._pool.append(worker)
-            worker.give(*waiting.popleft())
+            worker.give(*taken)
 
     def _next(self) -> Iterator[tuple[int, list[Finding]]]:
         """Wait for the next message or deadline; return the jobs that are done or have failed by then."""
@@ -140,7 +164,7 @@ class Workers:
                 yield number, findings
 
     def _failed(self, job: AnyJob, reason: str) -> list[Finding]:
-        if isinstance(job, BlockJob):
+        if isinstance(job, BlockJob | SearchJob):
             return [job.lost(reason)]
         verdicts = [Verdict(optimizer=job.optimizer, dtype=name, verdict="error", reason=reason) for name in job.dtypes]
         return [Diagnosis(verdict) for verdict in verdicts] if self._task.diagnoses else list(verdicts)

@@ -10,6 +10,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.large import large_plans
 from optimetry.conformance.cases.offered import Limits
+from optimetry.conformance.cases.replayed import replayed
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examination import Examination
 from optimetry.conformance.naming.probes import probes_of
@@ -83,7 +84,8 @@ def examined(
         alike.setdefault(limits, []).append(examination)
     for limits, members in alike.items():
         _try_cases(members, cases(limits), effort.law_cases)
-        _try_probes(members, probes_of(optimizer, dtype, limits))
+        kept = map(limits.offered, replayed(optimizer, dtype))
+        _try_probes(members, chain(kept, probes_of(optimizer, dtype, limits)))
     return examinations
 
 
@@ -104,7 +106,7 @@ def _try_cases(examinations: Sequence[Examination], cases: Iterable[Case], law_c
 
 
 def _try_probes(examinations: Sequence[Examination], probes: Iterable[Case]) -> None:
-    """Try the probes on engines that no other case has shown to differ."""
+    """Try kept cases and probes on engines that no other case has shown to differ."""
     for probe in probes:
         for examination in examinations:
             if examination.open_to(probe):

@@ -95,7 +95,7 @@ def test_leaving_early_leaves_no_process_behind():
     """Neither one that waits nor one in the middle of a run."""
     with Workers(Task(Launch("miniatures:HangsDeaf"), FEW, 0), 2) as pool:
         findings = pool.run([SGD, ADAM, SGD])
-        pool._employ(deque([(0, SGD), (1, ADAM)]))
+        pool._employ(deque([(0, SGD), (1, ADAM)]).popleft)
         busy = multiprocessing.active_children()
         assert len(busy) == 2
         assert all(worker.job is not None for worker in pool._pool)

@@ -15,7 +15,7 @@ from optimetry.conformance.targets.protocol import engine_name, engines_of
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError
 from optimetry.reference.rules import RULES
-from optimetry.reports import tables
+from optimetry.reports import certificate_tables, tables
 from optimetry.reports.matrix import page
 from optimetry.reports.results import read
 
@@ -64,6 +64,14 @@ def test_tables_are_of_the_results(name):
     results = results_of(name)
     assert (FOLDERS[name] / "table.md").read_text(encoding="utf-8") == tables.markdown([results]), AGAIN
     assert (FOLDERS[name] / "table.csv").read_text(encoding="utf-8") == tables.csv_text([results]), AGAIN
+
+
+def test_certificates_are_of_the_results_and_hold():
+    results = read(PUBLISHED / "certificates" / "results.jsonl")
+    page = (PUBLISHED / "certificates" / "certificates.md").read_text(encoding="utf-8")
+    assert page == certificate_tables.markdown([results])
+    assert results.certificates
+    assert all(each.holds for each in results.certificates)
 
 
 def test_the_matrix_is_of_the_results():

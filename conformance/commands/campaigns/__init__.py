@@ -1,0 +1,1 @@
+"""Campaigns: checks, certifications and searches as tasks that any number of machines share."""

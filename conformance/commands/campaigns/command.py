@@ -1,0 +1,261 @@
+"""Runs ``optimetry campaign``: checks, certifications and searches as tasks, on a cluster of Dask or without one."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tabulate import tabulate
+
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.certify.judged import Judge
+from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
+from optimetry.conformance.certify.settings import settings_of
+from optimetry.conformance.certify.worst import Search, Worst
+from optimetry.conformance.commands.arguments import seconds, seed_of, whole
+from optimetry.conformance.commands.campaigns.cluster import LOCAL, Cluster
+from optimetry.conformance.commands.campaigns.finished import FILE, Finished
+from optimetry.conformance.commands.campaigns.merged import WORST_CASES, Outcome, Searched, merged, write_results
+from optimetry.conformance.commands.campaigns.on_worker import Site, site_at
+from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart, Part, Plan, SearchPart
+from optimetry.conformance.commands.certify import print_certificates, rule_of
+from optimetry.conformance.commands.check import checked_folder, header_of
+from optimetry.conformance.commands.jobs import AnyJob, Task
+from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
+from optimetry.conformance.commands.ledger import Ledger
+from optimetry.conformance.commands.progress import progress_bar
+from optimetry.conformance.commands.terminal import shown, terminal_width
+from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
+from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.reference.errors import CampaignError, UsageError
+from optimetry.reports import tables
+
+CHECK, CERTIFY, WORST = "check", "certify", "worst"
+KINDS = (CHECK, CERTIFY, WORST)
+
+NONE = "none"
+
+DEFAULT_DTYPES = {CHECK: ("float32", "float64"), CERTIFY: ("bfloat16",), WORST: ("bfloat16", "float32")}
+"""Of each kind of task, where no dtype is asked for: those of `optimetry check` and `optimetry certify`."""
+
+EXAMPLES = """\
+examples:
+  optimetry campaign accelerated --out results                                    two workers here, no Dask
+  optimetry campaign torch --do certify --optimizer sgd --blocks 8 --out results --scheduler local -n 8
+  optimetry campaign adapter:MyTarget --do check --do worst --out results --scheduler tcp://host:8786
+
+A cluster is Dask's own: `dask scheduler` on one machine, `dask worker tcp://host:8786` on others. Every worker needs
+the same optimetry, NumPy and target. With the same options, a campaign that was ended in any way goes on where it was.
+
+exit status: 0 every verdict and certificate is good; 1 some is not; 2 wrong usage, a target or file that cannot be
+loaded, or a cluster that is lost."""
+
+
+class Kinds(NamedTuple):
+    """What is asked for: for each kind of task the rules and the dtypes, empty where the kind is not."""
+
+    rules: dict[str, list[str]]
+    dtypes: dict[str, list[str]]
+
+
+def add_campaign(commands: Any) -> None:
+    """Add the command to the subparsers of ``optimetry``."""
+    parser = commands.add_parser(
+        "campaign",
+        help="check, certify and search for worst cases, on one machine or many",
+        description="Check a target, certify it on every pair of a parameter and a gradient, and search for its worst "
+        "cases, all as tasks that a cluster of Dask shares. The files are those that one machine writes.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add_target(parser)
+    parser.add_argument(
+        "--do", action="append", metavar="|".join(KINDS), help="a kind of task; can be repeated (default: all)"
+    )
+    parser.add_argument(
+        "--scheduler",
+        default=NONE,
+        metavar="ADDRESS|local|none",
+        help="a scheduler of Dask, such as tcp://host:8786; a cluster on this machine; or worker processes without "
+        "Dask (default none)",
+    )
+    parser.add_argument("--optimizer", action="append", metavar="NAME", help="a rule, as for `optimetry check`")
+    parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
+    parser.add_argument(
+        "--dtype",
+        action="append",
+        metavar="NAME",
+        help=f"one of: {', '.join(FORMATS)} (default: "
+        + "; ".join(f"{', '.join(names)} to {kind}" for kind, names in DEFAULT_DTYPES.items())
+        + ")",
+    )
+    parser.add_argument(
+        "--effort", default="standard", metavar="|".join(EFFORTS), help="how many cases to check (default standard)"
+    )
+    parser.add_argument("--blocks", metavar="N", help="certify a drawn share, as for `optimetry certify`")
+    parser.add_argument("--corners", action="store_true", help="also certify at corners of the hyperparameters")
+    parser.add_argument("--starts", default="8", metavar="N", help="starts of each search for a worst case (default 8)")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of all that is drawn, or `random` (default 0)")
+    workers = min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    parser.add_argument("-n", metavar="WORKERS", help=f"number of workers on this machine (default {workers})")
+    parser.add_argument(
+        "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where results are kept; must be given")
+    parser.set_defaults(command=campaign_command, workers=workers)
+
+
+def campaign_command(options: argparse.Namespace) -> int:
+    """Run ``optimetry campaign``; the status is 1 where a verdict or a certificate is not good."""
+    if options.out is None:
+        raise UsageError("--out: must be given, a campaign keeps what is finished there")
+    launch = launch_of(options)
+    (effort,) = chosen("effort", [options.effort], EFFORTS)
+    blocks = None if options.blocks is None else whole("--blocks", options.blocks, 1)
+    seed, search = seed_of(options.seed), Search(starts=whole("--starts", options.starts, 1))
+    task = Task(launch, EFFORTS[effort], seed, seconds("--time-limit", options.time_limit))
+    asked = _asked(options, judged_as(launch, options.optimizer))
+    count = options.workers if options.n is None else whole("-n", options.n, 1)
+    if options.n is not None and options.scheduler not in (NONE, LOCAL):
+        raise UsageError(f"-n {options.n}: must be left out, the cluster at {options.scheduler} has its own workers")
+    checked_folder(options.out)
+    with ExitStack() as stack:
+        site, finish = _executor(stack, task, options.scheduler, count)
+        search = dataclasses.replace(search, seed=seed)
+        plan = plan_of(asked, seed, search, blocks, options.corners, site.loaded.engines)
+        headers = {
+            kind: dataclasses.replace(
+                header_of(
+                    site.loaded.name,
+                    site.loaded.version,
+                    dtypes=asked.dtypes[kind],
+                    optimizers=asked.rules[kind],
+                    seed=seed,
+                    effort=effort if kind == CHECK else "none",
+                ),
+                platform=site.platform,
+            )
+            for kind in asked.rules
+        }
+        run = {kind: dataclasses.asdict(header) for kind, header in headers.items()} | {
+            "engines": list(site.loaded.engines),
+            "blocks": blocks,
+            "corners": options.corners,
+            "starts": search.starts,
+            "time_limit": task.time_limit,
+        }
+        try:
+            with Finished(options.out / FILE, run, plan) as finished:
+                _finish(finished, finish)
+                outcome = merged(plan, finished.in_order())
+                first = next(iter(headers.values()))
+                write_results(options.out, headers.get(CHECK, first), headers.get(CERTIFY, first), plan, outcome)
+                finished.end()
+        except OSError as error:
+            raise UsageError(f"--out {options.out}: {error.strerror or error}") from error
+    _print(headers, outcome, options.out)
+    bad = Ledger().balance(outcome.verdicts).unexpected
+    good = not bad and all(each.holds for each in outcome.certificates)
+    return 0 if good and (outcome.verdicts or outcome.certificates or outcome.searches) else 1
+
+
+def plan_of(asked: Kinds, seed: int, search: Search, blocks: int | None, corners: bool, engines: Sequence[str]) -> Plan:
+    """List the tasks: all checks, then all blocks of certificates, then all searches."""
+    parts: list[Part] = [CheckPart(rule, dtype) for rule in asked.rules.get(CHECK, ()) for dtype in asked.dtypes[CHECK]]
+    parts += [
+        CertifyPart(Judge(Pairs(rule, dtype, step, seed), setting), number, name, blocks)
+        for rule in asked.rules.get(CERTIFY, ())
+        for dtype in asked.dtypes[CERTIFY]
+        for step in STEPS
+        for setting in settings_of(rule_of(rule), corners)
+        for number, name in enumerate(engines)
+    ]
+    parts += [
+        SearchPart(search, rule, dtype, number, name)
+        for rule in asked.rules.get(WORST, ())
+        for dtype in asked.dtypes[WORST]
+        for number, name in enumerate(engines)
+    ]
+    return Plan(parts)
+
+
+def _asked(options: argparse.Namespace, own: Sequence[str]) -> Kinds:
+    """Return the rules and the dtypes of each kind of task; of the rules with norms only checks.
+
+    Raises:
+        UsageError: there is nothing to do.
+    """
+    kinds = chosen("--do", options.do, KINDS)
+    rules = list(own) or chosen_in(options.book, options.optimizer)
+    elementwise = [rule for rule in rules if subject_named(rule).elementwise]
+    asked = Kinds({}, {})
+    for kind in KINDS:
+        if kind not in kinds:
+            continue
+        named = chosen("dtype", options.dtype or DEFAULT_DTYPES[kind], FORMATS)
+        asked.rules[kind] = rules if kind == CHECK else elementwise
+        asked.dtypes[kind] = [dtype for dtype in named if kind == CHECK or dtype in DTYPES]
+        if not asked.rules[kind]:
+            raise UsageError(f"--do {kind}: --optimizer must have a rule that treats elements one by one")
+        if not asked.dtypes[kind]:
+            raise UsageError(f"--do {kind}: --dtype must have one of: {', '.join(DTYPES)}")
+    return asked
+
+
+Executor = Callable[[Callable[[], tuple[int, AnyJob] | None]], Iterator[tuple[int, list[Any]]]]
+"""Does the tasks that it takes; yields the number and the findings of each as it is done."""
+
+
+def _executor(stack: ExitStack, task: Task, scheduler: str, count: int) -> tuple[Site, Executor]:
+    """Return where the tasks run, and what does them."""
+    if scheduler == NONE:
+        workers = stack.enter_context(Workers(task, count))
+        return site_at(workers), workers.finished
+    cluster = stack.enter_context(Cluster(task, scheduler, count))
+    print(f"dashboard: {cluster.dashboard}", file=sys.stderr, flush=True)
+    site = cluster.site()
+    return site, lambda take: cluster.finished(take, site)
+
+
+def _finish(finished: Finished, finish: Executor) -> None:
+    """Do the tasks that are left; a terminal has a progress bar with the rate and the time that remains."""
+    with progress_bar(finished.plan.count, "task", initial=finished.count) as bar:
+        for number, findings in finish(finished.take):
+            bar.update(finished.add(number, findings))
+    if finished.count < finished.plan.count:
+        raise CampaignError(f"{finished.plan.count - finished.count} tasks are not done; the same command goes on")
+
+
+def _print(headers: dict[str, Any], outcome: Outcome, out: Path) -> None:
+    width = terminal_width()
+    if CHECK in headers:
+        header = headers[CHECK]
+        print(f"{header.target} {header.target_version}. {tables.about(header)}\n")
+        print(shown(tables.terminal(outcome.verdicts, width)))
+        print(f"\n{tables.summary(outcome.verdicts)}\n")
+    if CERTIFY in headers:
+        print_certificates(headers[CERTIFY], outcome.certificates, outcome.refusals)
+    if outcome.searches:
+        print(f"Largest error ratios that were found; the arguments stand in {out / WORST_CASES}.\n")
+        print(tabulate(map(_row, outcome.searches), ("rule", "dtype", "engine", "error ratio"), "simple"))
+    print(f"\nwritten: {out}")
+
+
+def _row(searched: Searched) -> tuple[str, str, str, str]:
+    part, found = searched
+    if isinstance(found, Worst):
+        told = f"{found.share:.4f}" if found.case else "nothing was judged"
+        told += ", and a result that is no number where one is expected" if found.beyond else ""
+    else:
+        told = found
+    return part.optimizer, part.dtype, part.engine_name, told
