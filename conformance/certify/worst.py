@@ -124,9 +124,8 @@ def ratios(target: Target, case: Case, guard: Guard) -> tuple[Array, Array]:
         subject, rule, case.learning_rates[0], parameters, grads, with_underflow_room(FORMATS[case.dtype])
     )
     after = trajectory(target, case, guard)[-1:]
-    known = np.isfinite(oracle.bound) & np.isfinite(oracle.value)
     finite = np.isfinite(after)
-    return shares_of(after, oracle, known & finite)[0], (known & ~finite)[0]
+    return np.where(finite, shares_of(after, oracle), 0.0)[0], (oracle.known & ~finite)[0]
 
 
 def _elements(case: Case, chosen: Any) -> Case:
