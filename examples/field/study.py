@@ -2,8 +2,8 @@
 
 Run in the root of the repository: ``python -m examples.field.study [LIBRARY]... [--round ROUND] [--results DIR]
 [--out FILE]``. Each library is judged in a process of its own. With ``--results`` verdicts are kept, and used again
-where they are there. The exit status is 0 where no verdict contradicts the truth and at least 90 % of what can be named
-is named, in every round.
+where they are there; a library whose run was ended goes on where it stopped. The exit status is 0 where no verdict
+contradicts the truth and at least 90 % of what can be named is named, in every round.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from optimetry.conformance.commands.cli import main as optimetry
-from optimetry.reports.results import Computes, Results, Verdict, read
+from optimetry.reports.results import Computes, Results, ResultsError, Verdict, read
 
 FOLDER = Path(__file__).parent
 LEAST_NAMED = 0.9
@@ -127,18 +127,19 @@ def first_contact(pairs: Sequence[Pair]) -> list[Finding]:
 
 
 def judged(library: str, pairs: Iterable[Pair], folder: Path) -> Results:
-    """Judge the rules of one library at effort quick, unless that was done before.
+    """Judge the rules of one library at effort quick, unless that was done before; a run that was ended is resumed.
 
     Raises:
         SystemExit: the library cannot be loaded.
     """
-    if not (folder / "results.jsonl").exists():
-        rules = [word for pair in pairs for word in ("--optimizer", pair.rule)]
-        command = ["check", f"examples.field.{library}:Target", *rules, "--effort", "quick", "-n", "1"]
-        with contextlib.redirect_stdout(io.StringIO()):
-            status = optimetry([*command, "--out", str(folder)])
-        if status == 2:
-            sys.exit(f"{library} could not be judged")
+    with contextlib.suppress(ResultsError):
+        return read(folder / "results.jsonl")
+    rules = [word for pair in pairs for word in ("--optimizer", pair.rule)]
+    command = ["check", f"examples.field.{library}:Target", *rules, "--effort", "quick", "-n", "1"]
+    with contextlib.redirect_stdout(io.StringIO()):
+        status = optimetry([*command, "--out", str(folder), "--resume"])
+    if status == 2:
+        sys.exit(f"{library} could not be judged")
     return read(folder / "results.jsonl")
 
 
