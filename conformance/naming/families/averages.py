@@ -195,8 +195,8 @@ declare(
         family=StartsAtInitialScheduledFromOne,
         origin="torch-ema; LitEma of latent diffusion",
         reference="torch_ema/ema.py 0.3, ExponentialMovingAverage.update; CompVis/latent-diffusion, ldm/modules/ema.py",
-        difference="e starts at the parameters before training, and is not corrected; d = min(decay, (1 + s) / (10 + s)) "
-        "with s from 1",
+        difference="e starts at the parameters before training, and is not corrected; "
+        "d = min(decay, (1 + s) / (10 + s)) with s from 1",
     ),
     Dialect(
         name="corrected_by_power",
