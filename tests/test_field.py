@@ -18,7 +18,7 @@ from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.points import classes_of
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.reports.parts import Part
-from optimetry.reports.results import Computes, Verdict
+from optimetry.reports.results import Computes, ResultsError, Verdict
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "examples" / "field"
@@ -167,3 +167,29 @@ def test_what_explains_in_parts_is_held_against_the_truth() -> None:
 
 def test_a_pair_without_verdict_does_not_agree() -> None:
     assert Finding(replace(PAIR, truth="documented", names=[]), []).agreement != "yes"
+
+
+def test_a_library_is_judged_once_and_a_run_that_was_ended_is_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, commands = tmp_path / "toy" / "results.jsonl", []
+
+    def read(path: Path) -> str:
+        if not path.exists() or path.read_text() == "begun":
+            raise ResultsError("unfinished")
+        return path.read_text()
+
+    def check(command: list[str]) -> int:
+        commands.append(command)
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("ended")
+        return 1
+
+    monkeypatch.setattr(study, "read", read)
+    monkeypatch.setattr(study, "optimetry", check)
+    for before in (None, "begun", "ended"):
+        if before:
+            file.write_text(before)
+        assert study.judged("toy", [PAIR], file.parent) == "ended"
+    assert len(commands) == 2
+    assert all("--resume" in command for command in commands)

@@ -15,6 +15,7 @@ from optimetry.conformance.naming.families.averages import (
     RoundedAverage,
     StartsAtFirst,
     StartsAtInitial,
+    StartsAtInitialScheduledFromOne,
 )
 from optimetry.conformance.naming.families.clips import RoundedClipByGlobalNorm, RoundedClipByNorm
 from optimetry.conformance.naming.families.compression import RoundedUp, Uncorrected, Unmasked, VelocitySelects
@@ -45,6 +46,14 @@ def test_an_average_may_start_at_the_parameters_before_training() -> None:
     assert fed(StartsAtInitial(decay=0.5), 4.0, 8.0, initial=2.0) == [3.0, 5.5]
     second = (2 / 11) * (0.1 * 2.0 + 0.9 * 4.0) + (9 / 11) * 8.0
     assert fed(StartsAtInitial(decay=0.5, scheduled=True), 4.0, 8.0, initial=2.0) == pytest.approx([3.8, second])
+
+
+def test_a_schedule_may_number_updates_from_one() -> None:
+    first = (2 / 11) * 2.0 + (9 / 11) * 4.0
+    second = (3 / 12) * first + (9 / 12) * 8.0
+    expected = pytest.approx([first, second])
+    assert fed(StartsAtInitialScheduledFromOne(decay=0.5, scheduled=True), 4.0, 8.0, initial=2.0) == expected
+    assert fed(StartsAtInitialScheduledFromOne(decay=0.5), 4.0, 8.0, initial=2.0) == [3.0, 5.5]
 
 
 def test_an_average_may_stay_biased_towards_zero() -> None:

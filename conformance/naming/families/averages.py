@@ -130,6 +130,14 @@ class ScheduledFromOne(RoundedAverage):
 
 
 @dataclass(frozen=True, kw_only=True)
+class StartsAtInitialScheduledFromOne(ScheduledFromOne):
+    """Starts at the value before training, and numbers updates from 1: the start is update 0 of the schedule."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        return super().feed(fed, parameters, state or (0, Decayed(0.0, list(parameters))))
+
+
+@dataclass(frozen=True, kw_only=True)
 class CurrentWindow(ModelAverage):
     """Ignores the previous window: zero over zero right after a window has been closed."""
 
@@ -181,6 +189,14 @@ declare(
         origin="Thinc, the averages of spaCy's training",
         reference="thinc/backends/ops.py, Ops.update_averages",
         difference="d = min(decay, (1 + s) / (10 + s)) with s from 1; e, not e / (1 - prod d)",
+    ),
+    Dialect(
+        name="starts_at_initial_scheduled_from_one",
+        family=StartsAtInitialScheduledFromOne,
+        origin="torch-ema; LitEma of latent diffusion",
+        reference="torch_ema/ema.py 0.3, ExponentialMovingAverage.update; CompVis/latent-diffusion, ldm/modules/ema.py",
+        difference="e starts at the parameters before training, and is not corrected; "
+        "d = min(decay, (1 + s) / (10 + s)) with s from 1",
     ),
     Dialect(
         name="corrected_by_power",
