@@ -27,6 +27,8 @@ SAMPLE = (
     "levanter-883",
     "torch-5920",
     "tf-903",
+    "timm-2750",
+    "keras-19998",
 )
 """One of a few kinds, which take a second or two each."""
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 
-Gradient = TypeVar("Gradient", Array, Array | None)
+Gradient = TypeVar("Gradient", bound=Array | None)
 
 
 def unscaled(grads: Sequence[Gradient], scale: float) -> list[Gradient]:
     """Divide gradients by their scale, in their own dtype."""
-    return [grad if grad is None else np.array(grad / scale, grad.dtype) for grad in grads]
+    divided: list[Any] = [None if grad is None else np.array(grad / scale, grad.dtype) for grad in grads]
+    return divided
 
 
 def mean_of(parts: Sequence[Sequence[Gradient]]) -> list[Gradient]:
     """Return the mean of each parameter's gradients over all parts, in its own dtype."""
-    mean = list(parts[0])
+    sums: list[Any] = list(parts[0])
     for part in parts[1:]:
-        mean = [sum_ if sum_ is None or grad is None else sum_ + grad for sum_, grad in zip(mean, part, strict=True)]
-    return unscaled(mean, len(parts))
+        pairs = zip(sums, part, strict=True)
+        sums = [None if sum_ is None or grad is None else sum_ + grad for sum_, grad in pairs]
+    return unscaled(sums, len(parts))
