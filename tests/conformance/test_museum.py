@@ -10,8 +10,9 @@ import pytest
 from optimetry.conformance.commands.cli import main
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.museum import exhibit, page, picture, showing
-from optimetry.conformance.selftest.museum.exhibit import EXHIBITS, beyond, history
+from optimetry.conformance.selftest.museum.exhibit import EXHIBITS, beyond, changes, history
 
 exhibit.load()
 
@@ -47,6 +48,14 @@ def test_every_bug_is_told_of_somewhere_in_a_year() -> None:
         assert told.tests in ("", "missed it", "none", "not stated"), name
     for one in EXHIBITS.values():
         assert one.honest or 2010 < history()[one.name].year < 2030
+
+
+def test_each_change_to_the_suite_is_of_a_bug_and_has_a_planted_fault_that_is_like_it() -> None:
+    assert len(changes()) >= 10
+    for name, change in changes().items():
+        bug, planted = EXHIBITS[name].fault, FAULTS[change.fault]
+        assert (bug.outcome, bug.rejected_by) == (planted.outcome, planted.rejected_by), name
+    assert len({change.fault for change in changes().values()}) == len(changes())
 
 
 def test_an_exhibit_may_be_entered_once() -> None:

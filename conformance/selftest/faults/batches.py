@@ -124,7 +124,7 @@ def _fault(name: str, optimizer: str, defect: str, law: str, kind: type[ScalingR
 
 enter(
     _fault("clipped_before_unscaling", "clip_by_norm", "the norm is that of scaled gradients", SCALED, ClipsScaled),
-    _fault("decay_divided_by_the_scale", "torch.sgd", "the decay is divided by the loss scale", SCALED, _DecayScaled),
+    _fault("decay_divided_by_the_scale", "torch.adamw", "the decay is divided by the loss scale", SCALED, _DecayScaled),
     _fault("skipped_step_counts", "adam", "a step that is left out advances the count", SCALED, _SkippedCounts),
     _fault(
         "velocity_of_a_skipped_step",

@@ -73,6 +73,23 @@ class _CountsEachDtype(RuleRun):
         return after
 
 
+class DecaysOncePerDtype(RuleRun):
+    """Decays all parameters of a group each time it comes to another of their dtypes."""
+
+    def __init__(self, rule: Rule, parameters: list[Array]) -> None:
+        super().__init__(rule, parameters)
+        self.dtypes = {array.dtype for array in parameters}
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Decay as often as there are dtypes beside the one whose decay the rule does itself."""
+        training = self.training
+        kept = 1 - learning_rate * training.rule.hyper()["weight_decay"]
+        for i, grad in enumerate(grads):
+            for _ in range(len(self.dtypes) - 1 if grad is not None else 0):
+                training.parameters[i] = training.parameters[i] * kept
+        return super().step(grads, learning_rate)
+
+
 def dtypes_fault(name: str, optimizer: str, defect: str, kind: type[RuleRun]) -> Fault:
     """Declare a fault that shows where there are several dtypes alone."""
     return Fault(name, optimizer, defect, run_as(kind), rejected_by=DTYPES)
@@ -93,5 +110,11 @@ enter(
     ),
     dtypes_fault(
         "steps_counted_once_a_dtype", "adam", "a loop over dtypes that advances one count each time", _CountsEachDtype
+    ),
+    dtypes_fault(
+        "decayed_once_a_dtype",
+        "papers.adamw",
+        "a loop over dtypes in which all parameters decay each time",
+        DecaysOncePerDtype,
     ),
 )

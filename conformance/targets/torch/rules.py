@@ -192,6 +192,6 @@ class ScalingTorchRun(TorchRun):
             for parameter, grad in zip(self._parameters, part, strict=True):
                 if grad is not None:
                     loss = (parameter * tensor_over(np.array(grad, order="C"))).sum() / len(parts)
-                    loss.backward()  # type: ignore[no-untyped-call]
+                    loss.backward()
         self._optimizer.step()
         return [array.copy() for array in self._arrays]
