@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.commands.cli import main
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.museum import exhibit, page, picture, showing
 from optimetry.conformance.selftest.museum.exhibit import EXHIBITS, beyond, changes, history
+from optimetry.conformance.subjects.registry import SUBJECTS
 
 exhibit.load()
 
@@ -125,3 +129,19 @@ def test_wrong_usage_is_refused(
     monkeypatch.chdir(tmp_path)
     assert main(["museum", *options]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_standard_tries_first_what_quick_tries_so_that_what_quick_rejects_is_rejected() -> None:
+    quick, standard = EFFORTS["quick"], EFFORTS["standard"]
+    assert quick.law_cases <= standard.law_cases
+    assert set(quick.scales) <= set(standard.scales)
+    for name in ("adam", "clip_by_global_norm"):
+        few, more = (
+            [
+                case.to_json()
+                for case in islice(drawn_cases(SUBJECTS[name], "float32", seed=0, count=count), quick.cases)
+            ]
+            for count in (quick.cases, standard.cases)
+        )
+        assert few == more
+        assert len(few) == quick.cases

@@ -5,7 +5,6 @@ from __future__ import annotations
 from optimetry.conformance.selftest.faults.dtypes import DecaysOncePerDtype, FirstDtypeAlone, dtypes_fault
 from optimetry.conformance.selftest.museum.exhibit import enter
 
-
 enter(
     "several dtypes",
     (
