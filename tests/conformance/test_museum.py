@@ -101,6 +101,13 @@ def test_every_bug_is_rejected_none_named_wrongly_and_every_correct_optimizer_ac
     assert [one.name for one in FOUND if one.wrong] == []
 
 
+def test_the_page_is_what_the_command_writes_without_further_options() -> None:
+    assert {one.name: one.search for one in FOUND if one.search} == showing.LONGER
+    assert ABOUT == {"effort": "quick"}
+    bugs = [one for one in FOUND if not one.exhibit.honest]
+    assert sum(one.named != showing.NOT_NAMED for one in bugs) >= 0.85 * len(bugs)
+
+
 def test_the_data_are_read_as_they_were_written(tmp_path: Path) -> None:
     file = tmp_path / "museum.jsonl"
     file.write_text(showing.written(FOUND, **ABOUT), encoding="utf-8")
