@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.law import Difference, Trial, is_rule, law
+from optimetry.conformance.laws.options import with_options
 from optimetry.conformance.laws.variations import at_steps, complete
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import watched
-from optimetry.reference.errors import OptimetryError
 
 
 @law("a group of parameters is trained by its own options and learning rates, as if alone", applies=is_rule)
@@ -41,27 +40,17 @@ def groups_are_independent(trial: Trial) -> str | None:
 def _with_other_options(trial: Trial) -> Trial:
     """Return the same with half the learning rate, and other numbers if the rule and the target take them."""
     case = trial.case.replace(learning_rates=tuple(rate / 2 for rate in trial.case.learning_rates))
-    for hyper in _other_options(case):
-        try:
-            subject_of(case).of(hyper)
-        except OptimetryError:
-            continue
-        other = trial.on(case.replace(hyper=hyper))
-        if other.offered:
-            return other
-    return trial.on(case)
+    return with_options(trial.on(case), _other_options(case))
 
 
-def _other_options(case: Case) -> Iterator[dict[str, Any]]:
-    """Yield hyperparameters with the next corner of every number, of all but one, and of each alone."""
+def _other_options(case: Case) -> dict[str, Any]:
+    """Return the next corner of every number."""
     numbers = [x for x in subject_of(case).hyperparameters() if x.kind is float and len(x.corners) > 1]
     others = {}
     for number in numbers:
         at = number.corners.index(case.hyper[number.name]) if case.hyper[number.name] in number.corners else -1
         others[number.name] = number.corners[(at + 1) % len(number.corners)]
-    yield {**case.hyper, **others}
-    yield from ({**case.hyper, **{n: x for n, x in others.items() if n != left_out}} for left_out in others)
-    yield from ({**case.hyper, name: value} for name, value in others.items())
+    return others
 
 
 def _together(members: list[Trial]) -> list[Array]:

@@ -1,42 +1,112 @@
-"""The law of a run that takes gradients as a loss scaler gives them."""
+"""Laws of gradients as training loops give them: multiplied by a loss scale, or in parts that are to be averaged.
+
+Both hold to the bit, since factors are powers of two and each part is a multiple of the mean.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.cases.case import Grads
 from optimetry.conformance.laws.law import Trial, first_difference, is_rule, law
-from optimetry.conformance.numerics.arrays import flat, same_bits
+from optimetry.conformance.laws.options import switched_on
+from optimetry.conformance.laws.variations import rescaled
+from optimetry.conformance.numerics.arrays import Array, flat, same_bits
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.targets.session import Session, watched
 
 SCALE = 4.0
 """A power of two, by which scaling back is exact."""
 
+PARTS = ((2, 0), (0, 2), (1, 1))
+"""The gradients of two parts of a batch, as multiples of their mean, in turns: any order of adding them is exact."""
+
+
+def takes_gradients(subject: Subject) -> bool:
+    """Whether a subject is fed gradients: an update rule, a clip or a regularizer."""
+    return not getattr(subject, "averages", False)
+
 
 @law(
-    "scaled gradients give the step of the gradients, and a step with an infinite one changes nothing", applies=is_rule
+    "scaled gradients give the step of the gradients, and a step with an infinite one changes nothing",
+    applies=takes_gradients,
 )
 def scaled_gradients(trial: Trial) -> str | None:
-    """Where the case's gradients are finite, scaled as well, and the target offers `Run.step_scaled`."""
-    case = trial.case
-    with np.errstate(over="ignore"):
-        scaled = [[None if g is None else np.array(g * SCALE, g.dtype) for g in row] for row in case.grads]
-    if not all(g is None or np.isfinite(g).all() for row in scaled for g in row):
+    """Where the case's gradients are finite, scaled as well, and the target offers `Run.step_scaled` or the like."""
+    case = switched_on(trial).case
+    scaled = [_times(row, SCALE) for row in case.grads]
+    if not all(map(_is_finite, scaled)):
         return None
     with watched(trial.guard):
-        plain = Session(trial.target, case)
-        run: Any = Session(trial.target, case).run
-        if not hasattr(run, "step_scaled"):
+        plain, run = Session(trial.target, case), Session(trial.target, case).run
+        step = _offered(trial, run, "scaled")
+        if step is None:
             return None
         before = flat(case.parameters)
         for (grads, rate), given in zip(case.steps, scaled, strict=True):
-            overflown = [None if g is None else np.full_like(g, np.inf) for g in given]
-            kept = flat(run.step_scaled(overflown, rate, SCALE)).copy()
-            if not same_bits(kept, before):
-                return first_difference((kept != before)[None], kept[None], before[None])
-            a, b = flat(plain.step(grads, rate)).copy(), flat(run.step_scaled(given, rate, SCALE)).copy()
+            if is_rule(subject_of(case)):
+                kept = step(_times(grads, np.inf), rate, SCALE)
+                if not same_bits(kept, before):
+                    return first_difference((kept != before)[None], kept[None], before[None])
+            a, b = flat(plain.step(grads, rate)).copy(), step(given, rate, SCALE)
             if not same_bits(a, b):
                 return first_difference((a != b)[None], a[None], b[None])
             before = b
     return None
+
+
+@law("gradients of two parts of a batch give the step of their mean", applies=takes_gradients)
+def accumulated_gradients(trial: Trial) -> str | None:
+    """Where the case's gradients are finite, doubled as well, and the target offers `Run.step_accumulated` or the like.
+
+    Signs of zeros are left out, which sums lose that begin at zero, and so is what cannot be halved exactly.
+    """
+    case = rescaled(switched_on(trial).case, np.array, _halvable)
+    if not all(_is_finite(_times(row, 2)) for row in case.grads):
+        return None
+    with watched(trial.guard):
+        plain, run = Session(trial.target, case), Session(trial.target, case).run
+        step = _offered(trial, run, "accumulated")
+        if step is None:
+            return None
+        for i, (grads, rate) in enumerate(case.steps):
+            parts = [_times(grads, factor) for factor in PARTS[i % len(PARTS)]]
+            a, b = flat(plain.step(grads, rate)).copy(), step(parts, rate)
+            if not same_bits(a, b):
+                return first_difference((a != b)[None], a[None], b[None])
+    return None
+
+
+def _offered(trial: Trial, run: Any, how: str) -> Callable[..., Array] | None:
+    """Return what takes such gradients, a learning rate and what else is needed; None where the run has no method."""
+    if is_rule(subject_of(trial.case)):
+        method = getattr(run, f"step_{how}", None)
+        return method and (lambda given, rate, *scale: flat(method(given, rate, *scale)).copy())
+    method = getattr(run, f"transform_{how}", None)
+    return method and (lambda given, rate, *scale: flat(method(given, *scale)).copy())
+
+
+def _times(grads: Grads, factor: float) -> list[Array | None]:
+    """Multiply gradients by a power of two, by 0, which leaves no sign, or by infinity, which leaves neither."""
+
+    def times(grad: Array) -> Array:
+        if factor == 0 or np.isinf(factor):
+            return np.full_like(grad, factor)
+        return np.array(grad * grad.dtype.type(factor))
+
+    with np.errstate(over="ignore"):
+        return [None if grad is None else times(grad) for grad in grads]
+
+
+def _halvable(grad: Array) -> Array:
+    """Return a gradient with 0 for elements whose half is rounded, as the smallest number's is, and for -0."""
+    two = grad.dtype.type(2)
+    return np.where((grad / two * two == grad) & (grad != 0), grad, grad.dtype.type(0))
+
+
+def _is_finite(grads: list[Array | None]) -> bool:
+    return all(grad is None or bool(np.isfinite(grad).all()) for grad in grads)

@@ -31,6 +31,9 @@ class Run(Protocol):
     ``step_scaled(grads, learning_rate, scale) -> list[np.ndarray]``
         Apply one update from gradients that were multiplied by ``scale``, as under a loss scaler. Where one of them is
         not finite, the step is left out, its state included.
+    ``step_accumulated(parts, learning_rate) -> list[np.ndarray]``
+        Apply one update from the mean of several lists of gradients, one for each part of a batch. A parameter has a
+        gradient in all of them or in none.
     """
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
@@ -56,7 +59,15 @@ class GroupedRun(Protocol):
 
 
 class GradientRun(Protocol):
-    """A clip or a regularizer, bound to the parameters it was started with."""
+    """A clip or a regularizer, bound to the parameters it was started with.
+
+    Optional methods, used where they exist:
+
+    ``transform_scaled(grads, scale) -> list[np.ndarray]``
+        As ``transform``, for gradients that were multiplied by ``scale``; what it returns is not.
+    ``transform_accumulated(parts) -> list[np.ndarray]``
+        As ``transform``, for the mean of several lists of gradients, one for each part of a batch.
+    """
 
     def transform(self, grads: list[Array]) -> list[Array]:
         """Return what the update rule would be given in place of these gradients, one for each parameter.
@@ -129,6 +140,12 @@ class Target(Protocol):
         Hyperparameters with a largest value, by optimizer: ``{"rmsprop": {"momentum": 0.9}}``.
     ``dtypes: Collection[str]``
         The dtypes that are offered; any other is *unsupported*.
+
+    Optional attribute, for what a library can do:
+
+    ``mixes_dtypes: bool``
+        Whether ``start`` takes parameters of several dtypes, each of which gets gradients of its own dtype. Where it is
+        true, each parameter must be updated as in a run of its dtype alone.
     """
 
     name: str

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.commands.cli import main
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.museum import exhibit, page, picture, showing
-from optimetry.conformance.selftest.museum.exhibit import EXHIBITS, beyond, history
+from optimetry.conformance.selftest.museum.exhibit import EXHIBITS, beyond, changes, history
+from optimetry.conformance.subjects.registry import SUBJECTS
 
 exhibit.load()
 
@@ -27,6 +32,8 @@ SAMPLE = (
     "levanter-883",
     "torch-5920",
     "tf-903",
+    "timm-2750",
+    "keras-19998",
 )
 """One of a few kinds, which take a second or two each."""
 
@@ -45,6 +52,14 @@ def test_every_bug_is_told_of_somewhere_in_a_year() -> None:
         assert told.tests in ("", "missed it", "none", "not stated"), name
     for one in EXHIBITS.values():
         assert one.honest or 2010 < history()[one.name].year < 2030
+
+
+def test_each_change_to_the_suite_is_of_a_bug_and_has_a_planted_fault_that_is_like_it() -> None:
+    assert len(changes()) >= 10
+    for name, change in changes().items():
+        bug, planted = EXHIBITS[name].fault, FAULTS[change.fault]
+        assert (bug.outcome, bug.rejected_by) == (planted.outcome, planted.rejected_by), name
+    assert len({change.fault for change in changes().values()}) == len(changes())
 
 
 def test_an_exhibit_may_be_entered_once() -> None:
@@ -86,6 +101,13 @@ def test_every_bug_is_rejected_none_named_wrongly_and_every_correct_optimizer_ac
     assert [one.name for one in FOUND if one.wrong] == []
 
 
+def test_the_page_is_what_the_command_writes_without_further_options() -> None:
+    assert {one.name: one.search for one in FOUND if one.search} == showing.LONGER
+    assert ABOUT == {"effort": "quick"}
+    bugs = [one for one in FOUND if not one.exhibit.honest]
+    assert sum(one.named != showing.NOT_NAMED for one in bugs) >= 0.85 * len(bugs)
+
+
 def test_the_data_are_read_as_they_were_written(tmp_path: Path) -> None:
     file = tmp_path / "museum.jsonl"
     file.write_text(showing.written(FOUND, **ABOUT), encoding="utf-8")
@@ -114,3 +136,19 @@ def test_wrong_usage_is_refused(
     monkeypatch.chdir(tmp_path)
     assert main(["museum", *options]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_standard_tries_first_what_quick_tries_so_that_what_quick_rejects_is_rejected() -> None:
+    quick, standard = EFFORTS["quick"], EFFORTS["standard"]
+    assert quick.law_cases <= standard.law_cases
+    assert set(quick.scales) <= set(standard.scales)
+    for name in ("adam", "clip_by_global_norm"):
+        few, more = (
+            [
+                case.to_json()
+                for case in islice(drawn_cases(SUBJECTS[name], "float32", seed=0, count=count), quick.cases)
+            ]
+            for count in (quick.cases, standard.cases)
+        )
+        assert few == more
+        assert len(few) == quick.cases

@@ -53,6 +53,21 @@ class Beyond:
 
 
 @dataclass(frozen=True)
+class Change:
+    """What a bug has changed in the suite.
+
+    Attributes:
+        surprise: what was not expected of it.
+        change: what was added because of it.
+        fault: a planted fault, which is rejected by what was added.
+    """
+
+    surprise: str
+    change: str
+    fault: str
+
+
+@dataclass(frozen=True)
 class Exhibit:
     """One bug, or one honest target, with the verdict that it must get.
 
@@ -92,6 +107,12 @@ def history() -> dict[str, Told]:
 def beyond() -> dict[str, Beyond]:
     """Return the bugs that no exhibit shows, by name."""
     return {name: Beyond(**row) for name, row in _read("beyond.toml").items()}
+
+
+@cache
+def changes() -> dict[str, Change]:
+    """Return what bugs have changed, by name."""
+    return {name: Change(**row) for name, row in _read("changes.toml").items()}
 
 
 def _read(name: str) -> dict[str, Any]:

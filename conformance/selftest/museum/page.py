@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from optimetry.conformance.selftest.museum.exhibit import beyond, history
+from optimetry.conformance.selftest.museum.exhibit import beyond, changes, history
 from optimetry.conformance.selftest.museum.showing import BY_ITS_LAW, DECLARED, NOT_NAMED, SEARCHED, Shown
 
 COLUMNS = (
@@ -29,6 +29,7 @@ def page(found: Sequence[Shown], about: Mapping[str, object]) -> str:
         _bugs(bugs),
         _kinds(bugs),
         _left(bugs),
+        _changes(),
         _honest(honest),
         _beyond(),
         _made(found),
@@ -136,6 +137,24 @@ def _left(bugs: Sequence[Shown]) -> list[str]:
         "",
         "Rejected, with a counterexample, but not named, since no declared formula nor one within the edits that are",
         f"tried, nor anything that a run is known to do beside its rule, explains every case: {_listed(unnamed)}",
+        "",
+    ]
+
+
+def _changes() -> list[str]:
+    rows = [
+        f"| [{name}]({history()[name].link}) | {one.surprise} | {one.change} | `{one.fault}` |"
+        for name, one in changes().items()
+    ]
+    return [
+        "## What changed because of them",
+        "",
+        "Bugs that were not expected, what was added to the suite because of each, and the planted fault that is",
+        "rejected by it ([sensitivity](sensitivity.md)).",
+        "",
+        "| bug | what surprised | what changed | planted fault |",
+        "|---|---|---|---|",
+        *rows,
         "",
     ]
 

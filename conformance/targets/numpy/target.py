@@ -10,6 +10,7 @@ import numpy as np
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.counting import training
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.conformance.targets.numpy.batches import mean_of, unscaled
 from optimetry.conformance.targets.numpy.groups import Grouped
 from optimetry.conformance.targets.numpy.wrappers import (
     AverageFeed,
@@ -52,15 +53,17 @@ class RuleRun:
 
 
 class ScalingRun(RuleRun):
-    """The same, which takes gradients as a loss scaler gives them, too."""
+    """The same, which takes gradients as a loss scaler and the parts of a batch give them, too."""
 
     def step_scaled(self, grads: list[Array | None], learning_rate: float, scale: float) -> list[Array]:
         """Divide gradients by their scale and apply the update, which is left out where one is not finite."""
         if not all(grad is None or np.isfinite(grad).all() for grad in grads):
             return [np.array(param) for param in self.training.parameters]
-        return self.step(
-            [None if grad is None else np.array(grad / scale, grad.dtype) for grad in grads], learning_rate
-        )
+        return self.step(unscaled(grads, scale), learning_rate)
+
+    def step_accumulated(self, parts: Sequence[list[Array | None]], learning_rate: float) -> list[Array]:
+        """Apply one update from the mean of the gradients of all parts."""
+        return self.step(mean_of(parts), learning_rate)
 
 
 def _like(kept: Any, saved: Array) -> Any:
@@ -78,6 +81,7 @@ class NumpyTarget:
 
     name = "numpy"
     version = np.__version__
+    mixes_dtypes = True
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> RuleRun:
         """Begin a run of the documented rule."""

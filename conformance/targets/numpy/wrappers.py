@@ -9,6 +9,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, wrapper_named
+from optimetry.conformance.targets.numpy.batches import mean_of, unscaled
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.clips import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue, GradientClipBase
 from optimetry.reference.distributed.dgc_momentum import DGCMomentum, Message
@@ -47,6 +48,14 @@ class Documented:
         if self._regularizer is not None:
             given = [self._regularizer.regularized(*pair) for pair in zip(self._parameters, given, strict=True)]
         return [np.array(array) for array in given]
+
+    def transform_scaled(self, grads: list[Array], scale: float) -> list[Array]:
+        """Divide gradients by their scale, then do the same."""
+        return self.transform(unscaled(grads, scale))
+
+    def transform_accumulated(self, parts: Sequence[list[Array]]) -> list[Array]:
+        """Do the same with the mean of the gradients of all parts."""
+        return self.transform(mean_of(parts))
 
 
 CLIPS: Mapping[str, Callable[[Hyper], GradientClipBase]] = {

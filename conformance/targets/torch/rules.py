@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,7 +70,9 @@ class TorchClass(Offer):
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TorchRun:
         """Begin a run."""
-        return TorchRun(self, self._given(hyper, parameters, engine), parameters)
+        scales = not self.sparse and all(parameter.dtype != np.float16 for parameter in parameters)
+        kind = ScalingTorchRun if scales else TorchRun
+        return kind(self, self._given(hyper, parameters, engine), parameters)
 
     def start_groups(self, groups: Sequence[tuple[Hyper, list[Array]]], engine: str) -> TorchGroups:
         """Begin a run over groups of parameters."""
@@ -80,9 +83,12 @@ class TorchClass(Offer):
         return TorchGroups(self.cls, keywords, self.rate, self.sparse, groups)
 
     def _given(self, hyper: Hyper, parameters: Sequence[Array], engine: str) -> dict[str, object]:
-        """The keyword arguments of the class for ``hyper`` and parameters of this dtype."""
+        """The keyword arguments of the class for ``hyper`` and parameters of these dtypes."""
         given: dict[str, Any] = dict(hyper)
-        if self.unset and parameters and given[self.unset] == torch.finfo(tensor_over(parameters[0]).dtype).eps:
+        resolutions = (
+            {torch.finfo(tensor_over(parameter).dtype).eps for parameter in parameters} if self.unset else set()
+        )
+        if resolutions == {given.get(self.unset)}:
             given[self.unset] = None
         return self.keywords(given, engine)
 
@@ -102,6 +108,11 @@ class TorchRun:
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """One ``Optimizer.step``; a None gradient becomes ``parameter.grad = None``."""
+        self._give(grads, learning_rate)
+        self._optimizer.step()
+        return [array.copy() for array in self._arrays]
+
+    def _give(self, grads: Sequence[Array | None], learning_rate: float) -> None:
         self._group[self._rate] = float(learning_rate)
         for parameter, tensor, array, grad in zip(self._parameters, self._grads, self._grad_arrays, grads, strict=True):
             if grad is None:
@@ -109,8 +120,6 @@ class TorchRun:
             else:
                 array[...] = grad
                 parameter.grad = tensor.to_sparse() if self._sparse else tensor
-        self._optimizer.step()
-        return [array.copy() for array in self._arrays]
 
     def state(self) -> dict[str, list[Array]]:
         """Return the state, zero for a parameter that torch has not updated yet; empty before the first step.
@@ -146,3 +155,43 @@ class TorchRun:
     def _count(self, steps: Array) -> Any:
         """Return a number of steps as the class keeps it."""
         return int(steps) if self._sparse else torch.tensor(float(steps), dtype=torch.float32)
+
+
+@contextmanager
+def _memory_filled() -> Iterator[None]:
+    """Have torch fill new memory with NaN, so that what is used without having been written shows each time."""
+    before = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0], warn_only=before[1])
+
+
+class ScalingTorchRun(TorchRun):
+    """The same, under a loss scaler and with accumulated gradients, too.
+
+    ``GradScaler`` takes no gradients in float16, and torch multiplies no sparse tensors so.
+    """
+
+    def step_scaled(self, grads: list[Array | None], learning_rate: float, scale: float) -> list[Array]:
+        """One ``GradScaler.step``, which fused optimizers take part in; it refuses a step without any gradient."""
+        self._give(grads, learning_rate)
+        if any(grad is not None for grad in grads):
+            scaler = torch.amp.GradScaler("cpu", init_scale=scale)
+            scaler.scale(torch.zeros(()))
+            with _memory_filled():
+                scaler.step(self._optimizer)
+        return [array.copy() for array in self._arrays]
+
+    def step_accumulated(self, parts: Sequence[list[Array | None]], learning_rate: float) -> list[Array]:
+        """One ``Optimizer.step`` behind a backward pass for each part, whose loss is divided by their number."""
+        self._group[self._rate] = float(learning_rate)
+        self._optimizer.zero_grad()
+        for part in parts:
+            for parameter, grad in zip(self._parameters, part, strict=True):
+                if grad is not None:
+                    loss = (parameter * tensor_over(np.array(grad, order="C"))).sum() / len(parts)
+                    loss.backward()
+        self._optimizer.step()
+        return [array.copy() for array in self._arrays]

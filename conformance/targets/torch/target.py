@@ -21,6 +21,7 @@ class TorchTarget(TableTarget):
     name = "torch"
     version = torch.__version__.split("+")[0]
     offers, absent, engine_names = OFFERS, ABSENT, tuple(ENGINES)
+    mixes_dtypes = True
 
     def start_groups(self, optimizer: str, groups: Sequence[tuple[Hyper, list[Array]]]) -> TorchGroups:
         """Begin a run of a rule over groups of parameters."""

@@ -2,75 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
-
-import numpy as np
-
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.decays import OfTheLastParameter, OfThePosition, OfThePreviousGradient
 from optimetry.conformance.selftest.faults.fault import FOUND
-from optimetry.conformance.selftest.faults.hooks import Grads
 from optimetry.conformance.selftest.faults.mutations import DECAYS, mutated
 from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.selftest.museum.exhibit import bug, enter
-from optimetry.conformance.targets.numpy.target import RuleRun
 
 STEP = "param = param - lr * corrected1 / (np.sqrt(corrected2) + self.eps)"
 DECAY = "param = param - lr * self.weight_decay * param"
 COUPLED = "grad = with_decay(grad, param, self.weight_decay)"
 COUPLED_SGD = "grad = with_decay(directed(grad, self.maximize), param, self.weight_decay)"
 IGNORED = "diverges: documented with weight_decay = 0 whatever is given"
-
-
-class _WithoutDecay(RuleRun):
-    """Runs the rule without its decay, which each exhibit forms in its own way."""
-
-    def __init__(self, rule: Any, parameters: list[Array]) -> None:
-        super().__init__(dataclasses.replace(rule, weight_decay=0.0), parameters)
-        self.weight_decay = rule.weight_decay
-        self.maximize = -1 if getattr(rule, "maximize", False) else 1
-
-
-class _OfThePreviousGradient(_WithoutDecay):
-    """Keeps the gradient where the weight should be kept."""
-
-    def __init__(self, rule: Any, parameters: list[Array]) -> None:
-        super().__init__(rule, parameters)
-        self.previous = [np.zeros_like(param) for param in parameters]
-
-    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        """Add the decay of the gradient before."""
-        fed: Grads = []
-        for i, grad in enumerate(grads):
-            if grad is not None:
-                with np.errstate(all="ignore"):
-                    fed.append((grad + self.maximize * self.weight_decay * self.previous[i]).astype(grad.dtype))
-                self.previous[i] = grad.copy()
-            else:
-                fed.append(None)
-        return super().step(fed, learning_rate)
-
-
-class _OfThePosition(_WithoutDecay):
-    """Takes a loop's counter for the weight."""
-
-    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        """Add the decay of 1, 2, 3, ..."""
-        terms = [self.maximize * self.weight_decay * (i + 1) for i in range(len(grads))]
-        fed = [None if g is None else (g + term).astype(g.dtype) for g, term in zip(grads, terms, strict=True)]
-        return super().step(fed, learning_rate)
-
-
-class _OfTheLastParameter(_WithoutDecay):
-    """Decays one parameter alone: the one that a loop has left over."""
-
-    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        """Decay behind the loop."""
-        moved = [i for i, grad in enumerate(grads) if grad is not None]
-        for i in moved[-1:]:
-            param = self.training.parameters[i]
-            self.training.parameters[i] = param - learning_rate * self.weight_decay * param
-        return super().step(grads, learning_rate)
 
 
 enter(
@@ -156,14 +98,14 @@ enter(
             "burn-656",
             "torch.sgd",
             "the decay is of the gradient before, in place of the weight",
-            run_as(_OfThePreviousGradient),
+            run_as(OfThePreviousGradient),
             DECAYS.format("the gradient before in place of the parameter"),
         ),
         bug(
             "mlverse-821",
             "torch.adam",
             "the decay is of the parameter's position in its group, 1, 2, 3, in place of the weight",
-            run_as(_OfThePosition),
+            run_as(OfThePosition),
             DECAYS.format("the parameter's position in the list, from 1, in its place"),
         ),
         bug(
@@ -259,7 +201,7 @@ enter(
             "ranger21-54",
             "torch.adamw",
             "the decay stands behind the loop, and acts on one parameter that is left over; shown in AdamW",
-            run_as(_OfTheLastParameter),
+            run_as(OfTheLastParameter),
             DECAYS.format("the last of several parameters alone"),
         ),
     ),

@@ -1,20 +1,19 @@
-"""Loss scaling: an overflow that is not seen, or seen too late."""
+"""Loss scaling and gradient accumulation: an overflow not seen, or too late; a clip or a decay in the wrong place."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.batches import ACCUMULATED, SCALED, ClipsScaled, wrapper_as
 from optimetry.conformance.selftest.faults.hooks import Grads
 from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.selftest.museum.exhibit import bug, enter
+from optimetry.conformance.targets.numpy.batches import unscaled
 from optimetry.conformance.targets.numpy.target import RuleRun, ScalingRun
-
-
-def _unscaled(grads: Grads, scale: float) -> Grads:
-    return [None if grad is None else np.array(grad / scale, grad.dtype) for grad in grads]
 
 
 class _OverflowIgnored(RuleRun):
@@ -22,7 +21,7 @@ class _OverflowIgnored(RuleRun):
 
     def step_scaled(self, grads: Grads, learning_rate: float, scale: float) -> list[Array]:
         """Step with whatever comes."""
-        return self.step(_unscaled(grads, scale), learning_rate)
+        return self.step(unscaled(grads, scale), learning_rate)
 
 
 class _ScaleIgnored(RuleRun):
@@ -41,12 +40,25 @@ class _OverflowEntersTheState(ScalingRun):
         if all(grad is None or np.isfinite(grad).all() for grad in grads):
             return super().step_scaled(grads, learning_rate, scale)
         before = list(self.training.parameters)
-        self.step(_unscaled(grads, scale), learning_rate)
+        self.step(unscaled(grads, scale), learning_rate)
         self.training.parameters = before
         return [np.array(param) for param in before]
 
 
-BY_THE_LAW: dict[str, Any] = {"rejected_by": "scaled_gradients"}
+class _DecaysEachPart(ScalingRun):
+    """Decays parameters for every part of a batch."""
+
+    def step_accumulated(self, parts: Sequence[Grads], learning_rate: float) -> list[Array]:
+        """Step with all, behind a decay for each part but the last, whose decay the rule does itself."""
+        training = self.training
+        kept = 1 - learning_rate * training.rule.hyper()["weight_decay"]
+        for i, grad in enumerate(parts[0]):
+            for _ in range(len(parts) - 1 if grad is not None else 0):
+                training.parameters[i] = training.parameters[i] * kept
+        return super().step_accumulated(parts, learning_rate)
+
+
+BY_THE_LAW: dict[str, Any] = {"rejected_by": SCALED}
 
 enter(
     "loss scale",
@@ -71,6 +83,26 @@ enter(
             "an overflowed gradient enters the momentum before its step is thrown away: NaN for ever",
             run_as(_OverflowEntersTheState),
             **BY_THE_LAW,
+        ),
+        bug(
+            "apex-1512",
+            "clip_by_global_norm",
+            "the clip takes gradients as unscaled while they are still scaled",
+            wrapper_as(ClipsScaled),
+            **BY_THE_LAW,
+        ),
+    ),
+)
+
+enter(
+    "accumulation",
+    (
+        bug(
+            "keras-19998",
+            "torch.adamw",
+            "decay, clip and schedule act on every part of a batch in place of their sum; shown by the decay",
+            run_as(_DecaysEachPart),
+            rejected_by=ACCUMULATED,
         ),
     ),
 )

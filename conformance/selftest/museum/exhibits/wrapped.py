@@ -110,9 +110,9 @@ enter(
         bug(
             "dfine-331",
             EMA,
-            "a second stage sets another decay, but a function holds the first: shown as a second run",
+            "a second stage sets another decay, but a function holds the first, here 0.5: shown as a second run",
             _decay_of_the_first_run,
-            "diverges: documented with decay = 0.999 whatever is given",
+            "diverges: documented with decay = 0.5 whatever is given",
         ),
         bug(
             "keras-18972",
