@@ -181,35 +181,34 @@ class Nearby:
                 for other in alone:
                     yield Edit(self.terms.expressions[part], self.terms.expressions[other], (PARAM,))
             for chosen in _choices(outputs):
+                names = tuple(self.names[i] for i in chosen)
                 here = [other for other, one in zip(others, alive, strict=True) if one or 0 not in chosen]
-                if chosen != (0,) and (unedited or 0 in chosen):
+                if names != (PARAM,) and (unedited or PARAM in names):
                     for other in self._through_slots(base, part, here, chosen):
-                        names = tuple(self.names[i] for i in chosen)
                         yield Edit(self.terms.expressions[part], self.terms.expressions[other], names)
 
     def _through_slots(
         self, base: Numbered, part: Number, others: list[Number], chosen: Sequence[int]
     ) -> Sequence[Number]:
-        """Return those of other expressions for a part with which every step agrees, all of them evaluated together.
+        """Return those of other expressions for a part with which every step agrees, as the first is known to.
 
-        The first step is known to agree. A slot with several entries is left to `_apart`.
+        All are evaluated together. A slot with several entries is left to `_apart`.
         """
         for fed in self.fed if not self.held else ():
             step = self._start(fed, base)
             for at in range(len(fed.after)):
                 if not others:
                     return []
-                roots = enumerate(base[: 1 + len(self.slots)])
                 new = [
                     step.with_each(x, part, others, fed.shape) if i in chosen else _full(step.value(x), fed)
-                    for i, x in roots
+                    for i, x in enumerate(base[: 1 + len(self.slots)])
                 ]
                 if at:
                     agree = fed.agree(at, np.broadcast_to(new[0], (len(others), *fed.shape)))
                     others = [other for other, one in zip(others, agree, strict=True) if one]
                     new = [value[agree] if value.ndim > fed.after[at].ndim else value for value in new]
                 if at + 1 < len(fed.after):
-                    step = Step(self.terms, {**fed.inputs[at + 1], **dict(zip(self.slots, new[1:], strict=True))}, step)
+                    step = Step(self.terms, {**fed.inputs[at + 1], **dict(zip(self.slots, new[1:], strict=True))})
         return others
 
     def _throughout(self, program: Program) -> list[Change]:
@@ -310,8 +309,7 @@ class Nearby:
 
 
 def _full(value: Any, fed: Fed) -> Any:
-    """Return a value in the shape of all tensors; that of several formulas together has it already."""
-    value = np.asarray(value, np.float64)
+    value = np.asarray(value, np.float64)  # that of several formulas together has the shape, and an axis more
     return value if value.ndim > len(fed.shape) else np.broadcast_to(value, fed.shape)
 
 
