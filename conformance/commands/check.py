@@ -19,7 +19,7 @@ from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of
-from optimetry.conformance.commands.progress import progress_bar
+from optimetry.conformance.commands.progress import ending_searches, progress_bar
 from optimetry.conformance.commands.resuming import jobs_done, resumed
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
@@ -70,6 +70,8 @@ def run(check: Check) -> int:
     Raises:
         TargetError: the target cannot be loaded; nothing is written then.
         UsageError: the folder for results cannot be written.
+        KeyboardInterrupt: after Ctrl-C. One that ended a search has let the jobs that were under way come to a verdict;
+            these are printed and written, and a run with ``--resume`` goes on behind them.
     """
     with Workers(check.task, min(check.workers, len(check.jobs))) as workers:
         header = header_of(
@@ -94,6 +96,9 @@ def run(check: Check) -> int:
                     results.verdicts.extend(before.verdicts)
                     _judge(check, workers, results.verdicts, writer, kept)
                 write_tables(kept.folder, [results])
+        except _SearchesEnded:
+            print(shown(tables.terminal(results.verdicts, terminal_width())))
+            raise
         except OSError as error:
             raise UsageError(f"--out {check.out}: {error.strerror or error}") from error
     balance = check.ledger.balance(results.verdicts)
@@ -129,8 +134,8 @@ def _judge(
 ) -> None:
     """Collect the verdicts of every job that has none yet, each written as it comes; a terminal has a progress bar."""
     jobs = check.jobs[jobs_done(verdicts) :]
-    with progress_bar(len(jobs)) as bar:
-        for job, found in zip(jobs, workers.run(jobs, bar.set_postfix_str), strict=True):
+    with progress_bar(len(jobs)) as bar, ending_searches(workers.finish) as interrupted:
+        for job, found in zip(jobs, workers.run(jobs, bar.set_postfix_str), strict=False):
             verdicts += found
             for verdict in found:
                 if writer and kept:
@@ -138,6 +143,12 @@ def _judge(
                     kept.write_counterexample(verdict)
             bar.set_description(f"{job.optimizer} {job.dtypes[0]}", refresh=False)
             bar.update()
+    if interrupted():
+        raise _SearchesEnded
+
+
+class _SearchesEnded(KeyboardInterrupt):
+    """Ctrl-C ended the searches that were under way, and with them the run."""
 
 
 class Kept:

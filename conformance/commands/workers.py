@@ -66,6 +66,7 @@ class Workers:
         self._task = task
         self._count = count
         self._pool: list[_Worker] = []
+        self._finishing = False
 
     def __enter__(self) -> Self:
         first = _Worker(self._task)
@@ -90,7 +91,8 @@ class Workers:
     def run(self, jobs: Sequence[AnyJob], told: Callable[[str], None] = lambda doing: None) -> Iterator[list[Any]]:
         """Yield the findings of each job in the order of the jobs, each as soon as those before it are complete.
 
-        A job has its findings dtype by dtype and engine by engine; one that fails has an *error* for each dtype.
+        A job has its findings dtype by dtype and engine by engine; one that fails has an *error* for each dtype. Once
+        `finish` is called, those that are under way are the last.
 
         Args:
             jobs: what is judged.
@@ -101,6 +103,8 @@ class Workers:
         finished = self.finished(lambda: waiting.popleft() if waiting else None, told)
         for position in range(len(jobs)):
             while position not in done:
+                if self._finishing and not any(worker.works_on(position) for worker in self._pool):
+                    return
                 number, found = next(finished)
                 done[number] = found
             yield done.pop(position)
@@ -130,8 +134,15 @@ class Workers:
             worker.end_searches()
         return bool(under_way)
 
+    def finish(self) -> bool:
+        """End the searches that are under way, if any are, and then begin no other job; return whether any are."""
+        self._finishing = self.end_searches()
+        return self._finishing
+
     def _employ(self, take: Callable[[], tuple[int, AnyJob] | None]) -> None:
-        """Give every idle worker a job, and start workers for the rest."""
+        """Give every idle worker a job, and start workers for the rest; none where jobs are being finished."""
+        if self._finishing:
+            return
         for worker in self._pool:
             if worker.job is None:
                 taken = take()
@@ -203,6 +214,10 @@ class _Worker:
             self._heard()
         with suppress(OSError):  # ended already: `answer` will report it
             self.pipe.send(job)
+
+    def works_on(self, number: int) -> bool:
+        """Whether a job is under way here."""
+        return self.job is not None and self.number == number
 
     def end_searches(self) -> None:
         """End the search that the worker is in; it begins no other."""

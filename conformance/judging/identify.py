@@ -14,6 +14,7 @@ from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.arithmetic import INCREMENTAL, Arithmetic
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 
@@ -47,17 +48,22 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
             elsewhere = _names(_same_elsewhere(held, narrowed.explanation))
             return dataclasses.replace(narrowed, alike=tuple(dict.fromkeys(alike)), elsewhere=elsewhere)
     alive = [one for one in _found_elsewhere(held) if one.tried >= ENOUGH]
-    return dataclasses.replace(alive[0], elsewhere=_names(alive)) if alive else longest
+    return dataclasses.replace(_narrowed(held, alive[0]), elsewhere=_names(alive)) if alive else longest
 
 
 def _found_elsewhere(held: Holding) -> list[Identity]:
     """Return the rules of other books that explain a target which nothing in its own book does, or else dialects.
 
     Bounds that allow for flushed subnormals contain those that do not, so what holds is found by the wider ones.
+    Numbers that are held in float32 beside float64 parameters are allowed for last.
     """
     asked = held.probed.optimizer, held.pinned
+    ways = [FLUSHED, dataclasses.replace(FLUSHED, incremental_moments=True)]
+    if held.probed.dtype == "float64":
+        numbers = subject_named(held.probed.optimizer).numbers
+        ways.append(dataclasses.replace(FLUSHED, float32_in_some_uses=numbers))
     for rules in (rules_elsewhere(*asked), dialects_elsewhere(*asked)):
-        for widest in (FLUSHED, dataclasses.replace(FLUSHED, incremental_moments=True)):
+        for widest in ways:
             alive = _elsewhere(held, rules, widest)
             found = [one.explanation.rule for one in alive if one.explanation]
             if alive:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.sides import pairs_of_sides
@@ -90,14 +92,28 @@ class Splitting:
         cases = [case for case in evidence(self.subject, self.dtype) if self._offered(case)]
         for by in chosen:
             for holds in (True, False):
-                mine = [case for case in cases if by.holds(case) == holds]
+                sides = self._standing(by, holds, cases, known)
                 others = [case for case in cases if by.holds(case) != holds]
-                sides = [side for side in known if mine and others and self._explains_all(side, mine)]
-                for side in sides[:SIDES] if len(mine) >= TELLING else ():
-                    for other in self._edited(by, not holds, others, dict.fromkeys([known[0], side])):
+                for other in self._edited(by, not holds, others, dict.fromkeys([known[0], *sides])) if sides else ():
+                    for side in sides:
                         split = Split(by, side, other) if holds else Split(by, other, side)
                         if self.supported(split, cases):
                             yield split
+
+    def _standing(
+        self, by: Property, holds: bool, cases: list[Case], known: Sequence[Explanation]
+    ) -> list[Explanation]:
+        """Return the first known rules that explain every case of a side, and the others switched to that side.
+
+        No split has another rule there, so that without any a search for the other side is spared.
+        """
+        mine = [case for case in cases if by.holds(case) == holds]
+        others = [case for case in cases if by.holds(case) != holds]
+        if not others or len(mine) < TELLING:
+            return []
+        there = (case for case in self._switched(by, others) if by.holds(case) == holds)
+        switched = list(there) if any(self._explains_all(side, mine) for side in known) else []
+        return list(islice((side for side in known if self._explains_all(side, [*mine, *switched])), SIDES))
 
     def _edited(
         self, by: Property, holds: bool, cases: list[Case], starts: Iterable[Explanation]
@@ -107,7 +123,8 @@ class Splitting:
         runs = [(case, trajectory(self.target, case, self.guard)) for case in told if case and self._offered(case)]
         if runs and all(by.holds(case) == holds for case, _ in runs):
             rules = [start.rule for start in starts]
-            formulas = edited_formulas(rules, runs, lambda side: self._explains_all(side, cases), most_edits=1)
+            budget = Budget(beat=self.guard.heartbeat, asks=self.guard.searching)
+            formulas = edited_formulas(rules, runs, lambda side: self._explains_all(side, cases), budget, most_edits=1)
             yield from (formula.explanation for formula in formulas)
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from optimetry.conformance.naming.guards import GUARDS, guarded
 from optimetry.conformance.naming.programs import (
     GRAD,
     PARAM,
@@ -16,6 +17,7 @@ from optimetry.conformance.naming.programs import (
     STEP,
     Expression,
     Program,
+    is_norm,
     parts_of,
     replaced,
     slots_of,
@@ -43,9 +45,6 @@ UNARY = ("sqrt", "square", "absolute", "sign")
 
 DECAY = 0.01
 """The decay that libraries have where a document has none: the default of AdamW."""
-
-GUARDS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12)
-"""What libraries add where a divisor may be zero, and no hyperparameter of the document stands for it."""
 
 COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
 CONDITIONS = (*COMPARISONS, "bitwise_and", "bitwise_or")
@@ -140,14 +139,6 @@ def others_within(part: Expression, program: Program) -> Iterator[Expression]:
                     yield (*part[:i], slot, *part[i + 1 :])
 
 
-def is_norm(part: Expression) -> bool:
-    """Whether an expression is the root of a sum of squares."""
-    match part:
-        case ("sqrt", ("sum", ("square", _))):
-            return True
-    return False
-
-
 def _slots(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
     """Yield another slot in the place of one, or a slot or the parameter for the gradient."""
     if part in slots:
@@ -186,6 +177,7 @@ def _operands(part: Expression, slots: Sequence[str], hyperparameters: Sequence[
                 others += [term for term in operand[1:] if isinstance(term, tuple)]
             if operand == GRAD and name not in UNARY:
                 others += [(function, GRAD) for function in UNARY]
+                others += [("multiply", ("subtract", 1, decay), GRAD) for decay in hyperparameters]
             yield from ((*part[:i], new, *part[i + 1 :]) for new in others if not isinstance(new, int | float))
 
 
@@ -291,23 +283,7 @@ def _terms(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str
 
 
 def _guards(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
-    """Yield a divisor, a root or a norm with a small number added; a limit in which the norm is divided by, guarded."""
-    match part:
-        case ("divide", ("multiply", a, c), ("maximum", norm, limit)) if c == limit and is_norm(norm):
-            limited = ("minimum", norm, c)
-            yield from (("multiply", a, ("divide", limited, divisor)) for divisor in (norm, *_guarded(norm)))
-        case ("divide", a, b):
-            yield from (("divide", a, guarded) for guarded in _guarded(b))
-        case ("sqrt", a):
-            yield from (("sqrt", guarded) for guarded in _guarded(a))
-    if is_norm(part):
-        yield from _guarded(part)
-
-
-def _guarded(part: Expression) -> Iterator[Expression]:
-    """Yield an expression with a small number added, unless a number or a hyperparameter has been."""
-    if not (isinstance(part, tuple) and part[0] == "add" and not isinstance(part[2], tuple)):
-        yield from (("add", part, small) for small in GUARDS)
+    yield from guarded(part)
 
 
 def _is(part: Expression, *names: str) -> bool:

@@ -6,7 +6,7 @@ Where no rule of theirs explains a target, a named dialect of one may: ``adagrad
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,7 +15,7 @@ from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.points import PointClass, documented_class, formula_of, named_classes
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
-from optimetry.conformance.subjects.subject import Subject
+from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 from optimetry.reference.declaration import Declared, Hyperparameter
 
 SYNONYMS: Mapping[str, str] = {
@@ -59,6 +59,11 @@ class OtherRule(Dialect):
         """Return the numbers of a rule for which it has no use."""
         numbers = (x.name for x in subject_named(optimizer).hyperparameters() if x.kind is not bool)
         return [name for name in numbers if name not in self.names.values()]
+
+    def names_of(self, numbers: Sequence[str]) -> tuple[str, ...]:
+        """Return what its own document calls some numbers of this one."""
+        own = (there for there, here in self.names.items() if here in numbers)
+        return (*own, *[LEARNING_RATE] * (LEARNING_RATE in numbers))
 
     def of(self, hyper: Mapping[str, Any]) -> Declared:
         """Return the formula with these documented hyperparameters."""

@@ -81,7 +81,7 @@ class Explanation:
         if LEARNING_RATE in arithmetic.float32:
             case = case.replace(learning_rates=tuple(map(to_float32, case.learning_rates)))
         form = flushing(case.form) if arithmetic.flushes_subnormals else None
-        return expected(case, computed, form, arithmetic.float32_in_some_uses)
+        return expected(case, computed, form, self._called(arithmetic.float32_in_some_uses))
 
     def computed(self, hyper: Mapping[str, Any], instead: Mapping[str, Any] | None = None) -> Declared:
         """Return the formula with these documented hyperparameters, rounded where they are held in float32.
@@ -95,8 +95,12 @@ class Explanation:
         computed = _holding(self.rule.of(hyper), instead or {})
         ways = {way: True for way in (INCREMENTAL, FLOAT32_NORM) if getattr(self.arithmetic, way)}
         computed = dataclasses.replace(computed, **ways) if ways else computed
-        narrow = self.arithmetic.float32
+        narrow = self._called(self.arithmetic.float32)
         return computed.lifted(lambda name, x: to_float32(x) if name in narrow else x) if narrow else computed
+
+    def _called(self, numbers: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what the formula calls some of the document's numbers."""
+        return self.rule.dialect.names_of(numbers) if self.rule.dialect else numbers
 
     def with_numbers(self, throughout: tuple[str, ...], in_some_uses: tuple[str, ...] = ()) -> Explanation:
         """Return the same with these numbers held in float32."""

@@ -180,10 +180,36 @@ class Nearby:
                             alone = [other for other, one in zip(alone, agree, strict=True) if one]
                 for other in alone:
                     yield Edit(self.terms.expressions[part], self.terms.expressions[other], (PARAM,))
-            for i in np.flatnonzero(alive):
-                for edit in self._as_edits(part, others[i], outputs):
-                    if edit.outputs != (PARAM,) and (unedited or PARAM in edit.outputs):
-                        yield edit
+            for chosen in _choices(outputs):
+                names = tuple(self.names[i] for i in chosen)
+                here = [other for other, one in zip(others, alive, strict=True) if one or 0 not in chosen]
+                if names != (PARAM,) and (unedited or PARAM in names):
+                    for other in self._through_slots(base, part, here, chosen):
+                        yield Edit(self.terms.expressions[part], self.terms.expressions[other], names)
+
+    def _through_slots(
+        self, base: Numbered, part: Number, others: list[Number], chosen: Sequence[int]
+    ) -> Sequence[Number]:
+        """Return those of other expressions for a part with which every step agrees, as the first is known to.
+
+        All are evaluated together. A slot with several entries is left to `_apart`.
+        """
+        for fed in self.fed if not self.held else ():
+            step = self._start(fed, base)
+            for at in range(len(fed.after)):
+                if not others:
+                    return []
+                new = [
+                    step.with_each(x, part, others, fed.shape) if i in chosen else _full(step.value(x), fed)
+                    for i, x in enumerate(base[: 1 + len(self.slots)])
+                ]
+                if at:
+                    agree = fed.agree(at, np.broadcast_to(new[0], (len(others), *fed.shape)))
+                    others = [other for other, one in zip(others, agree, strict=True) if one]
+                    new = [value[agree] if value.ndim > fed.after[at].ndim else value for value in new]
+                if at + 1 < len(fed.after):
+                    step = Step(self.terms, {**fed.inputs[at + 1], **dict(zip(self.slots, new[1:], strict=True))})
+        return others
 
     def _throughout(self, program: Program) -> list[Change]:
         found = list(edits_throughout(program, self.hyperparameters))
@@ -283,7 +309,8 @@ class Nearby:
 
 
 def _full(value: Any, fed: Fed) -> Any:
-    return np.broadcast_to(np.asarray(value, np.float64), fed.shape)
+    value = np.asarray(value, np.float64)  # that of several formulas together has the shape, and an axis more
+    return value if value.ndim > len(fed.shape) else np.broadcast_to(value, fed.shape)
 
 
 def _choices(outputs: Sequence[int]) -> list[tuple[int, ...]]:

@@ -277,3 +277,11 @@ def replaced(expression: Expression, old: Expression, new: Expression) -> Expres
         return known[part]
 
     return walk(expression)
+
+
+def is_norm(part: Expression) -> bool:
+    """Whether an expression is the root of a sum of squares."""
+    match part:
+        case ("sqrt", ("sum", ("square", _))):
+            return True
+    return False

@@ -128,11 +128,15 @@ class Step:
                 self._stacks.clear()
             known = self._stacks[others] = np.empty((len(others), *shape))
             for i, other in enumerate(others):
-                known[i] = self.value(other)
+                value = self.value(other)
+                known[i] = value[i] if np.ndim(value) > len(shape) else value
         return known
 
     def with_each(self, root: Number, part: Number, others: Sequence[Number], shape: tuple[int, ...]) -> Any:
-        """Evaluate an expression with each of other expressions in the place of a part, one along the first axis."""
+        """Evaluate an expression with each of other expressions in the place of a part, one along the first axis.
+
+        Where slots have such an axis already, one for each of the others, they go together.
+        """
         became = {part: self._stacked(tuple(others), shape)}
         for number in self.terms.above(root, part):
             name: str = self.terms.expressions[number][0]  # type: ignore[index]

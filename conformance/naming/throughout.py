@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 
-from optimetry.conformance.naming.edits import Edit, is_norm, powers
+from optimetry.conformance.naming.edits import Edit, powers
+from optimetry.conformance.naming.guards import GUARDS
 from optimetry.conformance.naming.programs import (
     EVERY,
     FIRST,
@@ -20,6 +21,7 @@ from optimetry.conformance.naming.programs import (
     STEP,
     Expression,
     Program,
+    is_norm,
     parts_of,
     replaced,
     slots_of,
@@ -75,16 +77,22 @@ def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterat
     yield from _exchanges(program, hyperparameters)
     yield from _counted_from_zero(program)
     yield from _corrected_as_at_first(program)
+    yield from _corrected_by_a_power(program)
     yield from _corrected_elsewhere(program)
     yield from _kept_corrected(program)
 
 
 def _beginnings(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edit]:
-    """Yield what slots may begin with, and after how many steps a slot with several entries begins anew."""
+    """Yield what slots may begin with, and after how many steps a slot with several entries begins anew.
+
+    A product may begin just below 1, so that one less it is never zero.
+    """
     for name, expression in program.items():
         if name.startswith(FIRST):
             numbers = (0.0, 1.0, INITIAL, *hyperparameters, *(x for part in hyperparameters for x in powers(part)))
-            yield from (Edit(expression, new, (name,)) for new in (*numbers, *BY_THE_FIRST) if new != expression)
+            below = [1.0 - small for small in GUARDS] * (expression == 1)
+            others = (*numbers, *below, *BY_THE_FIRST)
+            yield from (Edit(expression, new, (name,)) for new in others if new != expression)
         if name.startswith(EVERY):
             fewer = ("maximum", ("subtract", expression, 1), 1)
             yield from (Edit(expression, new, (name,)) for new in (1, fewer))
@@ -127,14 +135,25 @@ def _corrected_as_at_first(program: Program) -> Iterator[Rewritten]:
 
     Where all are of powers, it is a count of steps that never advances, which is known as such.
     """
-    factors: dict[Expression, Expression] = {}
-    for slot in slots_of(program):
-        match program[slot]:
-            case ("multiply", old, factor) if old == slot and program[FIRST + slot] == 1:
-                factors[program[slot]] = factor
+    factors = dict(_products(program))
     if factors:
         first = {one: replaced(one, STEP, 1) for one in _corrections(program)}
         yield _rewritten(program, {**factors, **first}, "corrected in every step as in the first")
+
+
+def _products(program: Program) -> Iterator[tuple[Expression, Expression]]:
+    """Yield the new value of each slot that is a product of one factor of every step, with the factor of this step."""
+    for slot in slots_of(program):
+        match program[slot]:
+            case ("multiply", a, b) if slot in (a, b) and program[FIRST + slot] == 1:
+                yield program[slot], b if a == slot else a
+
+
+def _corrected_by_a_power(program: Program) -> Iterator[Rewritten]:
+    """Yield the program with a power of this step's factor in the place of the product of all steps'."""
+    for product, factor in _products(program):
+        words = "a power of the last factor in the place of the product of all"
+        yield _rewritten(program, {product: ("power", factor, STEP)}, words)
 
 
 def _corrected_elsewhere(program: Program) -> Iterator[Rewritten]:

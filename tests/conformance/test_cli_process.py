@@ -77,12 +77,14 @@ def test_a_reader_that_has_seen_enough_is_no_traceback():
     running.stderr.close()
 
 
-def test_ctrl_c_ends_a_search_and_what_is_known_is_reported():
-    """The terminal shows what the search does; the report says that it was interrupted, and there is no traceback."""
+def interrupted_in_a_search(*asked):
+    """Run a command, end its first search of two edits by Ctrl-C, and return what it prints.
+
+    The terminal shows what the search does, and that it was interrupted, without a traceback.
+    """
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, 200))
     *python, code = COMMAND
-    asked = ("diagnose", "miniatures:BeyondTheSearch", "--optimizer", "rmsprop", "--dtype", "float32")
     with subprocess.Popen(
         (*python, INTERRUPTIBLE + code, *asked),
         stdout=subprocess.PIPE,
@@ -92,17 +94,37 @@ def test_ctrl_c_ends_a_search_and_what_is_known_is_reported():
         start_new_session=True,
     ) as running:
         os.close(theirs)
-        seen = ""
-        while "formulas with 2 edits, none is near" not in seen:
-            seen += os.read(ours, 10_000).decode()
+        seen = b""
+        while b"formulas with 2 edits, none is near" not in seen:
+            seen += os.read(ours, 10_000)
         os.killpg(running.pid, signal.SIGINT)
         out, _ = running.communicate(timeout=60)
-        seen += os.read(ours, 10_000).decode()
+        while not seen.endswith(b"interrupted\r\n"):
+            seen += os.read(ours, 10_000)  # an error once there is no more
     os.close(ours)
     assert running.returncode == 130
-    assert seen.endswith("optimetry: interrupted\r\n")
-    assert "Traceback" not in seen
-    said = " ".join(out.split())
+    assert seen.endswith(b"optimetry: interrupted\r\n")
+    assert b"Traceback" not in seen
+    assert gone(running.pid)
+    return " ".join(out.split())
+
+
+BEYOND = ("miniatures:BeyondTheSearch", "--optimizer", "rmsprop", "--dtype", "float32")
+
+
+def test_ctrl_c_ends_a_search_and_what_is_known_is_reported():
+    said = interrupted_in_a_search("diagnose", *BEYOND)
     assert "float32: DIVERGES, nothing known explains it" in said
     assert "; the search was interrupted after " in said
-    assert gone(running.pid)
+
+
+def test_ctrl_c_in_a_check_writes_the_verdict_on_what_was_searched_and_no_other(tmp_path):
+    """It is the last one of the file, which is unfinished: a run with --resume goes on behind it."""
+    asked = ("--effort", "quick", "--search", "60", "-n", "1", "--optimizer", "ftrl", "--out", str(tmp_path))
+    said = interrupted_in_a_search("check", *BEYOND, *asked)
+    assert "rmsprop float32 diverges" in said
+    (verdict,) = read(tmp_path / "results.jsonl", unfinished=True).verdicts
+    assert (verdict.optimizer, verdict.verdict) == ("rmsprop", "diverges")
+    assert "; the search was interrupted after " in verdict.reason
+    with pytest.raises(ValueError, match="unfinished"):
+        read(tmp_path / "results.jsonl")

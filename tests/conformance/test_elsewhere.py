@@ -12,7 +12,10 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.naming.elsewhere import OtherRule, dialects_elsewhere, rules_elsewhere
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.selftest.instead import computing as computing_explanation
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.books import BOOKS
 from optimetry.reference.rule import Rule
@@ -59,6 +62,14 @@ def test_a_dialect_of_another_book_names_what_nothing_else_does() -> None:
     verdict = judged("papers.adagrad", "adagrad:epsilon_inside")
     assert (verdict.verdict, verdict.dialect) == ("dialect", "adagrad:epsilon_inside")
     assert verdict.reason.startswith("of adagrad: w -= lr*g / sqrt(m + eps), as in optax.adagrad")
+
+
+def test_a_rule_of_another_book_may_hold_a_number_in_float32() -> None:
+    """It is no edit of that rule, and the number is called what the judged document calls it."""
+    (rule,) = (x for x in rules_elsewhere("papers.nadam") if x.name == "torch.nadam")
+    target = computing_explanation(Explanation(rule, Arithmetic(float32=("nu",))))
+    verdict = verdict_of(target, "papers.nadam", "float64", EFFORT)
+    assert (verdict.verdict, str(verdict.computes)) == ("dialect", "torch.nadam; nu in float32")
 
 
 def test_a_rule_of_another_book_with_a_hyperparameter_of_its_own_is_not_named() -> None:

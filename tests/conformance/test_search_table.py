@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from optimetry.conformance.naming.points import named_classes
+from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.selftest.search_costs import Cost, cost_of, replaced_in, section
 from optimetry.conformance.selftest.search_table import (
     INSIDE,
@@ -25,6 +27,8 @@ from optimetry.conformance.selftest.search_table import (
     searched_dialects,
     tried,
 )
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.rule import State
 from optimetry.reference.rules import RULES
 
 TEXT = (Path(__file__).parents[2] / PAGE).read_text(encoding="utf-8")
@@ -60,6 +64,46 @@ def test_the_page_is_of_these_faults_and_dialects() -> None:
 def test_a_sample_of_faults_is_found_as_the_page_says(fault) -> None:
     trial = tried(OUTSIDE, fault.name, fault.target(), fault.optimizer)
     assert trial.result == results()[fault.optimizer, fault.name]
+
+
+OF_DIALECTS = {
+    ("adagrad", "no_epsilon"): "lr*grad/(sqrt(new moment) + epsilon) -> "
+    "where(sqrt(new moment) > 0, lr*grad/sqrt(new moment), 0)",
+    ("momentum", "dampened_after_first_step"): "initial velocity: 0 -> grad; "
+    "new velocity -> momentum*velocity + (1 - momentum)*grad",
+    ("clip_by_norm", "always_scaled"): "maximum(norm(grad), clip_norm) -> norm(grad); "
+    "grad*clip_norm/norm(grad) -> where(norm(grad) > 0, grad*clip_norm/norm(grad), 0)",
+    ("exponential_moving_average", "corrected_with_epsilon"): "initial product: 1 -> 0.999999",
+    (
+        "exponential_moving_average",
+        "corrected_by_power",
+    ): "a power of the last factor in the place of the product of all",
+}
+
+
+@pytest.mark.parametrize(("optimizer", "name"), OF_DIALECTS)
+def test_a_dialect_is_found_from_the_document_alone(optimizer: str, name: str) -> None:
+    (dialect,) = (one for one in named_classes(optimizer) if one.name == name)
+    trial = tried(INSIDE, name, computing(dialect), optimizer)
+    assert (trial.result, trial.formula) == (RIGHT, OF_DIALECTS[optimizer, name])
+
+
+def kept_otherwise(rule: Any, parameters: list[Any]) -> RuleRun:
+    """Begin a run of a rule whose slots hold the learning rate's part of what the step uses."""
+
+    def update(self: Any, param: Any, grad: Any, state: Any, lr: Any, t: int) -> Any:
+        param, state = super(kind, self).update(param, grad, state, lr, t)
+        return param, State(**{slot: lr * value for slot, value in state.items()})
+
+    kind: Any = type("KeptOtherwise", (type(rule),), {"update": update})
+    return RuleRun(kind.of(rule.hyper()), parameters)
+
+
+def test_what_a_slot_alone_holds_otherwise_is_found() -> None:
+    """The first step does not show it: nothing is said of a parameter with the same edit."""
+    trial = tried(OUTSIDE, "kept_otherwise", Instead(kept_otherwise, "momentum"), "momentum")
+    formula = "momentum*velocity + grad -> lr*(momentum*velocity + grad) in new velocity alone"
+    assert (trial.result, trial.formula) == (RIGHT, formula)
 
 
 def test_a_search_costs_little_time_and_memory() -> None:

@@ -8,7 +8,7 @@ dialect whose whole formula differs, as for most wrappers, is a subclass of its 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,6 +139,10 @@ class Dialect:
     def optimizer(self) -> str:
         """The name of the documented subject."""
         return self.family.name
+
+    def names_of(self, numbers: Sequence[str]) -> tuple[str, ...]:
+        """Return what it calls some of the document's numbers."""
+        return tuple(numbers)
 
     def of(self, hyper: Mapping[str, Any]) -> Declared:
         """Return the formula with these documented hyperparameters.

@@ -1,0 +1,41 @@
+"""Lists the guards of divisors, roots and norms: a small number more, or zero in the place of a quotient by zero."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from optimetry.conformance.naming.programs import Expression, is_norm
+
+GUARDS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12)
+"""What libraries add where a divisor may be zero, and no hyperparameter of the document stands for it."""
+
+
+def guarded(part: Expression) -> Iterator[Expression]:
+    """Yield a divisor, a root or a norm with a small number added; a limit in which the norm is divided by, guarded.
+
+    A quotient may be zero where its divisor is, and then needs no hyperparameter in it.
+    """
+    match part:
+        case ("divide", ("multiply", a, c), ("maximum", norm, limit)) if c == limit and is_norm(norm):
+            limited = ("minimum", norm, c)
+            yield from (("multiply", a, ("divide", limited, divisor)) for divisor in (norm, *_with_small_number(norm)))
+        case ("divide", a, b):
+            yield from (("divide", a, guarded) for guarded in _with_small_number(b))
+            yield from (("where", ("greater", x, 0), ("divide", a, x), 0.0) for x in (b, *_unguarded(b)))
+        case ("sqrt", a):
+            yield from (("sqrt", guarded) for guarded in _with_small_number(a))
+    if is_norm(part):
+        yield from _with_small_number(part)
+
+
+def _with_small_number(part: Expression) -> Iterator[Expression]:
+    """Yield an expression with a small number added, unless a number or a hyperparameter has been."""
+    if not (isinstance(part, tuple) and part[0] == "add" and not isinstance(part[2], tuple)):
+        yield from (("add", part, small) for small in GUARDS)
+
+
+def _unguarded(divisor: Expression) -> Iterator[Expression]:
+    """Yield a divisor without the hyperparameter that is added to it, if one is."""
+    match divisor:
+        case ("add", rest, str()):
+            yield rest
