@@ -103,10 +103,10 @@ class Workers:
         finished = self.finished(lambda: waiting.popleft() if waiting else None, told)
         for position in range(len(jobs)):
             while position not in done:
-                if self._finishing and not any(worker.works_on(position) for worker in self._pool):
+                found = next(finished, None)
+                if found is None:  # those that were under way are done
                     return
-                number, found = next(finished)
-                done[number] = found
+                done.update([found])
             yield done.pop(position)
 
     def finished(
@@ -214,10 +214,6 @@ class _Worker:
             self._heard()
         with suppress(OSError):  # ended already: `answer` will report it
             self.pipe.send(job)
-
-    def works_on(self, number: int) -> bool:
-        """Whether a job is under way here."""
-        return self.job is not None and self.number == number
 
     def end_searches(self) -> None:
         """End the search that the worker is in; it begins no other."""
