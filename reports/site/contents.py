@@ -140,7 +140,7 @@ class RuleContents:
     runs: list[Run]
 
     def curves(self, dtype: str) -> list[tuple[str, Accuracy]]:
-        """Return what is drawn of one dtype: of each target the first engine, whose name is said if there are others."""
+        """Return what is drawn of one dtype: of each target the first engine, with its name if there are others."""
         curves = []
         for target, measured in self.accuracy:
             mine = [one for one in measured if one.dtype == dtype]

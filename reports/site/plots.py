@@ -120,9 +120,8 @@ def _drift(axes: Any, measured: Sequence[tuple[str, Accuracy]], names: Sequence[
 
 def _legend(figure: Any, side: str, columns: int) -> None:
     """Name the curves of all panels once."""
-    handles = {
-        label: line for axes in figure.axes for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
+    named = (zip(*axes.get_legend_handles_labels(), strict=True) for axes in figure.axes)
+    handles = {label: line for panel in named for line, label in panel}
     figure.legend(handles.values(), handles.keys(), loc=f"outside {side} center", ncols=columns, frameon=False)
 
 
