@@ -190,7 +190,8 @@ class Contents:
         documents = {document.optimizer: document for each in results for document in each.documents}
         books = {verdict.optimizer: verdict.book for each in results for verdict in each.verdicts}
         for each in results:
-            for one in [*each.accuracy, *each.certificates]:
+            measured: list[Accuracy | Certificate] = [*each.accuracy, *each.certificates]
+            for one in measured:
                 books.setdefault(one.optimizer, one.book)
         rules = [
             RuleContents(
@@ -199,7 +200,7 @@ class Contents:
                 documents.get(name),
                 files.named("rule", name),
                 [(target, target.about(name)) for target in targets],
-                [(target, found) for target in targets if (found := target.certificates_of(name))],
+                [(target, proven) for target in targets if (proven := target.certificates_of(name))],
                 [(target, found) for target in targets if (found := target.accuracy_of(name))],
                 {
                     dtype: files.named("picture", name, dtype, ending="svg")
