@@ -243,23 +243,28 @@ def diagnosing(launch: Launch, optimizer: str) -> str:
     return f"optimetry diagnose {shlex.quote(launch.spec)} --optimizer {optimizer}{how}"
 
 
-def write_tables(folder: Path, results: Iterable[Results]) -> None:
-    """Write tables of verdicts, and of errors and certificates where there are some, into a folder.
+def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:
+    """Write tables of verdicts, errors and certificates, of what there is, into a folder; return the files' names.
 
-    It is made if need be.
+    The folder is made if need be. Without measurements there is a table of verdicts, though it may be empty.
 
     Raises:
         UsageError: it cannot be written.
     """
     found = list(results)
-    write(folder / "table.md", tables.markdown(found))
-    write(folder / "table.csv", tables.csv_text(found))
+    made: dict[str, str] = {}
     if any(each.accuracy for each in found):
-        write(folder / "accuracy.md", accuracy_tables.markdown(found))
-        write(folder / "accuracy.csv", accuracy_tables.csv_text(found))
+        made |= {"accuracy.md": accuracy_tables.markdown(found), "accuracy.csv": accuracy_tables.csv_text(found)}
     if any(each.certificates for each in found):
-        write(folder / "certificates.md", certificate_tables.markdown(found))
-        write(folder / "certificates.csv", certificate_tables.csv_text(found))
+        made |= {
+            "certificates.md": certificate_tables.markdown(found),
+            "certificates.csv": certificate_tables.csv_text(found),
+        }
+    if not made or any(each.verdicts for each in found):
+        made = {"table.md": tables.markdown(found), "table.csv": tables.csv_text(found)} | made
+    for name, text in made.items():
+        write(folder / name, text)
+    return list(made)
 
 
 def write(file: Path, text: str) -> None:

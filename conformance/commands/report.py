@@ -7,6 +7,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,11 @@ from optimetry.reference.errors import UsageError
 from optimetry.reports import accuracy_tables, certificate_tables, matrix, results, tables
 from optimetry.reports.badges import badges
 from optimetry.reports.formats import TABLE, WRITERS
+from optimetry.reports.joining import read_joined
 from optimetry.reports.sentence import sentence
+from optimetry.reports.site import plots
 from optimetry.reports.site.build import build
+from optimetry.reports.site.contents import Contents
 
 
 def add_report(commands: Any) -> None:
@@ -27,11 +31,12 @@ def add_report(commands: Any) -> None:
         "report",
         help="make tables from results files",
         description="Make tables from results files, one for each target, and a matrix of rule by target. A folder "
-        "written by `optimetry check --out` stands for its file.",
+        "written by `optimetry check --out` stands for its file. A file that holds measurements alone is joined to the "
+        "one with the verdicts on the same version of a target.",
         allow_abbrev=False,
     )
     report.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
-    report.add_argument("--out", type=Path, metavar="DIR", help="write table.md, table.csv and matrix.md to DIR")
+    report.add_argument("--out", type=Path, metavar="DIR", help="write tables, and the matrix as matrix.md, to DIR")
     report.add_argument("--site", type=Path, metavar="DIR", help="write a static site to DIR: open its index.html")
     report.add_argument(
         "--findings", type=Path, metavar="FILE", help="for --site: a page in Markdown; each of its sections gets a page"
@@ -43,22 +48,25 @@ def add_report(commands: Any) -> None:
 
 def report_command(options: argparse.Namespace) -> int:
     """Run ``optimetry report``."""
-    files = [results.file_of(path) for path in options.results]
-    found = [results.read(file) for file in files]
+    read = read_joined([results.file_of(path) for path in options.results])
+    files, found = [file for file, _ in read], [each for _, each in read]
     told = findings_in(options.findings)
     if options.site is not None:
         page = site_written(found, options.site, told)
     if options.out is not None:
-        write_tables(checked_folder(options.out), found)
-        folders = [Path(os.path.relpath(file.parent, options.out)).as_posix() for file in files]
-        write(options.out / "matrix.md", matrix.page(found, folders))
+        tables_written = write_tables(checked_folder(options.out), found)
+        if any(each.verdicts for each in found):
+            folders = [Path(os.path.relpath(file.parent, options.out)).as_posix() for file in files]
+            write(options.out / "matrix.md", matrix.page(found, folders))
+            tables_written.append("matrix.md")
+        tables_written += drifts_written(found, options.out)
     if options.format in WRITERS:
         print(WRITERS[options.format](found), end="")
     else:
         print(*map(shown_results, found), sep="\n")
     stream = sys.stdout if options.format == TABLE else sys.stderr
     if options.out is not None:
-        print(f"written: {options.out / 'table.md'}, table.csv, matrix.md", file=stream)
+        print(f"written: {options.out / tables_written[0]}, {', '.join(tables_written[1:])}", file=stream)
     if options.site is not None:
         print(f"written: {page}", file=stream)
     if options.badges is not None:
@@ -67,6 +75,22 @@ def report_command(options: argparse.Namespace) -> int:
             write(checked_folder(options.badges, "--badges") / name, text)
         print(f"written: {len(made)} files in {options.badges}", file=stream)
     return 0
+
+
+def drifts_written(found: Sequence[results.Results], folder: Path) -> list[str]:
+    """Write a picture of the errors over the steps for each dtype, where Matplotlib is installed; return their names.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    if not any(each.accuracy for each in found) or find_spec("matplotlib") is None:
+        return []
+    rules, names = [rule for rule in Contents.of(found).rules if rule.accuracy], []
+    for dtype in dict.fromkeys(dtype for rule in rules for dtype in rule.pictures):
+        curves = {rule.name: rule.curves(dtype) for rule in rules if dtype in rule.pictures}
+        names.append(f"accuracy-{dtype}.svg")
+        write(folder / names[-1], plots.drifts(curves))
+    return names
 
 
 def shown_results(found: results.Results) -> str:

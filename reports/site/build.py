@@ -8,10 +8,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.results import Results, ResultsError
 from optimetry.reports.site import mathml, plots
-from optimetry.reports.site.contents import Contents, RuleContents
+from optimetry.reports.site.contents import Contents
 from optimetry.reports.site.words import FILTERS
 
 STATIC = ("style.css", "site.js")
@@ -43,7 +42,7 @@ def build(results: Sequence[Results], folder: Path, told: str = "") -> list[Path
         template = environment.get_template("rule.html")
         pages[rule.file] = template.render(site=contents, rule=rule, root="../")
         for dtype, picture in rule.pictures.items():
-            pages[picture] = plots.drift(_curves(rule, dtype))
+            pages[picture] = plots.drift(rule.curves(dtype))
         for run in rule.runs:
             pages[run.picture] = plots.sweep(run.rows, run.contenders)
     for target in contents.targets:
@@ -61,17 +60,6 @@ def build(results: Sequence[Results], folder: Path, told: str = "") -> list[Path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8", newline="\n")
     return [folder / name for name in texts]
-
-
-def _curves(rule: RuleContents, dtype: str) -> list[tuple[str, Accuracy]]:
-    """Return what is drawn of one dtype: of each target the first engine, whose name is said if there are others."""
-    curves = []
-    for target, measured in rule.accuracy:
-        mine = [one for one in measured if one.dtype == dtype]
-        first = mine[0].engine if mine else ""
-        engine = "" if all(one.engine == first for one in mine) else f", {first}"
-        curves += [(f"{target.name}{engine}"[:40], one) for one in mine if one.engine == first]
-    return curves
 
 
 def _environment() -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from optimetry.reports.accuracy import Accuracy
+from optimetry.reports.certificate import Certificate
 from optimetry.reports.document import Document
 from optimetry.reports.filenames import Names
 from optimetry.reports.matrix import Statement, statements
@@ -25,6 +26,7 @@ class Target:
         file: its page.
         accuracy: what was measured of its error.
         speed: how fast it is beside others.
+        certificates: of what was compared exhaustively.
         others: the other versions of the same target, each with what changed.
     """
 
@@ -33,6 +35,7 @@ class Target:
     file: str
     accuracy: list[Accuracy] = field(default_factory=list)
     speed: list[Speed] = field(default_factory=list)
+    certificates: list[Certificate] = field(default_factory=list)
     others: list[Change] = field(default_factory=list)
 
     @property
@@ -49,6 +52,10 @@ class Target:
     def accuracy_of(self, rule: str) -> list[Accuracy]:
         """Return what was measured of one rule."""
         return [each for each in self.accuracy if each.optimizer == rule]
+
+    def certificates_of(self, rule: str) -> list[Certificate]:
+        """Return the certificates of one rule."""
+        return [each for each in self.certificates if each.optimizer == rule]
 
     def accuracy_behind(self, statement: Statement) -> list[Accuracy]:
         """Return what was measured of what a statement is about."""
@@ -116,6 +123,7 @@ class RuleContents:
         document: what that says, where the results have it.
         file: its page.
         columns: what is said of it, for each target.
+        certificates: of it, for each target that has some.
         accuracy: what was measured of it, for each target of which something was.
         pictures: the files of the pictures of that, by dtype.
         runs: where it was timed.
@@ -126,9 +134,20 @@ class RuleContents:
     document: Document | None
     file: str
     columns: list[tuple[Target, list[Statement]]]
+    certificates: list[tuple[Target, list[Certificate]]]
     accuracy: list[tuple[Target, list[Accuracy]]]
     pictures: dict[str, str]
     runs: list[Run]
+
+    def curves(self, dtype: str) -> list[tuple[str, Accuracy]]:
+        """Return what is drawn of one dtype: of each target the first engine, with its name if there are others."""
+        curves = []
+        for target, measured in self.accuracy:
+            mine = [one for one in measured if one.dtype == dtype]
+            first = mine[0].engine if mine else ""
+            engine = "" if all(one.engine == first for one in mine) else f", {first}"
+            curves += [(f"{target.name}{engine}"[:40], one) for one in mine if one.engine == first]
+        return curves
 
 
 @dataclass(frozen=True)
@@ -161,6 +180,7 @@ class Contents:
                 files.named("target", each.header.target, each.header.target_version),
                 each.accuracy,
                 each.speed,
+                each.certificates,
             )
             for each in results
         ]
@@ -169,7 +189,10 @@ class Contents:
             target.others.extend(Change(one, _changes(one, target)) for one in others)
         documents = {document.optimizer: document for each in results for document in each.documents}
         books = {verdict.optimizer: verdict.book for each in results for verdict in each.verdicts}
-        books |= {one.optimizer: one.book for each in results for one in each.accuracy if one.optimizer not in books}
+        for each in results:
+            measured: list[Accuracy | Certificate] = [*each.accuracy, *each.certificates]
+            for one in measured:
+                books.setdefault(one.optimizer, one.book)
         rules = [
             RuleContents(
                 name,
@@ -177,6 +200,7 @@ class Contents:
                 documents.get(name),
                 files.named("rule", name),
                 [(target, target.about(name)) for target in targets],
+                [(target, proven) for target in targets if (proven := target.certificates_of(name))],
                 [(target, found) for target in targets if (found := target.accuracy_of(name))],
                 {
                     dtype: files.named("picture", name, dtype, ending="svg")
@@ -191,6 +215,11 @@ class Contents:
     def findings_about(self, rule: str) -> list[Finding]:
         """Return the findings that name a rule."""
         return [finding for finding in self.findings if rule in finding.rules]
+
+    @property
+    def judged(self) -> list[Target]:
+        """The targets that have verdicts; all of them if none has."""
+        return [target for target in self.targets if target.verdicts] or self.targets
 
     @property
     def books(self) -> list[str]:

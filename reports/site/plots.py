@@ -63,29 +63,66 @@ def drift(measured: Sequence[tuple[str, Accuracy]]) -> str:
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    measured = [(name.replace("$", r"\$"), each) for name, each in measured]  # a name is no formula
-    names = list(dict.fromkeys(name for name, _ in measured))[:SHOWN]
+    names = _names(measured)
     kinds = [kind for kind in GRADIENTS if any(each.gradients == kind for _, each in measured)]
     with rc_context(STYLE):
         figure = Figure(figsize=(SIZE[0], SIZE[1] * (1 + len(kinds)) / 3), layout="constrained")
         panels = figure.subplots(len(kinds), 1, sharex=True, squeeze=False)[:, 0]
         for axes, kind in zip(panels, kinds, strict=True):
-            for name, each in measured:
-                if each.gradients == kind and name in names:
-                    _curve(axes, each, names.index(name), len(names), name)
-            axes.set_xscale("log")
-            if any(0 < value < LARGEST for line in axes.lines for value in line.get_ydata()):
-                axes.set_yscale("log")
+            _drift(axes, [(name, each) for name, each in measured if each.gradients == kind], names)
             axes.set_title(GRADIENTS[kind], loc="left", fontsize=9)
-            axes.grid(visible=True)
-            axes.set_axisbelow(True)
-            axes.minorticks_off()
         panels[-1].set_xlabel("steps")
         figure.supylabel("error / update", fontsize=9)
-        handles, labels = panels[0].get_legend_handles_labels()
-        unique = dict(zip(labels, handles, strict=True))
-        figure.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=2, frameon=False)
+        _legend(figure, "lower", 2)
         return themed(figure)
+
+
+def drifts(measured: Mapping[str, Sequence[tuple[str, Accuracy]]]) -> str:
+    """Draw the same for several rules: a row for each, a column for each kind of gradients.
+
+    Args:
+        measured: what `drift` takes, by the rule's name.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    names = _names([curve for curves in measured.values() for curve in curves])
+    with rc_context(STYLE):
+        figure = Figure(figsize=(9, 0.9 + 1.9 * len(measured)), layout="constrained")
+        panels = figure.subplots(len(measured), len(GRADIENTS), sharex=True, sharey="row", squeeze=False)
+        for row, (rule, curves) in zip(panels, measured.items(), strict=True):
+            for axes, (kind, title) in zip(row, GRADIENTS.items(), strict=True):
+                _drift(axes, [(name, each) for name, each in curves if each.gradients == kind], names)
+                axes.set_title(f"{rule}, {title}".replace("$", r"\$"), loc="left", fontsize=9)
+        figure.supxlabel("steps", fontsize=9)
+        figure.supylabel("error / update", fontsize=9)
+        _legend(figure, "upper", 3)
+        return themed(figure)
+
+
+def _names(measured: Sequence[tuple[str, Accuracy]]) -> list[str]:
+    """Return the names of the curves that there is room for."""
+    return list(dict.fromkeys(name for name, _ in measured))[:SHOWN]
+
+
+def _drift(axes: Any, measured: Sequence[tuple[str, Accuracy]], names: Sequence[str]) -> None:
+    """Draw the curves of one panel."""
+    for name, each in measured:
+        if name in names:
+            _curve(axes, each, names.index(name), len(names), name.replace("$", r"\$"))  # a name is no formula
+    axes.set_xscale("log")
+    if any(0 < value < LARGEST for line in axes.lines for value in line.get_ydata()):
+        axes.set_yscale("log")
+    axes.grid(visible=True)
+    axes.set_axisbelow(True)
+    axes.minorticks_off()
+
+
+def _legend(figure: Any, side: str, columns: int) -> None:
+    """Name the curves of all panels once."""
+    named = (zip(*axes.get_legend_handles_labels(), strict=True) for axes in figure.axes)
+    handles = {label: line for panel in named for line, label in panel}
+    figure.legend(handles.values(), handles.keys(), loc=f"outside {side} center", ncols=columns, frameon=False)
 
 
 def _curve(axes: Any, measured: Accuracy, place: int, places: int, name: str) -> None:

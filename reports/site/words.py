@@ -8,8 +8,9 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from optimetry.reports import accuracy_tables
+from optimetry.reports import accuracy_tables, certificate_tables
 from optimetry.reports.accuracy import Accuracy
+from optimetry.reports.certificate import Certificate
 from optimetry.reports.results import Outcome
 from optimetry.reports.site.contents import called
 from optimetry.reports.site.mathml import mathml
@@ -98,10 +99,19 @@ def in_words(measured: Sequence[Accuracy]) -> str:
     return next(words for limit, words in WORDS if max(medians) < limit) if medians else ""
 
 
+def certificates(found: Sequence[Certificate]) -> list[list[tuple[str, bool]]]:
+    """Return the table of one rule's certificates: names and then rows, each cell with whether it is a figure."""
+    table = [list(certificate_tables.COLUMNS), *certificate_tables.rows(found)]
+    figures = [name in certificate_tables.FIGURES for name in certificate_tables.COLUMNS]
+    return [list(zip(row, figures, strict=True))[1:] for row in table]  # the rule is that of the page
+
+
 FILTERS = {
     "about": about,
     "called": called,
+    "certificates": certificates,
     "columns": lambda measured: accuracy_tables.columns(accuracy_tables.steps(measured)),
+    "failures": certificate_tables.failures,
     "in_words": in_words,
     "limited": limited,
     "meaning": MEANINGS.__getitem__,

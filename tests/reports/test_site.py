@@ -107,6 +107,13 @@ def test_a_cell_says_what_is_computed_and_a_page_how_far_it_is(tmp_path: Path) -
     assert "0.930 of the bound" in text_of(tmp_path, "rule/sgd.html")
 
 
+def test_what_diverges_by_a_broken_law_says_so_in_its_cell(tmp_path: Path) -> None:
+    broken = dataclasses.replace(BAD, verdict="diverges", computes=Computes(), dialect=None)
+    build([Results(HEADER, [GOOD, broken])], tmp_path)
+    assert "breaks rest" in text_of(tmp_path, "index.html")
+    assert "breaks" not in text_of(tmp_path, "rule/sgd.html")
+
+
 def test_two_versions_say_what_changed(tmp_path: Path) -> None:
     build([TORCH, OLDER], tmp_path)
     changes = text_of(tmp_path, "target/torch-2.13.0.html").split("Compared with")[1].split("</section>")[0]

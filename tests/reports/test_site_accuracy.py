@@ -25,7 +25,7 @@ def test_pages_show_the_figures_and_what_they_mean(tmp_path):
     assert "at the defaults: no one will notice" in matrix
     assert matrix.count("at the defaults") == 1  # what conforms needs no such words
     assert rule.count("<td>2.0e-06 (2.0e-04)</td>") == 4  # two kinds of gradients, after 1 and after 10 steps
-    assert "<td>fused, single</td><td>training</td>" in rule
+    assert '<td class="wraps">fused, single</td><td>training</td>' in rule
     assert "<td>lion</td>" in target
     assert 'src="../picture/adam-float32.svg"' in rule
     assert "torch 2.13.0, fused" in (tmp_path / "picture/adam-float32.svg").read_text()

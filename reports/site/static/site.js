@@ -4,22 +4,18 @@
 function filtering() {
   const form = document.getElementById("filter");
   if (!form) return;
+  const headings = [...document.querySelectorAll("#matrix thead th")].map((th) => th.textContent.toLowerCase());
   const rows = [...document.querySelectorAll("#matrix tr.rule")].map((row) => ({
     row,
     book: row.parentElement.dataset.book,
-    name: row.querySelector("th").textContent.toLowerCase(),
-    items: [...row.querySelectorAll("li")].map((item) => ({
+    name: row.cells[0].textContent.toLowerCase(),
+    items: [...row.cells].flatMap((cell, column) => [...cell.querySelectorAll("li")].map((item) => ({
       item,
       verdict: item.dataset.verdict,
       of: item.dataset.of.trim().split(" ").map((pair) => pair.split("/")),
-      text: item.textContent.toLowerCase() + " " + heading(item),
-    })),
+      text: item.textContent.toLowerCase() + " " + headings[column],
+    }))),
   }));
-
-  function heading(item) {
-    const column = item.closest("td").cellIndex;
-    return document.querySelectorAll("#matrix thead th")[column].textContent.toLowerCase();
-  }
 
   function wanted() {
     return Object.fromEntries([...new FormData(form)].filter(([, value]) => value));
@@ -36,11 +32,12 @@ function filtering() {
           (!verdict || outcome === verdict) &&
           of.some(([d, e]) => (!dtype || d === dtype) && (!engine || e === engine)) &&
           words.every((word) => name.includes(word) || text.includes(word));
-        item.hidden = !fits;
+        if (item.hidden === fits) item.hidden = !fits;
         any = any || fits;
       }
-      row.hidden = !any || Boolean(book && own !== book);
-      if (!row.hidden) shown += 1;
+      const hides = !any || Boolean(book && own !== book);
+      if (row.hidden !== hides) row.hidden = hides;
+      if (!hides) shown += 1;
     }
     for (const body of document.querySelectorAll("#matrix tbody")) {
       body.hidden = !body.querySelector("tr.rule:not([hidden])");
