@@ -34,6 +34,13 @@ def test_a_target_of_ones_own_is_timed_beside_ours_and_memory(optimetry, tmp_pat
     assert f"written: {tmp_path / 'results.jsonl'}" in out
 
 
+def test_a_target_that_is_called_like_another_contender_is_told_from_it(optimetry):
+    given = ("optimetry.conformance.targets.numpy.target:NumpyTarget", "miniatures:Correct", "miniatures:TwoEngines")
+    _, out, _ = optimetry("bench", *given, *QUICK)
+    for name in ("accelerated numpy", f"numpy of {given[0]}", "miniature", "miniature plain"):
+        assert out.count(f"  {name}  ") == 1, name
+
+
 def test_a_framework_steps_in_place(optimetry):
     pytest.importorskip("torch")
     status, out, _ = optimetry("bench", "torch", *QUICK, "--book", "torch")

@@ -14,7 +14,7 @@ from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.peers import Step, names, steps_of
 from optimetry.conformance.targets.protocol import Hyper, engine_name, engines_of
 from optimetry.reference.rule import rule_named
-from optimetry.reports.speed import Speed
+from optimetry.reports.speed import TOUCH, Speed
 
 __all__ = ["HOST_ENGINES", "Timed", "has_kernel", "timed"]
 
@@ -33,6 +33,7 @@ class Timed:
 
     Attributes:
         target: the target itself.
+        spec: the same.
         name: its name and version.
         in_place: whether it steps on arrays of its own.
 
@@ -41,16 +42,15 @@ class Timed:
     """
 
     def __init__(self, spec: str) -> None:
-        self.target = load_target(spec)
+        self.spec, self.target = spec, load_target(spec)
         self.name = f"{self.target.name} {self.target.version}"
         self.in_place = spec in names()
-        self._spec = spec
 
     def steps(
         self, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
     ) -> Iterator[tuple[str, Step]]:
         """Yield a step of each of its engines that offers a rule; arguments are those of `peers`."""
-        yield from (steps_of(self._spec) if self.in_place else self._as_judged)(rule, hyper, parameters, grads, lr)
+        yield from (steps_of(self.spec) if self.in_place else self._as_judged)(rule, hyper, parameters, grads, lr)
 
     def _as_judged(
         self, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
@@ -71,6 +71,8 @@ def has_kernel(rule: str) -> bool:
 def timed(targets: Sequence[Timed], rule: str, dtype: str, tensors: int, elements: int, seconds: float) -> list[Speed]:
     """Time targets on one rule beside our engines and the touch limit; empty where none of them offers it.
 
+    A contender whose name is taken, by one of ours or by a target before, is called by how its target was given, too.
+
     Args:
         targets: what is timed.
         rule: one that has a kernel.
@@ -81,8 +83,12 @@ def timed(targets: Sequence[Timed], rule: str, dtype: str, tensors: int, element
     """
 
     def steps(*arguments: Any) -> Iterator[tuple[str, Step]]:
+        taken = {TOUCH, *HOST_ENGINES}
         for target in targets:
-            yield from target.steps(*arguments)
+            for name, step in target.steps(*arguments):
+                contender = f"{name} of {target.spec}" if name in taken else name
+                taken.add(contender)
+                yield contender, step
 
     hyper = rule_named(rule).of(hyper_of(rule)).hyper()
     if not any(True for _ in steps(rule, hyper, *inputs(dtype, 1, 1), LR)):
