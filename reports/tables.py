@@ -17,15 +17,21 @@ from optimetry.reports.results import OUTCOMES, Header, Results, Verdict, line
 
 COLUMNS = ("optimizer", "dtype", "engine", "verdict", "computes", "share", "ULP", "vacuous", "cases", "reason")
 _ALIGNMENT = ("left",) * 5 + ("right",) * 4 + ("left",)
-_COMPUTES = COLUMNS.index("computes")
 _NONE = "\N{EN DASH}"
+
+BROKEN = {"computes": 16, "engine": 8}
+"""The columns whose cells may take several lines, with the widths below which they are not made narrower."""
+
+SPARED = ("cases", "vacuous", "ULP")
+"""The columns that a narrow terminal goes without, in this order; files have them."""
 
 
 def terminal(verdicts: Iterable[Verdict], width: int = 120) -> str:
     """Write a table of at most ``width`` characters, as far as the names allow, with the reasons in full below it.
 
     Engines with the same verdict on one optimizer and dtype share a row. The columns ``engine`` and ``computes`` are
-    left out where they are empty. What is not offered has no row: one line behind the table names it.
+    left out where they are empty, and `SPARED` where there is no room. What is not offered has no row: one line behind
+    the table names it.
     """
     merged = list(_merged(verdicts))
     absent = [(verdict, engine) for verdict, engine in merged if verdict.verdict == "unsupported"]
@@ -44,11 +50,17 @@ def _table(merged: Iterable[tuple[Verdict, str]], width: int) -> str:
     silent = {"engine": {"default"}, "computes": {_NONE}, "reason": {""}}
     kept = [i for i, name in enumerate(COLUMNS) if {row[i] for row in rows} != silent.get(name)]
     widths = {i: max(len(row[i]) for row in (COLUMNS, *rows)) for i in kept}
-    excess = sum(widths.values()) + 2 * (len(widths) - 1) - width
-    if _COMPUTES in widths and excess > 0:
-        widths[_COMPUTES] = max(widths[_COMPUTES] - excess, len("computes") * 2)
-        rows = [[_broken(cell, widths[i]) if i == _COMPUTES else cell for i, cell in enumerate(row)] for row in rows]
-        widths[_COMPUTES] = max(len(text) for row in rows for text in row[_COMPUTES].split("\n"))
+    least = {i: min(widths[i], BROKEN.get(COLUMNS[i], widths[i])) for i in kept}
+    for spared in map(COLUMNS.index, SPARED):
+        if _total(least[i] for i in kept) > width:
+            kept.remove(spared)
+    for i in (i for i in kept if COLUMNS[i] in BROKEN):
+        excess = _total(widths[i] for i in kept) - width
+        if excess > 0:
+            most = max(widths[i] - excess, least[i])
+            for row in rows:
+                row[i] = _broken(row[i], most)
+            widths[i] = max(len(text) for row in (COLUMNS, *rows) for text in row[i].split("\n"))
     lines = [[row[i] for i in kept] for row in (COLUMNS, ["-" * widths.get(i, 0) for i in range(len(COLUMNS))], *rows)]
     # tabulate pads its own headers, for which a terminal has no room.
     table = tabulate(lines, tablefmt="plain", colalign=[_ALIGNMENT[i] for i in kept], disable_numparse=True)
@@ -56,6 +68,12 @@ def _table(merged: Iterable[tuple[Verdict, str]], width: int) -> str:
     return "\n".join(
         [text, *([""] if notes else []), *(_note(label, reason, width) for reason, label in notes.items())]
     )
+
+
+def _total(widths: Iterable[int]) -> int:
+    """Add up the widths of columns and what is between them."""
+    widths = list(widths)
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _unsupported(absent: Sequence[tuple[Verdict, str]], width: int) -> str:

@@ -211,3 +211,16 @@ def test_the_summary_names_what_there_is():
     assert tables.summary([GOOD, GOOD, ABSENT]) == "3 verdicts: 2 conforms, 1 unsupported"
     assert tables.summary([GOOD]) == "1 verdict: 1 conforms"
     assert tables.summary([]) == "no verdicts"
+
+
+def test_a_narrow_terminal_goes_without_what_tells_least():
+    two = [dataclasses.replace(GOOD, engine=engine) for engine in ("single", "foreach")]
+    fused = dataclasses.replace(GOOD, engine="fused", share=0.99)
+    verdicts = [*two, fused, dataclasses.replace(WORST, computes=Computes(rule="a" * 8 + "_b" * 8))]
+    wide, narrow, narrowest = (tables.terminal(verdicts, width).splitlines() for width in (120, 90, 80))
+    assert wide[0].split()[-5:] == ["share", "ULP", "vacuous", "cases", "reason"]
+    assert narrow[0].split()[-3:] == ["share", "ULP", "reason"]
+    assert narrowest[0].split()[-2:] == ["share", "reason"]
+    assert max(map(len, narrowest)) <= 80
+    assert "single," in narrowest[2]
+    assert "foreach" in narrowest[3]
