@@ -259,8 +259,9 @@ def read(path: Path, *, unfinished: bool = False) -> Results:
 
 
 def verdict_of(fields: dict[str, Any]) -> Verdict:
-    """Read a verdict from the fields of its line."""
-    return Verdict(**{**fields, "computes": _computes(fields["computes"])})
+    """Read a verdict from the fields of its line; files of schema 2 from before there were parts have none."""
+    computes = {**fields["computes"], "parts": [Part(**part) for part in fields["computes"].get("parts", ())]}
+    return Verdict(**{**fields, "computes": Computes(**computes)})
 
 
 _MADE: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -294,11 +295,6 @@ def _header(path: Path, text: str) -> dict[str, Any]:
         )
     _check(path, 1, fields, "header")
     return fields
-
-
-def _computes(fields: dict[str, Any]) -> Computes:
-    """Read an identity; files of schema 2 from before there were parts have none."""
-    return Computes(**{**fields, "parts": [Part(**part) for part in fields.get("parts", ())]})
 
 
 def _of_schema_1(fields: dict[str, Any]) -> dict[str, Any]:

@@ -315,6 +315,5 @@ def _full(value: Any, fed: Fed) -> Any:
 
 def _choices(outputs: Sequence[int]) -> list[tuple[int, ...]]:
     """Return all outputs together, all but one, and each alone."""
-    every = tuple(outputs)
-    fewer = [tuple(i for i in every if i != left_out) for left_out in every]
-    return list(dict.fromkeys([every, *fewer, *((i,) for i in every)]))[: None if len(every) > 1 else 1]
+    fewer = [tuple(i for i in outputs if i != left_out) for left_out in outputs]
+    return list(dict.fromkeys([tuple(outputs), *fewer, *((i,) for i in outputs)]))[: None if len(outputs) > 1 else 1]

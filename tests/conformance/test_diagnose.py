@@ -286,9 +286,7 @@ def test_float32_arithmetic_beside_float64_is_recognized() -> None:
 
 def test_whoever_breaks_a_law_of_every_rule_has_no_name() -> None:
     class Unsteady(NumpyTarget):
-        """Every third run is another rule."""
-
-        runs = 0
+        runs = 0  # every third of which is another rule
 
         def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Any:
             self.runs += 1
