@@ -64,7 +64,7 @@ def test_what_makes_an_environment_is_what_a_submission_runs(command: str) -> No
 @pytest.mark.parametrize("command", PAGES)
 def test_a_page_that_takes_minutes_says_where_it_is_written(tree: Tree, command: str) -> None:
     module = (ROOT / "conformance" / "selftest" / f"{command.rpartition('.')[2]}.py").read_text(encoding="utf-8")
-    (page,) = re.findall(r'^PAGE = Path\("docs"\) / "(\w+\.md)"$', module, re.MULTILINE)
+    (page,) = re.findall(r'^PAGE = Path\("docs"\) / "([\w-]+\.md)"$', module, re.MULTILINE)
     assert Path("docs", page).as_posix() in run(tree, f"{command} --help")
 
 

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+import argparse
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from optimetry.conformance.targets.protocol import Target, engine_name, reason_u
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.rules import RULES
 
-PAGE = Path("docs/worst-cases.md")
+PAGE = Path("docs") / "worst-cases.md"
 
 DTYPES = ("bfloat16", "float32")
 
@@ -168,8 +169,11 @@ def searched_rules() -> list[str]:
     return [*(name for name, rule in RULES.items() if rule.elementwise), "torch.adamw"]
 
 
-def main() -> None:
-    """Search, keep what was found, and write the page."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Search, keep what was found, and write the page, by default where the repository keeps it."""
+    parser = argparse.ArgumentParser(prog="python -m optimetry.conformance.selftest.worst_cases", description=__doc__)
+    parser.add_argument("--out", type=Path, default=PAGE, help="file to write (default: %(default)s)")
+    out: Path = parser.parse_args(arguments).out
     folder, rows = Path("conformance/cases") / CORPUS, []
     for optimizer in searched_rules():
         for dtype in DTYPES:
@@ -177,7 +181,7 @@ def main() -> None:
                 rows.append(row(optimizer, dtype, Search()))
             print(optimizer, dtype, rows[-1].style, f"{rows[-1].worst.share:.4f}", flush=True)
             keep(rows[-1], folder)
-            PAGE.write_text(page(rows, replaying(rows)), encoding="utf-8")
+            out.write_text(page(rows, replaying(rows)), encoding="utf-8")
 
 
 def replaying(rows: Iterable[Row]) -> str:

@@ -16,6 +16,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 PAGES = {
     "README.md": "index",
+    "reports/published/certificates/certificates.md": "published/certificates",
     "reports/published/effects.md": "published/effects",
     "reports/published/matrix.md": "published/matrix",
     "docs/decisions/README.md": "decisions",

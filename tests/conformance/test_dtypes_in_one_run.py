@@ -55,7 +55,7 @@ def test_the_reference_and_an_engine_that_groups_by_dtype_keep_them_apart(dtype:
 
 
 @pytest.mark.parametrize("optimizer", ["torch.adamw", "torch.adafactor", "momentum"])
-def test_torch_keeps_dtypes_apart_in_every_engine(optimizer: str) -> None:
+def test_a_framework_keeps_dtypes_apart_in_every_engine(optimizer: str) -> None:
     offered = [engine for engine in engines_of(load_target("torch")) if _offers(engine, optimizer)]
     assert len(offered) >= 2
     assert [text for engine in offered for text in found(engine, optimizer, count=1)] == []

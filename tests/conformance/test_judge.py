@@ -10,6 +10,7 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.replayed import replayed
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, LARGEST_ULP, SLACK
@@ -168,7 +169,7 @@ def test_the_guard_watches_over_every_run() -> None:
     target = Instead(lambda documented, parameters: started.append(parameters) or run_of(documented, parameters))
     verdict = verdict_of(target, "sgd", effort=Effort("no laws", 5, 0), guard=Guard(heartbeat=lambda: beats.append(0)))
     assert (verdict.verdict, verdict.cases) == ("conforms", 5)
-    assert len(beats) == len(started) == 5
+    assert len(beats) == len(started) == 5 + len(replayed("sgd", "float32"))
 
 
 def test_the_same_seed_gives_the_same_verdict_and_counterexample() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from optimetry.conformance.targets.table import FRAMEWORKS
+from optimetry.conformance.targets.table import FRAMEWORKS, TOGETHER
 from optimetry.reports import accuracy_tables
 from optimetry.reports.results import Results, read
 from optimetry.reports.site import plots
@@ -23,7 +23,7 @@ def published() -> list[Results]:
 def test_frameworks_are_pinned_and_measured_alike_on_what_the_page_names() -> None:
     page = (ROOT / "docs" / "published" / "accuracy.md").read_text("utf-8")
     named = set(re.findall(r"--optimizer (\w+)", page))
-    assert {each.header.target for each in published()} == {"accelerated", "keras", "optax", "paddle", "torch"}
+    assert {each.header.target for each in published()} == {"accelerated", *TOGETHER}
     for each in published():
         if each.header.target in FRAMEWORKS:
             assert each.header.target_version == FRAMEWORKS[each.header.target].version, AGAIN
