@@ -2,8 +2,8 @@
 
 import pytest
 
-from optimetry.reports.keeping import CHANGED, cut
-from optimetry.reports.results import ResultsError, Writer, read
+from optimetry.reports.keeping import CHANGED, cut, write
+from optimetry.reports.results import Results, ResultsError, Writer, read
 from tests.reports.written import ABSENT, BAD, GOOD, HEADER, refusal
 
 
@@ -55,3 +55,10 @@ def test_a_file_that_does_not_begin_with_what_is_kept_is_not_cut(path, whole):
         cut(path, found)
     assert str(caught.value) == f"{path}: {CHANGED}"
     assert path.read_text(encoding="utf-8") == changed
+
+
+def test_a_file_is_written_at_once_into_folders_that_are_not_there_yet(tmp_path):
+    file = tmp_path / "of a target" / "of a run" / "results.jsonl"
+    write(file, Results(HEADER, [GOOD, BAD]))
+    assert read(file) == Results(HEADER, [GOOD, BAD])
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
