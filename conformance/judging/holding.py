@@ -155,9 +155,10 @@ class Holding:
             for case in chain(more(drawn), further, [drawn]):
                 if reason_unsupported(self.target, case) is None:
                     after = trajectory(self.target, case, self.guard)
+                    documented = expected(case)
                     if case is drawn:
-                        document, tried = document + compare(after, expected(case), case.form), tried + 1
-                    there = contradicted(after, expected(case))
+                        document, tried = document + compare(after, documented, case.form), tried + 1
+                    there = contradicted(after, documented)
                     differing += int(np.count_nonzero(there))
                     evaluated = ((*each, each[0].expected(case)) for each in alive)
                     alive = [

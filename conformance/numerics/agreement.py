@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class Expected:
     bound: Any
     start: Any
 
-    @property
+    @cached_property
     def known(self) -> Any:
         """Where the expected value and its bound are finite, so that something can be said."""
         return np.isfinite(self.bound) & np.isfinite(self.value)
