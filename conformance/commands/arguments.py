@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import secrets
 
 from optimetry.reference.errors import UsageError
@@ -44,6 +45,11 @@ def seconds(option: str, text: str) -> float:
     if not (math.isfinite(number) and number > 0):
         raise UsageError(f"{option} = {text!r}, must be a number of seconds above 0")
     return number
+
+
+def default_workers() -> int:
+    """Return the number of worker processes where none is asked for: two, or one where there is one processor."""
+    return min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def add_search(parser: argparse.ArgumentParser, default: float) -> None:

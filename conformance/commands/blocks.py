@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from optimetry.conformance.commands.appended import Appended
 from optimetry.reports.certificate import Certificate
@@ -52,12 +51,8 @@ class Blocks:
         if self._file is not None:
             self._file.end()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the file, which stays."""
         if self._file is not None:
             self._file.close()
 

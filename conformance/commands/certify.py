@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +16,7 @@ from optimetry.conformance.certify.job import BlockJob
 from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
-from optimetry.conformance.commands.arguments import seconds, seed_of, whole
+from optimetry.conformance.commands.arguments import default_workers, seconds, seed_of, whole
 from optimetry.conformance.commands.blocks import FILE, Blocks
 from optimetry.conformance.commands.check import checked_folder, header_of, write_tables
 from optimetry.conformance.commands.jobs import Task
@@ -101,7 +101,7 @@ def add_certify(commands: Any) -> None:
     parser.add_argument(
         "--seed", default="0", metavar="N", help="seed of the drawn states and of the share, or `random` (default 0)"
     )
-    workers = min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    workers = default_workers()
     parser.add_argument(
         "-n", default=str(workers), metavar="WORKERS", help=f"number of worker processes (default {workers})"
     )
@@ -137,7 +137,7 @@ def certify_command(options: argparse.Namespace) -> int:
         refusals: list[str] = []
         began, certificates = time.monotonic(), []
         try:
-            with Blocks(None if options.out is None else options.out / FILE, run) as kept:
+            with closing(Blocks(None if options.out is None else options.out / FILE, run)) as kept:
                 before = kept.pairs
                 for certificate in certified(certification, workers, kept, refusals):
                     certificates.append(certificate)

@@ -16,7 +16,15 @@ from tabulate import tabulate
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.accuracy import add_accuracy_command
-from optimetry.conformance.commands.arguments import add_format, add_search, search_of, seconds, seed_of, whole
+from optimetry.conformance.commands.arguments import (
+    add_format,
+    add_search,
+    default_workers,
+    search_of,
+    seconds,
+    seed_of,
+    whole,
+)
 from optimetry.conformance.commands.bench import add_bench
 from optimetry.conformance.commands.campaigns.command import add_campaign
 from optimetry.conformance.commands.certify import add_certify
@@ -163,7 +171,7 @@ def parser() -> Parser:
         action="store_true",
         help="go on with a run that was ended: give its options again; the verdicts in DIR/results.jsonl are kept",
     )
-    workers = min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    workers = default_workers()
     check.add_argument(
         "-n", default=str(workers), metavar="WORKERS", help=f"number of worker processes (default {workers})"
     )

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
@@ -130,12 +131,12 @@ def test_a_target_that_does_not_offer_or_keeps_no_protocol_is_reported_alike(tmp
 
 def test_a_task_is_kept_once_in_whatever_order_and_read_in_the_defined_one(tmp_path):
     path, run = tmp_path / FILE, {"seed": 0}
-    with Finished(path, run, PLAN) as kept:
+    with closing(Finished(path, run, PLAN)) as kept:
         assert [kept.take()[0] for _ in range(6)] == [0, 1, 2, 3, 4, 5]
         assert kept.take() is None
         assert [kept.add(number, [worst(number / 8)]) for number in (4, 0, 4, 1)] == [True, True, False, True]
     path.write_bytes(path.read_bytes() + b'{"task": 2, "findi')  # cut off by kill -9
-    with Finished(path, run, PLAN) as kept:
+    with closing(Finished(path, run, PLAN)) as kept:
         assert kept.count == 3
         assert [kept.take()[0] for _ in range(3)] == [2, 3, 5]
         for number in (5, 3, 2):
@@ -149,7 +150,7 @@ def test_a_task_is_kept_once_in_whatever_order_and_read_in_the_defined_one(tmp_p
 def test_what_is_begun_stays_within_the_window_whatever_lags_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(keeping, "WINDOW", 3)
     plan = Plan([SearchPart(Search(starts=10_000), "sgd", "float32", 0, "default")])
-    with Finished(tmp_path / FILE, {}, plan) as kept:
+    with closing(Finished(tmp_path / FILE, {}, plan)) as kept:
         assert [kept.take()[0] for _ in range(3)] == [0, 1, 2]
         assert kept.take() is None
         kept.add(1, [worst(0.5)])
@@ -164,7 +165,7 @@ def test_what_is_begun_stays_within_the_window_whatever_lags_behind(tmp_path, mo
 )
 def test_a_file_that_no_campaign_has_written_is_refused(line, tmp_path):
     path = tmp_path / FILE
-    with Finished(path, {"seed": 0}, PLAN) as kept:
+    with closing(Finished(path, {"seed": 0}, PLAN)) as kept:
         kept.add(0, [worst(0.5)])
     path.write_text(path.read_text() + line + "\n")
     with pytest.raises(ResultsError, match="line 3: not a line of unfinished campaigns"):

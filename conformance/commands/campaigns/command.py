@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +17,7 @@ from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
 from optimetry.conformance.certify.worst import Search, Worst
-from optimetry.conformance.commands.arguments import seconds, seed_of, whole
+from optimetry.conformance.commands.arguments import default_workers, seconds, seed_of, whole
 from optimetry.conformance.commands.campaigns.cluster import LOCAL, Cluster
 from optimetry.conformance.commands.campaigns.finished import FILE, Finished
 from optimetry.conformance.commands.campaigns.merged import WORST_CASES, Outcome, Searched, merged, write_results
@@ -106,7 +105,7 @@ def add_campaign(commands: Any) -> None:
     parser.add_argument("--corners", action="store_true", help="also certify at corners of the hyperparameters")
     parser.add_argument("--starts", default="8", metavar="N", help="starts of each search for a worst case (default 8)")
     parser.add_argument("--seed", default="0", metavar="N", help="seed of all that is drawn, or `random` (default 0)")
-    workers = min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    workers = default_workers()
     parser.add_argument("-n", metavar="WORKERS", help=f"number of workers on this machine (default {workers})")
     parser.add_argument(
         "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
@@ -122,7 +121,8 @@ def campaign_command(options: argparse.Namespace) -> int:
     launch = launch_of(options)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     blocks = None if options.blocks is None else whole("--blocks", options.blocks, 1)
-    seed, search = seed_of(options.seed), Search(starts=whole("--starts", options.starts, 1))
+    seed = seed_of(options.seed)
+    search = Search(seed, starts=whole("--starts", options.starts, 1))
     task = Task(launch, EFFORTS[effort], seed, seconds("--time-limit", options.time_limit))
     asked = _asked(options, judged_as(launch, options.optimizer))
     count = options.workers if options.n is None else whole("-n", options.n, 1)
@@ -131,7 +131,6 @@ def campaign_command(options: argparse.Namespace) -> int:
     checked_folder(options.out)
     with ExitStack() as stack:
         site, finish = _executor(stack, task, options.scheduler, count)
-        search = dataclasses.replace(search, seed=seed)
         plan = plan_of(asked, seed, search, blocks, options.corners, site.loaded.engines)
         headers = {
             kind: dataclasses.replace(
@@ -155,7 +154,7 @@ def campaign_command(options: argparse.Namespace) -> int:
             "time_limit": task.time_limit,
         }
         try:
-            with Finished(options.out / FILE, run, plan) as finished:
+            with closing(Finished(options.out / FILE, run, plan)) as finished:
                 _finish(finished, finish)
                 outcome = merged(plan, finished.in_order())
                 first = next(iter(headers.values()))

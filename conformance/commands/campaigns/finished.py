@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from optimetry.conformance.commands.appended import Appended
 from optimetry.conformance.commands.campaigns.plan import Plan, encoded
@@ -75,12 +74,8 @@ class Finished:
         """Remove the file: the results are written."""
         self._file.end()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Close the file, which stays."""
         self._file.close()
 
     def _read(self, fields: dict[str, Any]) -> None:

@@ -88,9 +88,8 @@ def write_results(folder: Path, check: Header, certify: Header, plan: Plan, outc
                 writer.write(verdict)
                 kept.write_counterexample(verdict)
         write_tables(folder, [Results(check, outcome.verdicts)])
-    for certificate in outcome.certificates:
-        add(results, certify, certificates=[certificate])
     if outcome.certificates:
+        add(results, certify, certificates=outcome.certificates)
         write_tables(folder, [read(results)])
     if outcome.searches:
         write(folder / WORST_CASES, "".join(json.dumps(_line(each)) + "\n" for each in outcome.searches))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
+from functools import cache
 from importlib import metadata
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ def site_of(task: Task) -> Site:
         TargetError: it cannot be loaded.
     """
     pool = _taken(task)
-    _IDLE.setdefault(task, []).append(pool)
+    _give_back(task, pool)
     return site_at(pool)
 
 
@@ -52,8 +53,7 @@ def findings_of(task: Task, site: Site, job: AnyJob) -> list[Any]:
     except BaseException:
         pool.__exit__(None, None, None)
         raise
-    with _LOCK:
-        _IDLE.setdefault(task, []).append(pool)
+    _give_back(task, pool)
     return findings
 
 
@@ -69,7 +69,18 @@ def end_pools() -> None:
 def site_at(pool: Workers) -> Site:
     """Return what is where a pool is."""
     loaded = Loaded(pool.name, pool.version, pool.not_run, pool.engines, pool.note)
-    return Site(loaded, platform_here(), metadata.version("optimetry"))
+    return Site(loaded, *_here())
+
+
+@cache
+def _here() -> tuple[str, str]:
+    """Return the platform and the version of optimetry, which are looked up once: every task asks."""
+    return platform_here(), metadata.version("optimetry")
+
+
+def _give_back(task: Task, pool: Workers) -> None:
+    with _LOCK:
+        _IDLE.setdefault(task, []).append(pool)
 
 
 def _taken(task: Task) -> Workers:

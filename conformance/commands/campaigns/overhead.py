@@ -10,6 +10,7 @@ import argparse
 import resource
 import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def main() -> None:
     plan = Plan([SearchPart(Search(starts=options.tasks), "sgd", "float32", 0, "default")])
     with Cluster(task, options.scheduler, 2) as cluster, tempfile.TemporaryDirectory() as folder:
         before, began, processor = _peak(), time.monotonic(), time.process_time()
-        with Finished(Path(folder) / FILE, {}, plan) as finished:
+        with closing(Finished(Path(folder) / FILE, {}, plan)) as finished:
             for number, findings in cluster.finished(finished.take, site, nothing):
                 finished.add(number, findings)
             took, own = time.monotonic() - began, time.process_time() - processor
