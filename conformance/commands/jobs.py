@@ -156,7 +156,7 @@ def work(task: Task, pipe: Connection) -> None:
 
 def _done(job: AnyJob, task: Task, engines: Sequence[Target], guard: Guard) -> list[Any]:
     """Do a job, and return its findings."""
-    if isinstance(job, BlockJob | SearchJob):
+    if not isinstance(job, Job):
         return [job.done(engines, guard)]
     chosen = engines if job.engines is None else [engines[i] for i in job.engines]
     find: Callable[..., list[Any]] = diagnose if task.diagnoses else judge

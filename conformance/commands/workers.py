@@ -21,8 +21,7 @@ from multiprocessing.context import SpawnProcess
 from types import TracebackType
 from typing import Any, Self
 
-from optimetry.conformance.certify.job import BlockJob, SearchJob
-from optimetry.conformance.commands.jobs import END_SEARCHES, AnyJob, Finding, Loaded, Task, work
+from optimetry.conformance.commands.jobs import END_SEARCHES, AnyJob, Finding, Job, Loaded, Task, work
 from optimetry.conformance.harness.ending import ending
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.reference.errors import TargetError
@@ -175,7 +174,7 @@ class Workers:
                 yield number, findings
 
     def _failed(self, job: AnyJob, reason: str) -> list[Finding]:
-        if isinstance(job, BlockJob | SearchJob):
+        if not isinstance(job, Job):
             return [job.lost(reason)]
         verdicts = [Verdict(optimizer=job.optimizer, dtype=name, verdict="error", reason=reason) for name in job.dtypes]
         return [Diagnosis(verdict) for verdict in verdicts] if self._task.diagnoses else list(verdicts)

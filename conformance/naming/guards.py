@@ -20,10 +20,10 @@ def guarded(part: Expression) -> Iterator[Expression]:
             limited = ("minimum", norm, c)
             yield from (("multiply", a, ("divide", limited, divisor)) for divisor in (norm, *_with_small_number(norm)))
         case ("divide", a, b):
-            yield from (("divide", a, guarded) for guarded in _with_small_number(b))
+            yield from (("divide", a, divisor) for divisor in _with_small_number(b))
             yield from (("where", ("greater", x, 0), ("divide", a, x), 0.0) for x in (b, *_unguarded(b)))
         case ("sqrt", a):
-            yield from (("sqrt", guarded) for guarded in _with_small_number(a))
+            yield from (("sqrt", radicand) for radicand in _with_small_number(a))
     if is_norm(part):
         yield from _with_small_number(part)
 
