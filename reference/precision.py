@@ -7,7 +7,7 @@ scalar to the dtype of the array it meets, so one rule serves float16, bfloat16,
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 from typing import Any
 
 import numpy as np
@@ -16,20 +16,36 @@ NUMBERS, ARRAYS = (float, int, np.number), (np.ndarray, np.generic)
 """As tuples, by which `isinstance` is faster than by unions: every operation asks."""
 
 
+def _operator(ufunc: np.ufunc, swapped: bool = False) -> Callable[[Any, Any], Any]:
+    """An operator by a ufunc of plain arrays: NumPy would look for overrides first, which takes longer than to add."""
+
+    def method(self: Working, other: Any) -> Any:
+        mine, others = self.view(np.ndarray), _lowered(other, self.dtype)
+        return _wrapped(ufunc(others, mine) if swapped else ufunc(mine, others))
+
+    return method
+
+
 class Working(np.ndarray[Any, Any]):
     """An ndarray whose operations take scalars of any precision and return the array's own dtype.
 
     Scalar hyperparameters remain Python floats, in double precision, until they meet an array.
     """
 
+    __add__, __radd__ = _operator(np.add), _operator(np.add, swapped=True)
+    __sub__, __rsub__ = _operator(np.subtract), _operator(np.subtract, swapped=True)
+    __mul__, __rmul__ = _operator(np.multiply), _operator(np.multiply, swapped=True)
+    __truediv__, __rtruediv__ = _operator(np.divide), _operator(np.divide, swapped=True)
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        operands = [_lowered(x, self.dtype) for x in inputs]
         if ufunc is np.matmul:
-            return _wrapped(_product(*_lowered(inputs, self.dtype)))
-        return _wrapped(getattr(ufunc, method)(*_lowered(inputs, self.dtype), **kwargs))
+            return _wrapped(_product(*operands))
+        return _wrapped(getattr(ufunc, method)(*operands, **kwargs))
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         dtype = next(x.dtype for x in args if isinstance(x, Working))
-        return _wrapped(func(*_lowered(args, dtype), **kwargs))
+        return _wrapped(func(*(_lowered(x, dtype) for x in args), **kwargs))
 
 
 def working(array: np.ndarray[Any, Any]) -> Working:
@@ -61,14 +77,22 @@ def _product(a: Any, b: Any) -> Any:
     return (np.ascontiguousarray(a) @ np.ascontiguousarray(b)).astype(a.dtype)
 
 
-def _lowered(operands: tuple[Any, ...], dtype: np.dtype[Any]) -> list[Any]:
-    """Plain arrays for `Working` ones, and scalars rounded to their dtype; masks are left alone."""
-    return [x.view(np.ndarray) if isinstance(x, Working) else _rounded(x, dtype) for x in operands]
-
-
-def _rounded(operand: Any, dtype: np.dtype[Any]) -> Any:
+def _lowered(operand: Any, dtype: np.dtype[Any]) -> Any:
+    """A plain array for a `Working` one, and a scalar rounded to its dtype; masks are left alone."""
+    if isinstance(operand, Working):
+        return operand.view(np.ndarray)
+    if type(operand) is float and operand:  # of zeros, either sign would be found for the other
+        return _rounded(operand, dtype)
     is_number = isinstance(operand, NUMBERS) and not isinstance(operand, bool)
     return np.asarray(operand).astype(dtype) if is_number else operand
+
+
+@lru_cache(maxsize=1024)
+def _rounded(number: float, dtype: np.dtype[Any]) -> Any:
+    """A hyperparameter in a dtype, which many operations ask for."""
+    array = np.asarray(number).astype(dtype)
+    array.setflags(write=False)
+    return array
 
 
 def _wrapped(result: Any) -> Any:

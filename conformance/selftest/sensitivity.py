@@ -47,12 +47,13 @@ DTYPES = ("float32", "float64")
 """The dtypes in which equivalents must conform."""
 
 
-def judged(fault: Fault, dtype: str, effort: Effort | None = None) -> Verdict:
+def judged(fault: Fault, dtype: str, effort: Effort | None = None, search: float | None = 0.0) -> Verdict:
     """Return the verdict on a fault; by default on few cases, the large ones that show it among them."""
     effort = effort or (dataclasses.replace(FEW, scales=fault.scales) if fault.scales else HALF_QUICK)
     target = fault.target()
     engines = engines_of(target)
-    verdicts = judge(engines, fault.optimizer, dtype, effort=effort, seed=0, guard=Guard(fault.time_limit))
+    guard = Guard(fault.time_limit)
+    verdicts = judge(engines, fault.optimizer, dtype, effort=effort, seed=0, guard=guard, search=search)
     return verdicts[engines.index(target)]
 
 
