@@ -14,7 +14,7 @@ from optimetry.conformance.judging.worked import Row, Worked
 
 
 def worked_text(worked: Worked, width: int) -> Iterator[str]:
-    """Write where the target leaves the document, and the numbers of the element there."""
+    """Write the first divergence from the document, with the numbers of that element."""
     found = worked.divergence
     where = "the parameter" if found.slot == PARAMETER else f"slot {found.slot}"
     size = f"step {found.step}, tensor {found.tensor}, element {found.element}"
