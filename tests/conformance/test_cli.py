@@ -1,3 +1,4 @@
+import argparse
 import importlib.metadata
 import os
 import re
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from optimetry.conformance.commands.check import diagnosing
-from optimetry.conformance.commands.cli import parser
+from optimetry.conformance.commands.cli import COMMANDS, parser
 from optimetry.conformance.commands.launching import launch_of, split
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_names
@@ -224,6 +225,12 @@ def test_wrong_usage_is_status_2_and_writes_nothing(refused, tmp_path, monkeypat
     out = ("--out", "out") if arguments[:1] in (("check",), ("report",)) and len(arguments) > 1 else ()
     assert expected in refused(*arguments, *out)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("called", "built"), [("rules", ["rules"]), (None, list(COMMANDS))])
+def test_a_command_that_is_called_is_the_only_one_built(called, built):
+    (commands,) = (action for action in parser(called)._actions if isinstance(action, argparse._SubParsersAction))
+    assert list(commands.choices) == built
 
 
 def test_out_that_is_a_file_is_refused(refused, tmp_path):
