@@ -1,4 +1,7 @@
-"""Judges any optimizer against its document, with tolerances derived from rounding errors."""
+"""Judges any optimizer against its document, with tolerances derived from rounding errors.
+
+CONTRIBUTING.md says what each room of this package holds, and leads one gradient from the command to its table row.
+"""
 
 from __future__ import annotations
 

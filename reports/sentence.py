@@ -37,6 +37,12 @@ def sentence(target: str, verdicts: Sequence[Verdict]) -> str:
     good = len(found) - sum(map(len, others.values()))
     if good == len(found):
         return f"{target} computes {'all ' * (good > 1)}{_rules(good)} as documented."
+    if len(found) == 1:
+        ((worst, (name,)),) = others.items()
+        if worst == "error":  # which says nothing of what would have been computed
+            return f"{target}: {name} {SAID[worst][0]}."
+        partly = "" if name in found else "in part "
+        return f"{target} does not compute {next(iter(found))} as documented: {partly}it {SAID[worst][0]}."
     parts = [f"{target} computes {good or 'none'} of {_rules(len(found))} as documented"]
     parts += [f"{_listed(others[one])} {SAID[one][len(others[one]) > 1]}" for one in SAID if one in others]
     return "; ".join(parts) + "."

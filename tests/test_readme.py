@@ -77,10 +77,11 @@ def test_the_target_of_ten_lines_conforms_by_the_command_shown(tmp_path: Path) -
     assert "2 verdicts: 2 conforms" in run.stdout
 
 
-def test_the_attributes_shown_are_allowed() -> None:
+def test_the_attributes_of_a_narrow_target_are_allowed() -> None:
+    page = (ROOT / "docs" / "your-own-class.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {}
-    for code in [code for kind, code in blocks("Judge your own in ten lines") if kind == "python"][:2]:
-        exec(code, names)
-    narrow = made(names["MyNarrowTarget"], "README.md")
+    exec(next(code for kind, code in blocks("Judge your own in ten lines") if kind == "python"), names)
+    exec(next(code for _, code in pages.blocks(page) if "MyNarrowTarget" in code), names)
+    narrow = made(names["MyNarrowTarget"], "your-own-class.md")
     assert limits_of(narrow, "adam").untried()[-1] == "epsilon other than 1e-08"
     assert limits_of(narrow, "momentum").untried()[-1] == "momentum above 0.99"

@@ -48,8 +48,6 @@ def add_accuracy_command(commands: Any) -> None:
         description="Run a target at the documented defaults beside the documented rule in wide precision: on N(0, 1) "
         "gradients, and on those of a small model while it is trained.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
     parser.add_argument("--optimizer", action="append", metavar="NAME", help="a rule, as for `optimetry check`")

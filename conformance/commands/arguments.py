@@ -1,4 +1,4 @@
-"""Parses the numbers among the arguments of a command."""
+"""Parses the arguments that several commands have: numbers, the search, the format."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ import secrets
 
 from optimetry.reference.errors import UsageError
 from optimetry.reports.formats import FORMATS, TABLE
+
+DEFAULT_DTYPES = ("float32", "float64")
+
+OPTIMIZER_HELP = "a rule or a wrapper that `optimetry rules` lists, such as adam, torch.adamw or clip_by_norm"
+"""What the option that names an optimizer is for."""
 
 
 def whole(option: str, text: str, lowest: int, alternative: str = "") -> int:
@@ -58,8 +63,8 @@ def add_search(parser: argparse.ArgumentParser, default: float) -> None:
         "--search",
         default=f"{default:g}",
         metavar="SECONDS|off",
-        help="search for the formula of what nothing known explains: one edit of a known one, and two for so many "
-        f"seconds of the processor's time, none for 0 (default {default:g})",
+        help="where no known rule explains the target, search for a formula that does: a known one with one edit, then "
+        f"for so many seconds of processor time with two; 0 tries one edit alone, off none (default {default:g})",
     )
 
 

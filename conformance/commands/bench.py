@@ -52,8 +52,6 @@ def add_bench(commands: Any) -> None:
         help="time a target beside the accelerated backend and the speed of memory",
         description="Time one step of targets beside the accelerated backend and the speed of memory, in turns.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("targets", nargs="+", metavar="TARGET", help="built-in names, or module:object")
     parser.add_argument(

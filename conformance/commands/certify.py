@@ -82,8 +82,6 @@ def add_certify(commands: Any) -> None:
         "gradient in the first step, and on all gradients with drawn states in later steps; in float32, on all "
         "gradients with drawn parameters and states.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_target(parser)
     parser.add_argument(

@@ -100,7 +100,7 @@ def run(check: Check) -> int:
             print(shown(tables.terminal(results.verdicts, terminal_width())))
             raise
         except OSError as error:
-            raise UsageError(f"--out {check.out}: {error.strerror or error}") from error
+            raise UsageError(f"--out {check.out}: cannot be written: {error.strerror or error}") from error
     balance = check.ledger.balance(results.verdicts)
     _print(check, results, balance, kept, not_run, said)
     check.reporting.report(results, check.ledger)
@@ -160,7 +160,7 @@ class Kept:
         folder.mkdir(parents=True, exist_ok=True)
 
     def clear(self, verdicts: Iterable[Verdict]) -> None:
-        """Remove the files of an earlier run, but those about the verdicts that are kept of it."""
+        """Remove the files of an earlier run, except those of its verdicts that are kept."""
         for name in ("table.md", "table.csv"):
             (self.folder / name).unlink(missing_ok=True)
         for file in (self.folder / "counterexamples").glob("*-*float*-*.*"):
@@ -226,7 +226,7 @@ def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
 
 
 def closing(launch: Launch, results: Results) -> list[str]:
-    """Return what the verdicts come to, and the command that says more about the first that is not good."""
+    """Return a sentence that sums up the verdicts, and the command that explains the first that is not good."""
     said, name = sentence(results.header.target, results.verdicts), next_step(results.verdicts)
     more = [f"where and why: {diagnosing(launch, name)}"] if name else []
     return ["", *textwrap.wrap(said, terminal_width()), *more] if said else []
@@ -244,9 +244,9 @@ def diagnosing(launch: Launch, optimizer: str) -> str:
 
 
 def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:
-    """Write tables of verdicts, errors and certificates, of what there is, into a folder; return the files' names.
+    """Write tables of the verdicts, errors and certificates that there are into a folder; return the files' names.
 
-    The folder is made if need be. Without measurements there is a table of verdicts, though it may be empty.
+    The folder is created if needed. Without measurements there is a table of verdicts, even an empty one.
 
     Raises:
         UsageError: it cannot be written.
@@ -268,7 +268,7 @@ def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:
 
 
 def write(file: Path, text: str) -> None:
-    """Write a text into the folder for results, which is made if need be.
+    """Write a text into the folder for results, which is created if needed.
 
     Raises:
         UsageError: it cannot be written.
@@ -277,7 +277,7 @@ def write(file: Path, text: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
-        raise UsageError(f"--out {file.parent}: {error.strerror or error}") from error
+        raise UsageError(f"--out {file.parent}: cannot be written: {error.strerror or error}") from error
 
 
 def checked_folder(folder: Path, option: str = "--out") -> Path:

@@ -1,22 +1,28 @@
-"""Parses the command ``optimetry``. Usage is checked in full before anything is written; main() returns the status."""
+"""Parses the command ``optimetry``. Usage is checked in full before anything is written; main() returns the status.
+
+A command is imported when it is called: who checks an optimizer waits for no campaign and no benchmark.
+"""
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import io
 import os
 import sys
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import NoReturn
+from pkgutil import resolve_name
+from typing import Any, NoReturn
 
 from tabulate import tabulate
 
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands import ledger
-from optimetry.conformance.commands.accuracy import add_accuracy_command
 from optimetry.conformance.commands.arguments import (
+    DEFAULT_DTYPES,
+    OPTIMIZER_HELP,
     add_format,
     add_search,
     default_workers,
@@ -25,19 +31,10 @@ from optimetry.conformance.commands.arguments import (
     seed_of,
     whole,
 )
-from optimetry.conformance.commands.bench import add_bench
-from optimetry.conformance.commands.campaigns.command import add_campaign
-from optimetry.conformance.commands.certify import add_certify
 from optimetry.conformance.commands.check import Check, checked_folder, run
 from optimetry.conformance.commands.ci import add_reporting, annotation, reporting_of
-from optimetry.conformance.commands.diagnose import add_diagnose
-from optimetry.conformance.commands.harness import add_harness
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of, split
-from optimetry.conformance.commands.museum import add_museum
-from optimetry.conformance.commands.report import add_report
-from optimetry.conformance.commands.rules import add_rules
-from optimetry.conformance.commands.vectors import add_vectors
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
@@ -45,10 +42,8 @@ from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_meaning, builtin_names, builtin_version
 from optimetry.reference.errors import OptimetryError, UsageError
-from optimetry.reference.rules import RULES
 from optimetry.reports.results import ResultsError
 
-DEFAULT_DTYPES = ("float32", "float64")
 DEFAULT_EFFORT = "standard"
 DEFAULT_SEED = 0
 DEFAULT_SEARCH = 0.0
@@ -87,12 +82,35 @@ examples:
   optimetry check mypackage.adapter:Target --book torch --optimizer adamw     is it torch's AdamW?"""
 
 
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Breaks a text of one line where the terminal ends; keeps the lines of any other, such as examples."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" in text.strip():
+            return super()._fill_text(text, width, indent)
+        return argparse.HelpFormatter._fill_text(self, text, width, indent)
+
+
 class Parser(argparse.ArgumentParser):
-    """A parser that raises its errors as `UsageError`, in one line."""
+    """A parser that raises its errors as `UsageError`, in one line, and takes no abbreviated option."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{**settings, "formatter_class": Help, "allow_abbrev": False})
 
     def error(self, message: str) -> NoReturn:
         """Raise an error that argparse would print before it exits."""
         raise UsageError(f"{message} (try `{self.prog} --help`)")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse arguments as `argparse` does, but refuse those that are unknown here, where the options are known."""
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            known = self._option_string_actions
+            words = (word.partition("=")[0] for word in unknown)
+            near = [other for word in words for other in difflib.get_close_matches(word, known, n=1, cutoff=0.75)]
+            hint = f"; did you mean {' '.join(near)}?" if near else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return options, unknown
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -102,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = None
     try:
         own, program = split(sys.argv[1:] if arguments is None else arguments)
-        options = parser().parse_args(own)
+        options = parser(own[0] if own and own[0] in COMMANDS else None).parse_args(own)
         options.program = program
         status: int = options.command(options)
         sys.stdout.flush()
@@ -120,41 +138,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def parser() -> Parser:
-    """Build the parser of the command line."""
-    formatter = argparse.RawDescriptionHelpFormatter
+def parser(command: str | None = None) -> Parser:
+    """Build the parser of the command line; of one command alone where it is named, so that no other is imported."""
     top = Parser(
         prog="optimetry",
         description="Does an optimizer compute what its document says, to the last rounding error?",
         epilog=EXAMPLES,
-        formatter_class=formatter,
-        allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"optimetry {metadata.version('optimetry')}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, where in COMMANDS.items():
+        if command in (None, name):
+            resolve_name(f"{__package__}.{where}")(commands)
+    return top
 
+
+def add_check(commands: Any) -> None:
+    """Add the command ``check`` to the subparsers of ``optimetry``."""
     check = commands.add_parser(
         "check",
         help="judge a target against the documented rules",
         description="Judge a target: every optimizer it offers, against the rule its document gives.",
         epilog=CHECK_EXAMPLES,
-        formatter_class=formatter,
-        allow_abbrev=False,
     )
     add_target(check)
     check.add_argument(
         "--optimizer",
         action="append",
         metavar="NAME",
-        help=f"one of: {', '.join(RULES)}; or a wrapper: {', '.join(WRAPPERS)}; or a rule of another book, as in "
-        "`torch.adamw` (`optimetry rules` lists them)",
+        help=f"{OPTIMIZER_HELP}; can be repeated (default: all rules of the book)",
     )
     check.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
     check.add_argument(
         "--wrappers", action="store_true", help="also judge clips, regularizers, averages and compression"
     )
     check.add_argument(
-        "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)}; default float32 and float64"
+        "--dtype",
+        action="append",
+        metavar="NAME",
+        help=f"one of: {', '.join(FORMATS)}; can be repeated (default {' and '.join(DEFAULT_DTYPES)})",
     )
     check.add_argument(
         "--effort", default=DEFAULT_EFFORT, metavar="|".join(EFFORTS), help=f"how many cases (default {DEFAULT_EFFORT})"
@@ -185,20 +207,30 @@ def parser() -> Parser:
     add_format(check)
     add_reporting(check)
     check.set_defaults(command=check_command)
-    add_diagnose(commands, DEFAULT_DTYPES)
 
-    targets = commands.add_parser("targets", help="list the built-in targets", allow_abbrev=False)
+
+def add_targets(commands: Any) -> None:
+    """Add the command ``targets`` to the subparsers of ``optimetry``."""
+    text = "List the built-in targets, with the version that is installed or how to install it."
+    targets = commands.add_parser("targets", help="list the built-in targets", description=text)
     targets.set_defaults(command=targets_command)
-    add_rules(commands)
-    add_accuracy_command(commands)
-    add_bench(commands)
-    add_certify(commands)
-    add_campaign(commands)
-    add_harness(commands)
-    add_report(commands)
-    add_vectors(commands)
-    add_museum(commands)
-    return top
+
+
+COMMANDS = {
+    "check": "cli:add_check",
+    "diagnose": "diagnose:add_diagnose",
+    "targets": "cli:add_targets",
+    "rules": "rules:add_rules",
+    "accuracy": "accuracy:add_accuracy_command",
+    "bench": "bench:add_bench",
+    "certify": "certify:add_certify",
+    "campaign": "campaigns.command:add_campaign",
+    "harness": "harness:add_harness",
+    "report": "report:add_report",
+    "vectors": "vectors:add_vectors",
+    "museum": "museum:add_museum",
+}
+"""The module and the function that add each command to the parser."""
 
 
 def check_command(options: argparse.Namespace) -> int:

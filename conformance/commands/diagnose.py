@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.commands.arguments import add_search, search_of, seconds, seed_of
+from optimetry.conformance.commands.arguments import (
+    DEFAULT_DTYPES,
+    OPTIMIZER_HELP,
+    add_search,
+    search_of,
+    seconds,
+    seed_of,
+)
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
@@ -20,7 +27,6 @@ from optimetry.conformance.naming.budget import SEARCH_SECONDS
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
 
@@ -35,43 +41,46 @@ exit status: 0 it conforms, as far as it is offered; 1 it does not; 2 wrong usag
 DEFAULT_EFFORT = "quick"
 
 
-def add_diagnose(commands: Any, dtypes: Sequence[str]) -> None:
-    """Add the command to the subparsers of ``optimetry``; ``dtypes`` are those of `check`."""
+def add_diagnose(commands: Any) -> None:
+    """Add the command to the subparsers of ``optimetry``."""
     parser = commands.add_parser(
         "diagnose",
         help="explain how a target departs from its document",
-        description="Identify what a target computes for one optimizer: the documented rule, another one, or either "
-        "with less precision than the dtype promises.",
+        description="Explain one optimizer of a target: which rule it computes, where it first departs from its "
+        "document and by how much, with the smallest case that shows it.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_target(parser)
-    parser.add_argument("--optimizer", metavar="NAME", help="one of: " + ", ".join(SUBJECTS))
+    parser.add_argument("--optimizer", metavar="NAME", help=OPTIMIZER_HELP)
     parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
     parser.add_argument(
-        "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)} ({' and '.join(dtypes)})"
+        "--dtype",
+        action="append",
+        metavar="NAME",
+        help=f"one of: {', '.join(FORMATS)}; can be repeated (default {' and '.join(DEFAULT_DTYPES)})",
     )
     parser.add_argument(
         "--effort",
         default=DEFAULT_EFFORT,
         metavar="|".join(EFFORTS),
-        help=f"how many cases confirm it ({DEFAULT_EFFORT})",
+        help=f"how many cases (default {DEFAULT_EFFORT})",
     )
-    parser.add_argument("--seed", default="0", metavar="N", help="seed of the cases, or `random` (0)")
-    parser.add_argument("--time-limit", default="60", metavar="S", help="seconds one run of the target may take (60)")
+    parser.add_argument("--seed", default="0", metavar="N", help="seed of the cases, or `random` (default 0)")
+    parser.add_argument(
+        "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
+    )
     add_search(parser, SEARCH_SECONDS)
-    parser.set_defaults(command=diagnose_command, dtypes=tuple(dtypes))
+    parser.set_defaults(command=diagnose_command)
 
 
 def diagnose_command(options: argparse.Namespace) -> int:
     """Run ``optimetry diagnose``."""
     launch = launch_of(options)
     if launch.own is None and options.optimizer is None:
-        raise UsageError("no --optimizer, must be one of `optimetry rules`, or --as where TARGET is a class of yours")
+        raise UsageError("no --optimizer, must be one that `optimetry rules` lists; or --as, if TARGET is your class")
     asked = [options.optimizer] if options.optimizer else None
     (optimizer,) = judged_as(launch, asked) or chosen_in(options.book, asked)
-    dtypes = chosen("dtype", options.dtype or options.dtypes, FORMATS)
+    dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     seed, time_limit = seed_of(options.seed), seconds("--time-limit", options.time_limit)
     task = Task(launch, EFFORTS[effort], seed, time_limit, search_of(options.search), diagnoses=True)

@@ -182,7 +182,7 @@ def _counterexample(case: Case, found: dict[str, Any], width: int) -> Iterator[s
             *_nearest(found.get("nearest"), case),
         ]
         yield textwrap.indent(tabulate(rows, tablefmt="plain", disable_numparse=True), "    ")
-    yield from wrapped("as a script that needs NumPy alone: `optimetry check` with --out", width)
+    yield from wrapped("`optimetry check --out DIR` writes it as a script that needs NumPy alone", width)
 
 
 def _nearest(rule: dict[str, Any] | None, case: Case) -> Iterator[tuple[str, str]]:

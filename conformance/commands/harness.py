@@ -24,9 +24,11 @@ Whether the optimizers are right is for `optimetry check`; docs/protocol.md has 
 def add_harness(commands: Any) -> None:
     """Add the command to the subparsers of ``optimetry``."""
     harness = commands.add_parser(
-        "harness", help="check that a program speaks the protocol", epilog=EXAMPLES, allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+        "harness",
+        help="check that a program speaks the protocol",
+        description="Play a session with a program, and say what is wrong with its answers.",
+        epilog=EXAMPLES,
+    )
     harness.add_argument("action", choices=["check"], help=f"play a session with a program: {PROGRAM}")
     harness.add_argument("--time-limit", default="10", metavar="S", help="seconds one answer may take (default 10)")
     harness.add_argument("--memory-limit", metavar="SIZE", help="memory that it may hold, such as 512M or 8G")

@@ -1,4 +1,4 @@
-"""The worker process: it loads a target, then does job after job."""
+"""Runs in a worker process: loads a target, then does the jobs that the parent sends."""
 
 from __future__ import annotations
 

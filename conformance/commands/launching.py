@@ -24,7 +24,7 @@ SIZES = {"M": 2**20, "G": 2**30}
 
 OWN = (
     f"TARGET is FRAMEWORK:module.Name, where the framework is one of {', '.join(MAKERS)}, and Name a class or a "
-    "function that makes an optimizer; see docs/your-own-class.md"
+    "function that makes an optimizer (docs/your-own-class.md)"
 )
 
 PROGRAM = "everything behind `--` is a program that speaks the protocol, as in `-- node harness.js`"
@@ -54,7 +54,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     """Add the target and the options of how it is run to a command."""
     parser.add_argument("target", nargs="?", metavar="TARGET", help=f"a built-in name, or module:object; {PROGRAM}")
     group = parser.add_argument_group("one optimizer of yours", OWN)
-    group.add_argument("--as", dest="rule", metavar="RULE", help="the rule that it stands for, such as torch.nadam")
+    group.add_argument("--as", dest="rule", metavar="RULE", help="the rule that it is to compute, such as torch.nadam")
     group.add_argument(
         "--with",
         dest="given",
@@ -62,8 +62,8 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="ARGUMENT=VALUE",
-        help="what an argument is given whose name does not say so: a hyperparameter's name (eps=epsilon), several "
-        "(betas=beta1,beta2), learning_rate, or a number",
+        help="which hyperparameter an argument is, where its name does not tell: eps=epsilon, betas=beta1,beta2, "
+        "speed=learning_rate; or a fixed value, as in steps=100",
     )
     parser.add_argument("--isolate", action="store_true", help="run TARGET in a process of its own")
     parser.add_argument(
@@ -84,7 +84,7 @@ def split(arguments: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
 
 
 def launch_of(options: Any) -> Launch:
-    """Return how the target of the options is run.
+    """Return how the target that the options name is run.
 
     Raises:
         UsageError: there is no target, or two, or an option that does not fit; the text says what is allowed.
@@ -102,7 +102,7 @@ def launch_of(options: Any) -> Launch:
             raise UsageError(f"--python = {options.python!r}: is for TARGET; a program behind `--` names its own")
         return Launch(shlex.join(options.program), program_of(options.program), memory, options=how, program=True)
     if options.target is None:
-        raise UsageError(f"no TARGET, must be a built-in name, or module:object; {PROGRAM}")
+        raise UsageError(f"no TARGET, must be a built-in name (`optimetry targets`), or module:object; {PROGRAM}")
     own = own_of(options)
     if options.python is not None:
         program_of([options.python], "--python")
@@ -117,7 +117,7 @@ def launch_of(options: Any) -> Launch:
 
 
 def own_of(options: Any) -> Own | None:
-    """Return what is said of an optimizer that the target is made of; None where the target is a target.
+    """Return what the options say of one optimizer of the user; None where TARGET is a whole library.
 
     Raises:
         UsageError: the options do not fit together, or are none that can be read.
@@ -132,7 +132,7 @@ def own_of(options: Any) -> Own | None:
 
 
 def judged_as(launch: Launch, asked: Sequence[str] | None) -> list[str]:
-    """Return the rule that an optimizer of a user stands for, in a list; nothing where the target is a target.
+    """Return, in a list, the rule that an optimizer of the user is to compute; nothing for a whole library.
 
     Raises:
         UsageError: optimizers are asked for beside it.

@@ -127,7 +127,7 @@ def read(path: Path, optimizers: Sequence[str], dtypes: Sequence[str]) -> Ledger
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise LedgerError(f"{path}: {getattr(error, 'strerror', None) or 'not text in UTF-8'}") from None
+        raise LedgerError(f"ledger {path}: {getattr(error, 'strerror', None) or 'not text in UTF-8'}") from None
     entries: list[Entry] = []
     for number, text in enumerate(lines, start=1):
         if not text.strip() or text.lstrip().startswith("#"):

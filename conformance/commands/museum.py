@@ -30,8 +30,6 @@ def add_museum(commands: Any) -> None:
         description="Judge real bugs of optimizers from public trackers, each rebuilt as a target of a few lines, and "
         "correct optimizers that were reported as wrong.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("--case", action="append", metavar="ID", help="one of them; can be repeated, all by default")
     parser.add_argument("--effort", default="quick", metavar="|".join(EFFORTS), help="how many cases (default quick)")

@@ -33,7 +33,6 @@ def add_report(commands: Any) -> None:
         description="Make tables from results files, one for each target, and a matrix of rule by target. A folder "
         "written by `optimetry check --out` stands for its file. A file that holds measurements alone is joined to the "
         "one with the verdicts on the same version of a target.",
-        allow_abbrev=False,
     )
     report.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
     report.add_argument("--out", type=Path, metavar="DIR", help="write tables, and the matrix as matrix.md, to DIR")

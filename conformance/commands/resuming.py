@@ -1,4 +1,4 @@
-"""Resumes a results file whose run was ended: what is judged already is kept, and is not judged again."""
+"""Resumes the results file of a run that was ended: its verdicts are kept, and not judged again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN = 60
 
 
 def resumed(path: Path, header: Header, jobs: Sequence[Job], engines: Collection[str]) -> Results:
-    """Return what a results file holds of this very run, and cut it off behind that; nothing where there is none yet.
+    """Return the verdicts of this run that a results file holds, and cut off the rest; none where there is no file yet.
 
     A job is kept whole: where the run was ended between the verdicts of two engines, the job is done again.
 

@@ -37,10 +37,10 @@ def add_rules(commands: Any) -> None:
         help="show what is documented of each optimizer",
         description="Show every rule and wrapper that a target can be judged on, or one of them on a screen.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help=f"one of: {', '.join(SUBJECTS)}; all by default")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="a rule or a wrapper, such as adam or torch.adamw (default: list all)"
+    )
     parser.set_defaults(command=rules_command)
 
 

@@ -1,4 +1,4 @@
-"""Knows the terminal: its width, and whether verdicts are coloured there."""
+"""Adapts output to the terminal: its width, and colours for verdicts."""
 
 from __future__ import annotations
 

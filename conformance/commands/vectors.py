@@ -43,8 +43,6 @@ def add_vectors(commands: Any) -> None:
         help="write test vectors for projects that judge themselves",
         description="Write one file for each rule and dtype: inputs, expected values, and the error that is allowed.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     place = parser.add_mutually_exclusive_group(required=True)
     place.add_argument("--out", type=Path, metavar="DIR", help="write BOOK/RULE-DTYPE.json to DIR")

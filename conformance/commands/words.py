@@ -1,4 +1,4 @@
-"""Writes counts, and texts as indented lines."""
+"""Writes counts, indented lines and the numbers of a case, for reports on a terminal."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ from optimetry.conformance.judging.worked import Row, Worked
 
 
 def worked_text(worked: Worked, width: int) -> Iterator[str]:
-    """Write where the target leaves the document, and the numbers of the element there."""
+    """Write the first divergence from the document, with the numbers of that element."""
     found = worked.divergence
     where = "the parameter" if found.slot == PARAMETER else f"slot {found.slot}"
     size = f"step {found.step}, tensor {found.tensor}, element {found.element}"
     hyper = ", ".join(f"{name} = {value:g}" for name, value in found.case.hyper.items())
-    said = f"leaves the document at {size}, in {where}; worked through{f' with {hyper}' if hyper else ''}:"
+    said = f"first divergence at {size}, in {where}; worked through{f' with {hyper}' if hyper else ''}:"
     yield from wrapped(said, width)
     rows = (*worked.given, *worked.between, *worked.after)
     cells = [_cells(row, found.case, bool(worked.other)) for row in rows]

@@ -1,4 +1,4 @@
-"""Names what a run does beside its rule where a large case alone shows it: elements never updated, state in a format.
+"""Names what a run does beside its rule in large cases alone: elements left out, slots held in a narrow format.
 
 In small cases the rule explains the target. Where it fails in a large one, the elements that are off may be those that
 are left out of every update, or one of the alterations of runs explains all that is compared of the case.
@@ -28,7 +28,7 @@ FEW = 2**13
 def beside_the_rule(
     whole: Case, part: Part, given: Array, off: Array, explanation: Explanation
 ) -> Mapping[str, Any] | None:
-    """Return what a run does beside its rule, as `Part.run` records it; None where nothing listed explains it.
+    """Return what a run does beside its rule, as `Part.run` records it; None where no listed alteration explains it.
 
     Args:
         whole: the large case.
@@ -52,7 +52,7 @@ def beside_the_rule(
 
 
 def _left_out(whole: Case, columns: Array, off: Array, kept: Array) -> Mapping[str, Any]:
-    """Describe the elements that are off, which keep their first values."""
+    """Describe which elements keep their first values, where all that are off do."""
     sizes = [param.size for param in whole.parameters]
     starts = np.cumsum([0, *sizes])
     tensors = np.searchsorted(starts, columns, side="right") - 1

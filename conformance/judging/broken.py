@@ -1,13 +1,22 @@
-"""Collects the laws that a target breaks."""
+"""Collects the laws that a target breaks, and confirms them for a target that computes another formula.
+
+Laws are first measured with the documented formula's bound. Another formula may round more, so that an honest
+evaluation of it, whose vector body and tail round differently, seems to break a law.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws import Law, laws_of
 from optimetry.conformance.laws.law import Formula
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import named_classes
+from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.protocol import Target
@@ -75,10 +84,52 @@ class BrokenLaws:
 
     @property
     def universal(self) -> bool:
-        """Whether a law is broken that holds for every formula."""
+        """Whether one of the broken laws holds for every formula."""
         return any(each.law.universal for each in self.broken.values())
 
     @property
     def symptoms_alone(self) -> bool:
-        """Whether no broken law tells anything of the cause."""
+        """Whether every broken law is a symptom, which tells nothing of the cause."""
         return all(each.law.symptom for each in self.broken.values())
+
+
+def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None, guard: Guard) -> BrokenLaws:
+    """Return the laws that a rejected target breaks beyond the rounding of what it computes.
+
+    With an explanation, universal laws are tried again with the rounding bound of its formula, and laws about NaN and
+    infinities with the formula itself. All others are dropped: they are properties of the documented formula, or hold
+    only if that is computed precisely. Without an explanation, all laws are tried again, with the widest bound of all
+    named formulas, since an unknown one may round like any. A law that used no bound in the second trial is kept: the
+    target breaks it by returning something else each time.
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    formula = widest if explanation is None else explanation.expected
+    bounded: list[Case] = []
+
+    def noted(case: Case) -> Expected:
+        bounded.append(case)
+        return formula(case)
+
+    kept = {}
+    for name, each in laws.broken.items():
+        if explanation is None or each.law.universal or each.law.any_arithmetic:
+            bounded.clear()
+            rule_of = None if explanation is None else explanation.rule.of
+            found = each.law.broken(target, each.case, guard, noted, rule_of, each.engines)
+            if found is not None:
+                kept[name] = Broken(each.law, found, each.case, formula, each.engines)
+            elif not bounded and not each.law.any_arithmetic:  # which is held to the formula, and to no bound
+                kept[name] = each
+    return BrokenLaws(kept, laws.cases, laws.engines)
+
+
+def widest(case: Case) -> Expected:
+    """Return the documented formula's value, with the largest finite bound that it or a named dialect has there."""
+    oracle = expected(case)
+    bound = oracle.bound
+    for rule_class in named_classes(case.optimizer):
+        other = expected(case, rule_class.of(case.hyper)).bound
+        bound = np.where(np.isfinite(other), np.maximum(bound, other), bound)
+    return Expected(oracle.value, bound, oracle.start)

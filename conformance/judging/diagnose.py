@@ -111,7 +111,7 @@ def _diagnosis(examination: Examination) -> Diagnosis:
         return Diagnosis(verdict)
     target, guard = examination.target, examination.guard
     known = Diagnosis(verdict, None if verdict.computes.found else examination.explanation)
-    with suppress(TargetFault):  # which came too late to change the verdict; what was learnt before it is told
+    with suppress(TargetFault):  # too late to change the verdict: the diagnosis ends with what is known by then
         probed = Probed.of(target, verdict.optimizer, verdict.dtype, guard)
         known = dataclasses.replace(known, ranking=tuple(probed.agreements()), probed=probed)
         if known.explanation is None:
@@ -129,7 +129,7 @@ def _diagnosis(examination: Examination) -> Diagnosis:
 
 
 def _formula(found: Found) -> FoundFormula:
-    """Take from the formula that was found what can be sent to another process."""
+    """Keep of a found formula what can be sent to another process."""
     edited, budget = found.formulas[0], found.budget
     return FoundFormula(
         start=edited.start.name,
@@ -144,7 +144,10 @@ def _formula(found: Found) -> FoundFormula:
 
 
 def _worked(examination: Examination, known: Diagnosis) -> Worked | None:
-    """Work one element through the document and what explains the target: in the counterexample, or else in a probe."""
+    """Work one element through two formulas, the documented one and the explanation or the nearest rule.
+
+    The element is one of the counterexample, or else of a probe.
+    """
     nearest = known.nearest or documented_class(known.verdict.optimizer)
     other = examination.explanation or examination.partial or Explanation(nearest)
     named = str(known.verdict.computes) or f"nearest: {nearest.name}"

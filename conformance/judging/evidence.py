@@ -27,7 +27,7 @@ T = TypeVar("T")
 def difference(
     target: Target, case: Case, after: Array, guard: Guard, nearest: PointClass | None = None
 ) -> dict[str, Any]:
-    """Shrink a rejected case to a counterexample to the documented subject, with its script.
+    """Shrink a rejected case to a small counterexample, with a script that shows it.
 
     Args:
         target: who is rejected.
@@ -121,7 +121,7 @@ def lawless(target: Target, broken: Broken, guard: Guard) -> dict[str, Any]:
 
 
 def faulty(target: Target, fault: TargetFault, case: Case, guard: Guard) -> dict[str, Any]:
-    """Shrink the case of a fault against the protocol; what takes a new process or the time limit is not repeated."""
+    """Shrink the case of a fault against the protocol; one that ends the process or hangs is not repeated."""
 
     def repeated(smaller: Case) -> TargetFault | None:
         try:
@@ -140,12 +140,12 @@ def faulty(target: Target, fault: TargetFault, case: Case, guard: Guard) -> dict
 
 
 def _smallest(case: Case, shown: T, shows: Callable[[Case], T | None], **limits: int) -> tuple[Case, T]:
-    """Shrink a case while it shows something; return it with what its own run has shown, which no other may show.
+    """Shrink a case while its run shows a fault; return the smallest with what that very run showed.
 
     Args:
         case: the case to shrink.
-        shown: what it shows.
-        shows: runs a smaller case and returns what it shows, None where that is nothing.
+        shown: what its run showed.
+        shows: runs a smaller case and returns what that run shows, None where it shows no fault.
         limits: as for `shrunk`.
     """
 

@@ -11,8 +11,7 @@ from typing import Any
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence, reasons
-from optimetry.conformance.judging.broken import BrokenLaws
-from optimetry.conformance.judging.confirm import confirmed
+from optimetry.conformance.judging.broken import BrokenLaws, confirmed
 from optimetry.conformance.judging.holding import Identity
 from optimetry.conformance.judging.identify import identify
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
@@ -105,7 +104,7 @@ class Examination:
             self.fault = fault, case
 
     def hold_against(self, case: Case, oracle: Expected, *, drawn: bool = True) -> None:
-        """Compare one run with the documented formula; where it differs, a kept buffer is looked for first.
+        """Compare one run with the documented formula; where they differ, first look for a kept buffer as the cause.
 
         Args:
             case: what the target is fed.
@@ -175,7 +174,7 @@ class Examination:
         return {"verdict": "conforms", "computes": Computes(rule="documented")}
 
     def _rejection(self, case: Case, after: Array) -> dict[str, Any]:
-        """Build the verdict on an engine that a case has shown not to be the documented formula, computed plainly."""
+        """Build the verdict on an engine that a case has rejected: identify what it computes instead."""
         identity = self._identity(case, after)
         explanation, law = self._lawful(identity.explanation)
         if explanation is None:
@@ -195,14 +194,14 @@ class Examination:
         return {**named, "computes": computes, "reason": explanation.reason + alike, "counterexample": shown}
 
     def _lawful(self, explanation: Explanation | None) -> tuple[Explanation | None, Law | None]:
-        """Return an explanation if none of its laws is broken beyond its rounding, else the law that is."""
+        """Return an explanation that breaks no law beyond its rounding; else None, and the law that is broken."""
         if explanation is None or not self.laws.broken:
             return explanation, None
         broken = confirmed(self.target, self.laws, explanation, self.guard)
         return (None, broken.ordered[0].law) if broken.broken else (explanation, None)
 
     def _unexplained(self, identity: Identity, law: Law | None, case: Case, after: Array) -> dict[str, Any]:
-        """Build the verdict on an engine that nothing explains as a whole."""
+        """Build the verdict on an engine that no single known rule explains."""
         self._try_remaining_laws(case)
         wide = confirmed(self.target, self.laws, None, self.guard)
         self.laws = BrokenLaws(self.laws.only(law).broken | wide.broken, self.laws.cases, self.laws.engines)
@@ -216,7 +215,7 @@ class Examination:
         return fields | (self._partial(identity.probed) or self._searched(identity.probed, reason))
 
     def _searched(self, probed: Probed | None, reason: str) -> dict[str, Any]:
-        """Return the verdict's fields if a formula that nobody has declared explains every case."""
+        """Search for a formula that is declared nowhere; return the verdict's fields if one explains every case."""
         if self.search is None or self.laws.universal:
             return {}
         known = probed or Probed.of(self.target, self.optimizer, self.dtype, self.guard)
@@ -239,7 +238,7 @@ class Examination:
         }
 
     def _identity(self, case: Case, after: Array) -> Identity:
-        """Identify what the engine computes, in the rejected run too; the cases run for that complete the agreement."""
+        """Identify what the engine computes; the rejected run must agree, and the cases run for it count as tried."""
         identity = identify(self.target, self.optimizer, self.dtype, self.cases, self.guard)
         found = identity.explanation
         if found is not None and not explains(after, found.expected(case), case.form):
@@ -264,9 +263,9 @@ class Examination:
         return {"computes": Computes(parts=self.partial.parts), "reason": self.partial.reason}
 
     def _try_remaining_laws(self, rejected: Case) -> None:
-        """Try the laws on the rejected case and on those that would have come, so that the cause is not left to chance.
+        """Try the laws on the rejected case and on those that were still to come, so that every dtype names one cause.
 
-        In another dtype other cases come first, but what breaks a law breaks it where the target was rejected, too.
+        In another dtype other cases come first; a target that breaks a law breaks it in the rejected case, too.
         """
         with suppress(TargetFault):  # the rejection stands
             for case in chain([rejected], islice(self.cases(), self.laws.cases, self.law_cases)):

@@ -1,4 +1,4 @@
-"""Tries laws, cases and probes on engines that are judged together."""
+"""Judges the engines of a target: tries laws, cases and probes on each, and returns one verdict for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds candidates against the probes and cases of one target."""
+"""Compares candidates with the probes and cases of one target, and keeps those that explain all of them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ BITS = 8
 
 
 def with_short_numbers(case: Case) -> Case:
-    """Make the case whose numbers have few bits: float32 holds them, and what short formulas make of them, exactly."""
+    """Round the numbers of a case to few bits, so that float32 holds them and their short products exactly."""
     subject = subject_of(case)
     domains = {one.name: one.domain for one in subject.hyperparameters() if one.kind is float}
     decays = decays_of(subject)
@@ -127,13 +127,13 @@ class Holding:
         return (case for case in cases if reason_unsupported(self.target, case) is None)
 
     def standing(self, candidates: Sequence[C]) -> list[C]:
-        """The candidates that explain the case which has refuted others before, if any did."""
+        """Return the candidates that also explain the case that refuted the last ones, if there is one."""
         for case, after in self.refuting:
             candidates = [one for one in candidates if explains(after, one.expected(case), case.form)]
         return list(candidates)
 
     def surviving(self, candidates: Sequence[Explanation]) -> tuple[list[Identity], Identity]:
-        """The candidates that hold in every probe and on every case, and how far the document is in those tried."""
+        """Return the explanations that hold in every probe and case, and how far the document is in the cases tried."""
         alive, unexplained = self.holding_on_all(candidates)
         document, tried = unexplained.from_document, unexplained.tried
         return [Identity(one, document, agreement, tried) for one, agreement in alive], unexplained
@@ -141,11 +141,11 @@ class Holding:
     def holding_on_all(
         self, candidates: Sequence[C], more: More = no_more
     ) -> tuple[list[tuple[C, Agreement]], Identity]:
-        """The same for candidates of any kind, each with its agreement; on ``more`` cases, too, made of each.
+        """Do the same for candidates of any kind, each with its agreement; and on the cases ``more`` makes of each.
 
-        Where one holds numbers in float32, more are those with short numbers: a difference of another kind, such as a
-        small number added to a divisor, hides behind the rounding of the others, and remains without it. One that
-        says nothing of most elements where they first contradict the document explains nothing: it is unbounded there.
+        Where a candidate holds numbers in float32, cases with short numbers are added: the rounding of the others hides
+        small differences of another kind, such as a number added to a divisor. A candidate without a finite bound for
+        most elements that first contradict the document explains nothing.
         """
         alive = [(one, Agreement(), 0) for one in candidates if self.probed.explained_by(one.expected)]
         narrow = any(one.narrow for one, *_ in alive)
@@ -174,6 +174,6 @@ class Holding:
         return telling, Identity(None, document, Agreement(), tried)
 
     def holding(self, explanation: Explanation) -> Identity | None:
-        """What is known of an explanation that holds in every probe and on every case; None if it does not."""
+        """Return what is known of an explanation that holds in every probe and case; None if it does not hold."""
         identities, _ = self.surviving(self.standing([explanation]))
         return identities[0] if identities else None

@@ -23,11 +23,11 @@ ENOUGH = 4
 
 
 def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
-    """Try the tiers of candidates; the first in which any holds decides, and it must be one alone.
+    """Try candidates tier by tier; the first tier in which one holds decides, and it must be the only one.
 
-    Where the target does not offer all hyperparameters, rules may be the same that differ elsewhere: the one that
-    differs from the document in the fewest choices stands for them. Rules of other books that hold as well are named
-    beside it; where nothing else explains the target, they do.
+    Where the target does not offer all hyperparameters, rules that differ in general may coincide: the one that differs
+    from the document in the fewest choices stands for them. Rules of other books that hold as well are named beside it,
+    and in its place where no rule of the subject's own book holds.
 
     Raises:
         TargetFault: the target breaks the protocol.
@@ -52,7 +52,7 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
 
 
 def _found_elsewhere(held: Holding) -> list[Identity]:
-    """Return the rules of other books that explain a target which nothing in its own book does, or else dialects.
+    """Return the rules of other books that explain a target, or else their dialects; asked where its own book does not.
 
     Bounds that allow for flushed subnormals contain those that do not, so what holds is found by the wider ones.
     Numbers that are held in float32 beside float64 parameters are allowed for last.
@@ -72,14 +72,14 @@ def _found_elsewhere(held: Holding) -> list[Identity]:
 
 
 def _same_elsewhere(held: Holding, explanation: Explanation | None) -> list[Identity]:
-    """Return the rules of other books that hold beside an explanation and computed alike, none beside the document."""
+    """Return the rules of other books that hold with the same arithmetic; none beside the documented rule."""
     if explanation is None or explanation.rule.documented:
         return []
     return _elsewhere(held, rules_elsewhere(held.probed.optimizer, held.pinned), explanation.arithmetic)
 
 
 def _elsewhere(held: Holding, rules: Sequence[PointClass], arithmetic: Arithmetic) -> list[Identity]:
-    """Return those of the rules that hold, of those that can be computed in this way."""
+    """Return the rules that hold, computed with this arithmetic; those that cannot be are left out."""
     able = [rule for rule in rules if rule.dialect and hasattr(rule.dialect.family, INCREMENTAL)]
     chosen = able if arithmetic.incremental_moments else rules
     return held.surviving([Explanation(rule, arithmetic) for rule in chosen])[0]
@@ -90,7 +90,7 @@ def _names(alive: Sequence[Identity]) -> tuple[str, ...]:
 
 
 def _with_fewest_numbers(alive: Sequence[Identity]) -> list[Identity]:
-    """Leave out what holds more numbers in float32 than another that explains as much: the cases tell no difference."""
+    """Leave out explanations with more numbers in float32 than another one that explains as much."""
     known = [one.explanation for one in alive if one.explanation is not None]
     return [one for one in alive if one.explanation and not any(map(one.explanation.holds_more_than, known))]
 
@@ -115,7 +115,7 @@ def _sharpest_alone(held: Holding, explanation: Explanation, names: Sequence[str
 
 
 def _with_fewer(held: Holding, identity: Identity, names: Sequence[str]) -> Identity:
-    """Return the same without the numbers that can be left out one after the other."""
+    """Drop numbers held in float32, one after the other, as long as the explanation still holds."""
     explanation = identity.explanation
     assert explanation is not None
     for name in names:
@@ -126,7 +126,7 @@ def _with_fewer(held: Holding, identity: Identity, names: Sequence[str]) -> Iden
 
 
 def _narrowed(held: Holding, identity: Identity) -> Identity:
-    """Return the same with as few numbers held in float32 as the probes, or else the cases, show."""
+    """Reduce the numbers held in float32 to those that the probes, or else the cases, show."""
     explanation = identity.explanation
     assert explanation is not None
     names = explanation.arithmetic.float32_in_some_uses

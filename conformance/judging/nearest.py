@@ -47,14 +47,14 @@ def nearest_to(probed: Probed | None, case: Case, after: Array) -> Nearest:
 
 
 def in_float32(rule: PointClass, runs: list[tuple[Case, Array]]) -> bool:
-    """Whether a rule in float32 arithmetic explains all these runs in float64, and as it stands it does not."""
+    """Whether a rule explains these float64 runs in float32 arithmetic only, and not in float64."""
     plain = list(_shares(rule, runs, single=False))
     single = list(_shares(rule, runs, single=True))
     return bool(single) and max(single) <= SLACK < max(plain, default=0.0)
 
 
 def _shares(rule: PointClass, runs: list[tuple[Case, Array]], *, single: bool) -> Iterator[float]:
-    """Yield the error ratio in each run of which something can be said."""
+    """Yield the error ratio in each run that has an element with a finite bound."""
     form = with_underflow_room(FORMATS["float32"]) if single else None
     for case, after in runs:
         agreement = compare(after, expected(case, rule.of(case.hyper), form), case.form)

@@ -216,5 +216,5 @@ class _Parts(Holding):
 
 
 def _tells(agreement: Agreement | None) -> bool:
-    """Whether something explains a case, most of which it would contradict if that were otherwise."""
+    """Whether something explains a case with finite bounds on most of its elements, so that it might have failed."""
     return agreement is not None and agreement.vacuous <= (1 - MOST) * agreement.elements

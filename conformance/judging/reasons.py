@@ -1,4 +1,4 @@
-"""Words the reason of a rejection that nothing explains."""
+"""Writes the reason of a verdict *diverges*: the cause first, then how far the target is from the known rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK
 
 
 def lawless(laws: BrokenLaws) -> str:
-    """Return the reason of a target that breaks laws: the most telling with what was found, and the names of the rest.
+    """Return the reason of a target that breaks laws: the most telling law with its evidence, then the others' names.
 
     Args:
         laws: the laws, of which at least one is broken.

@@ -56,7 +56,7 @@ class Contradiction:
 def contradiction(
     target: Target, plans: Iterable[Plan], explanation: Explanation, guard: Guard
 ) -> Contradiction | None:
-    """Try large cases, and return what the first shows that an explanation does not explain; None where all agree."""
+    """Try large cases; return what the first one that the explanation fails on shows, None where it explains all."""
     trial = _Trial(target, explanation, guard)
     for plan in plans:
         try:
@@ -136,7 +136,7 @@ class _Trial:
         return Contradiction(fields | self._beside(plan, found, reason), agreement)
 
     def _beside(self, plan: Plan, found: _Failing, reason: str) -> dict[str, Any]:
-        """Return the verdict's fields on what the run does beside its rule from a size on; none where nothing does."""
+        """Return the verdict's fields on what the run does beside its rule from some size on; none if unknown."""
         size = largeness(plan)
         off = np.asarray((found.shares > SLACK).any(axis=0))
         run = beside_the_rule(found.case, found.part, found.given, off, self.explanation) if size else None
@@ -185,14 +185,14 @@ class _Trial:
 
 
 def _place(case: Case, column: int) -> tuple[int, int]:
-    """Return the tensor and the element of it that a column is."""
+    """Return which tensor a column belongs to, and its place in that tensor."""
     ends = np.cumsum([param.size for param in case.parameters])
     tensor = int(np.searchsorted(ends, column, side="right"))
     return tensor, int(column - ends[tensor] + case.parameters[tensor].size)
 
 
 def _cut(found: _Failing) -> Part | None:
-    """Return what is furthest off as a case that ends there; None where that is large still."""
+    """Cut out the elements that are furthest off, up to the first failing step; None where that is still large."""
     steps, shares = found.step + 1, found.shares[found.step]
     case = at_steps(found.part.case, list(range(steps)))
     subject = subject_of(case)

@@ -156,7 +156,7 @@ class Splitting:
         return reason_unsupported(self.target, case) is None
 
     def _explains(self, side: Side, case: Case) -> bool:
-        """Whether a side explains a case; what breaks the protocol there is explained by nothing."""
+        """Whether a side explains a case; a run that breaks the protocol is not explained."""
         if case not in self._runs:
             try:
                 self._runs[case] = trajectory(self.target, case, self.guard)

@@ -1,6 +1,6 @@
-"""Works one element of a rejected target through two formulas: the documented one, and what explains the target.
+"""Works one element of a rejected target through two formulas, side by side: the documented one, and what explains it.
 
-The step is the first in which the target leaves the document, and the element the one that is furthest off there. What
+The step is that of the first divergence, and the element the one that is furthest off there. What
 goes into both formulas, what they compute differently on the way, and what comes out stand side by side.
 """
 
@@ -56,7 +56,7 @@ class Worked:
     """One element in two formulas.
 
     Attributes:
-        divergence: where the target leaves the document.
+        divergence: the first divergence from the document.
         other: what explains the target, or comes nearest to it, in a few words; empty where that is the document.
         given: what goes in.
         between: what they compute differently on the way.
@@ -127,7 +127,7 @@ def _inputs(found: Divergence, other: Any) -> tuple[Case, Declared | None]:
 
 
 def _rows(documented: Quantities, other: Quantities) -> tuple[Row, ...]:
-    """Put quantities side by side."""
+    """Pair the quantities of two formulas, one row each."""
     names = dict.fromkeys([*documented, *other])
     return tuple(Row(name, documented.get(name), other.get(name)) for name in names)
 

@@ -1,4 +1,4 @@
-"""Laws that are properties of the documented subject, declared beside it; a dialect may not have them."""
+"""Laws of the documented formula, for subjects that declare the property; a dialect may lack it."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.law import Difference, NotOffered, Trial, is_rule, law
-from optimetry.conformance.laws.options import switched_on
-from optimetry.conformance.laws.variations import complete, each
+from optimetry.conformance.laws.variations import complete, each, switched_on
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.targets.session import Session, watched
@@ -48,7 +47,7 @@ def dtypes_are_independent(trial: Trial) -> str | None:
 
 
 def _own_run(trial: Trial) -> Array:
-    """Run a target in one dtype; what breaks the protocol there says nothing of two."""
+    """Run a target in one dtype; a fault there tells nothing of mixed dtypes, so the law is not tried."""
     try:
         return trial.run()
     except TargetFault as fault:

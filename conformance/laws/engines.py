@@ -42,7 +42,7 @@ def engines_continue_each_other(trial: Trial) -> str | None:
 
 
 def _departing(trial: Trial, differs: Differs) -> str | None:
-    """Return what tells an engine from most of the others, if it departs from them."""
+    """Describe how an engine departs from most of the others; None if it does not."""
     alike, apart = [trial.target], dict[str, str]()
     for other in (engine for engine in trial.engines if engine is not trial.target):
         try:
@@ -91,7 +91,7 @@ def _continuing_otherwise(one: Trial, other: Trial) -> str | None:
 
 
 def _form(state: State) -> dict[str, Any]:
-    """Return what two states must share for one to be meant where the other is."""
+    """Return the slots with shapes and dtypes: states that share them can be exchanged between engines."""
     return {slot: [(array.shape, array.dtype.name) for array in arrays] for slot, arrays in state.items()}
 
 

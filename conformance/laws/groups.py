@@ -8,8 +8,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.law import Difference, Trial, is_rule, law
-from optimetry.conformance.laws.options import with_options
-from optimetry.conformance.laws.variations import at_steps, complete
+from optimetry.conformance.laws.variations import at_steps, complete, with_options
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import watched

@@ -30,7 +30,7 @@ Formula = Callable[[Case], Expected]
 
 
 class NotOffered(Exception):
-    """A law needs a run that the target does not offer, and cannot be tried."""
+    """The target does not offer a run that a law needs, so the law cannot be tried."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Difference(str):
         return found
 
     def extended(self, after: str = "", *, before: str = "") -> Difference:
-        """Return the same with text around it."""
+        """Return this difference with text before or after its description."""
         return Difference.of(f"{before}{self}{after}", self.one, self.other, self.allowed)
 
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Grads
 from optimetry.conformance.laws.law import Trial, first_difference, is_rule, law
-from optimetry.conformance.laws.options import switched_on
-from optimetry.conformance.laws.variations import rescaled
+from optimetry.conformance.laws.variations import rescaled, switched_on
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.subject import Subject

@@ -1,14 +1,17 @@
-"""Makes the cases that laws compare with a case."""
+"""Makes the cases that laws compare with a case: other arrays, other steps, other hyperparameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.reference.errors import OptimetryError
 
 
 def each(case: Case, change: Callable[[Array], Array]) -> Case:
@@ -98,3 +101,31 @@ def shaped(case: Case, row: Array) -> tuple[Array, ...]:
     cuts = np.cumsum([param.size for param in case.parameters])[:-1]
     parts = np.split(row, cuts)
     return tuple(part.reshape(param.shape) for part, param in zip(parts, case.parameters, strict=True))
+
+
+def with_options(trial: Trial, changes: Mapping[str, Any]) -> Trial:
+    """Return a trial with changed hyperparameters: all, or else as many as the subject and the target accept."""
+    case = trial.case
+    for hyper in _choices(case.hyper, changes):
+        try:
+            subject_of(case).of(hyper)
+        except OptimetryError:
+            continue
+        other = trial.on(case.replace(hyper=hyper))
+        if other.offered:
+            return other
+    return trial
+
+
+def switched_on(trial: Trial) -> Trial:
+    """Return a trial that switches on hyperparameters at 0, such as a decay: only then can a defect in them show."""
+    numbers = [x for x in subject_of(trial.case).hyperparameters() if x.kind is float]
+    effective = {x.name: next((corner for corner in x.corners if corner), 0.0) for x in numbers}
+    return with_options(trial, {name: x for name, x in effective.items() if x and not trial.case.hyper[name]})
+
+
+def _choices(hyper: Mapping[str, Any], changes: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield hyperparameters with all changes, with all but one, and with each alone."""
+    yield {**hyper, **changes}
+    yield from ({**hyper, **{name: x for name, x in changes.items() if name != left_out}} for left_out in changes)
+    yield from ({**hyper, name: value} for name, value in changes.items())

@@ -19,12 +19,16 @@ def near_miss(name: str, names: Iterable[str]) -> str:
 LISTED = {"optimizer": "`optimetry rules` lists them"}
 """The command that says more of the names of a kind, in words for an error text."""
 
+MOST = 12
+"""How many names an error text has where a command lists them all."""
+
 
 def not_among(kind: str, name: str, names: Iterable[str]) -> str:
-    """Describe a name that is not among those known, with what is, the closest one, and where to read of them."""
+    """Describe a name that is not among those known: with what is, the closest one, and where to read of them."""
     known = list(names)
+    shown = [*known[:MOST], "…"] if kind in LISTED and len(known) > MOST else known
     listed = f" ({LISTED[kind]})" if kind in LISTED else ""
-    return f"unknown {kind} {name!r}, must be one of: {', '.join(known)}{listed}{near_miss(name, known)}"
+    return f"unknown {kind} {name!r}, must be one of: {', '.join(shown)}{listed}{near_miss(name, known)}"
 
 
 def chosen(kind: str, asked: Iterable[str] | None, allowed: Iterable[str], also: Iterable[str] = ()) -> list[str]:

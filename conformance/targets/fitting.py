@@ -51,7 +51,7 @@ class Fit:
         given += [f"{argument} = {word} where {flag}" for argument, (flag, word) in self.words.items()]
         given += [f"{argument} = {value!r}" for argument, value in self.constants.items()]
         held = [f"{name} = {value!r}" for name, value in self.pinned.items()]
-        return f"{self.rule}: {', '.join(given) or 'no arguments'}" + (f"; held: {', '.join(held)}" if held else "")
+        return f"{self.rule}: {', '.join(given) or 'no arguments'}" + (f"; fixed: {', '.join(held)}" if held else "")
 
 
 def taken_by(make: Callable[..., Any], spec: str) -> list[Taken]:

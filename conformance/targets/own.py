@@ -24,6 +24,7 @@ from optimetry.conformance.subjects.names import near_miss, not_among
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.fitting import Fit, Taken, fitted, taken_by
 from optimetry.conformance.targets.offers import Offer, TableTarget
+from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import TargetError
 
@@ -151,7 +152,9 @@ def maker_of(framework: str) -> Maker:
     try:
         maker: Maker = importlib.import_module(MAKERS[framework]).MAKER
     except ModuleNotFoundError as error:
-        raise TargetError(f"target {framework}:…: {error.name} is not installed") from error
+        row = FRAMEWORKS.get(framework)
+        hint = f": pip install {row.distribution}" if row else ""
+        raise TargetError(f"target {framework}:…: {error.name} is not installed{hint}") from error
     except Exception as error:
         raise TargetError(f"target {framework}:…: importing it raised {' '.join(str(error).split())}") from error
     return maker

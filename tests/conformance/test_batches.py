@@ -10,7 +10,7 @@ import pytest
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.laws.law import Trial
-from optimetry.conformance.laws.options import switched_on
+from optimetry.conformance.laws.variations import switched_on
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.batches import ACCUMULATED, SCALED
 from optimetry.conformance.subjects.registry import SUBJECTS

@@ -1,3 +1,4 @@
+import argparse
 import importlib.metadata
 import os
 import re
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from optimetry.conformance.commands.check import diagnosing
-from optimetry.conformance.commands.cli import parser
+from optimetry.conformance.commands.cli import COMMANDS, parser
 from optimetry.conformance.commands.launching import launch_of, split
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_names
@@ -186,7 +187,7 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
         (("check", "miniatures:SaysItWrongly"), "cannot: unknown word '0-d parameter', must be one of: missing "),
         (("check", "no.such:Target"), "no module 'no' in the current directory"),
         (("check", "numpy", "--optimizer", "adm"), "unknown optimizer 'adm', must be one of: adadelta"),
-        (("check", "numpy", "--optimizer", "adm"), "did you mean adam?"),
+        (("check", "numpy", "--optimizer", "adm"), ", … (`optimetry rules` lists them); did you mean adam?"),
         (("check", "numpy", "--dtype", "float31"), "unknown dtype 'float31', must be one of: float16, bfloat16"),
         (("check", "numpy", "--effort", "huge"), "unknown effort 'huge', must be one of: quick, standard, thorough"),
         (("check", "numpy", "--seed", "-1"), "--seed = '-1', must be a whole number of at least 0 or `random`"),
@@ -198,7 +199,10 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
         (("check", "numpy", "--time-limit", "nan"), "--time-limit = 'nan', must be a number of seconds above 0"),
         (("check", "numpy", "--time-limit", "0"), "--time-limit = '0'"),
         (("check", "numpy", "--expect", "absent.txt"), "absent.txt: No such file"),
-        (("check",), "no TARGET, must be a built-in name, or module:object; everything behind `--` is a program"),
+        (
+            ("check",),
+            "no TARGET, must be a built-in name (`optimetry targets`), or module:object; everything behind `--`",
+        ),
         (("check", "--", "no-such-program"), "program = 'no-such-program': is not found, here or on the PATH"),
         (("check", "numpy", "--", "cat"), "target 'numpy': must be left out where a program is named behind `--`"),
         (("check", "--python", "python3", "--", "cat"), "--python = 'python3': is for TARGET"),
@@ -208,7 +212,8 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
             ("check", "numpy", "--isolate", "--memory-limit", "1GB"),
             "--memory-limit = '1GB', must be a whole number with M",
         ),
-        (("check", "numpy", "--frobnicate"), "unrecognized arguments: --frobnicate"),
+        (("check", "numpy", "--frobnicate"), "unrecognized arguments: --frobnicate (try `optimetry check --help`)"),
+        (("check", "numpy", "--optimzer", "adam"), "--optimzer adam; did you mean --optimizer? (try `optimetry check"),
         (("chek", "numpy"), "invalid choice: 'chek'"),
         ((), "the following arguments are required: COMMAND"),
         (("report",), "the following arguments are required: RESULTS"),
@@ -220,6 +225,12 @@ def test_wrong_usage_is_status_2_and_writes_nothing(refused, tmp_path, monkeypat
     out = ("--out", "out") if arguments[:1] in (("check",), ("report",)) and len(arguments) > 1 else ()
     assert expected in refused(*arguments, *out)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("called", "built"), [("rules", ["rules"]), (None, list(COMMANDS))])
+def test_a_command_that_is_called_is_the_only_one_built(called, built):
+    (commands,) = (action for action in parser(called)._actions if isinstance(action, argparse._SubParsersAction))
+    assert list(commands.choices) == built
 
 
 def test_out_that_is_a_file_is_refused(refused, tmp_path):

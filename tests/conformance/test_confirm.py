@@ -11,8 +11,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.broken import Broken, BrokenLaws
-from optimetry.conformance.judging.confirm import confirmed, widest
+from optimetry.conformance.judging.broken import Broken, BrokenLaws, confirmed, widest
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation

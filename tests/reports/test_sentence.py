@@ -24,6 +24,13 @@ def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
         ([GOOD], "torch computes 1 rule as documented.", None),
         ([GOOD, *of("adam", "conforms", "unsupported")], "torch computes all 2 rules as documented.", None),
         ([GOOD, BAD], "torch computes 1 of 2 rules as documented; adam computes another rule.", "adam"),
+        ([BAD], "torch does not compute adam as documented: it computes another rule.", "adam"),
+        (of("adam", "error"), "torch: adam ended with an error.", None),
+        (
+            of("adam", "conforms", "imprecise"),
+            "torch does not compute adam as documented: in part it is less precise than its dtype.",
+            "adam",
+        ),
         (
             [*of("adam", "conforms", "imprecise"), *of("sgd", "dialect"), *of("ftrl", "dialect", "diverges")],
             (

@@ -74,8 +74,6 @@ def add_campaign(commands: Any) -> None:
         description="Check a target, certify it on every pair of a parameter and a gradient, and search for its worst "
         "cases, all as tasks that a cluster of Dask shares. The files are those that one machine writes.",
         epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     add_target(parser)
     parser.add_argument(
