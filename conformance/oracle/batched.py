@@ -12,9 +12,10 @@ its case; those with most updates stand first, and the others drop out behind th
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise, zip_longest
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -124,12 +125,14 @@ class _Strip:
     Attributes:
         number: of the evaluation.
         columns: its elements among those of the case.
-        steps: those in which it has a gradient.
+        steps: those in which it has a gradient, and is updated.
+        updates: how often it has been updated behind each step of the case.
     """
 
     number: int
     columns: Array
     steps: Array
+    updates: Array
 
 
 def _evaluate(group: Sequence[_Member]) -> None:
@@ -144,9 +147,8 @@ def _evaluate(group: Sequence[_Member]) -> None:
         value, bound = _Side(group, strips, width, given).evaluated(numbers)
         for place, strip in enumerate(strips):
             own_value, own_bound = results[strip.number]
-            updates = np.searchsorted(strip.steps, np.arange(len(own_value)), side="right")  # until behind each step
-            own_value[:, strip.columns] = value[updates, : len(strip.columns), place]
-            own_bound[:, strip.columns] = bound[updates, : len(strip.columns), place]
+            own_value[:, strip.columns] = value[strip.updates, : len(strip.columns), place]
+            own_bound[:, strip.columns] = bound[strip.updates, : len(strip.columns), place]
     for member, result in zip(group, results, strict=True):
         member.evaluation.fill(*result)
 
@@ -156,10 +158,11 @@ def _strips(number: int, member: _Member) -> Iterator[tuple[int, _Strip]]:
     case, elementwise = member.case, member.evaluation.elementwise
     for parameters in groups_of(case, elementwise):
         columns = columns_of(case, parameters)
-        steps = np.array([step for step, grads in enumerate(case.grads) if grads[parameters[0]] is not None], int)
+        present = [grads[parameters[0]] is not None for grads in case.grads]
+        steps, updates = np.flatnonzero(present), np.cumsum(present)
         width = STRIP if elementwise else max(len(columns), 1)
         for start in range(0, len(columns), width):
-            yield width, _Strip(number, columns[start : start + width], steps)
+            yield width, _Strip(number, columns[start : start + width], steps, updates)
 
 
 def _rows(case: Case) -> tuple[Array, Array]:
@@ -230,18 +233,20 @@ class _Numbers:
 
     Attributes:
         hyper: each real hyperparameter of all evaluations.
-        rates: their learning rates, shape (steps, evaluations).
+        rates: each learning rate that any of them has.
+        which: the number of the one that each of them has in each step, shape (evaluations, steps).
     """
 
     def __init__(self, group: Sequence[_Member]) -> None:
         self._rule = rule = group[0].rule
         names = [field.name for field in dataclasses.fields(rule) if isinstance(getattr(rule, field.name), float)]
         self.hyper = {name: _stacked([x.scalar(name, getattr(x.rule, name)) for x in group]) for name in names}
-        steps = zip_longest(*(x.case.learning_rates for x in group), fillvalue=0.0)
-        self.rates = _stacked(
-            [x.scalar(LEARNING_RATE, rate) for rates in steps for x, rate in zip(group, rates, strict=True)],
-            (-1, len(group)),
-        )
+        places: dict[tuple[float, float], int] = {}
+        self.which = np.zeros((len(group), max(len(x.case.grads) for x in group)), int)
+        for number, member in enumerate(group):
+            signed = [(rate, math.copysign(1.0, rate)) for rate in member.case.learning_rates]
+            self.which[number, : len(signed)] = [places.setdefault(rate, len(places)) for rate in signed]
+        self.rates = _stacked([group[0].scalar(LEARNING_RATE, rate) for rate, _ in places])
 
     def rule(self, owner: Array) -> Rule:
         """Return the rule of the strips of these evaluations."""
@@ -249,14 +254,14 @@ class _Numbers:
 
     def rate(self, owner: Array, steps: Array) -> Bounded:
         """Return the learning rates of the strips of these evaluations, each in its own step."""
-        return _taken(self.rates, (steps, owner))
+        return _taken(self.rates, self.which[owner, steps])
 
 
-def _stacked(numbers: Sequence[Bounded], shape: tuple[int, ...] = (-1,)) -> Bounded:
+def _stacked(numbers: Sequence[Bounded]) -> Bounded:
     """Put numbers of one format side by side."""
     form, scalars_in = side_by_side(numbers[0].form), side_by_side(numbers[0].scalars_in)
     value, bound = (np.array([getattr(x, part) for x in numbers], form.wide) for part in ("value", "bound"))
-    return Bounded(value.reshape(shape), bound.reshape(shape), form, scalars_in=scalars_in)
+    return Bounded(value, bound, form, scalars_in=scalars_in)
 
 
 def _taken(numbers: Bounded, where: Any) -> Bounded:

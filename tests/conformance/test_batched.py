@@ -14,6 +14,7 @@ from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, NotAlikeError, flushing, side_by_side
 from optimetry.conformance.oracle.batched import ALONE, evaluate, evaluated_ahead
 from optimetry.conformance.oracle.expected import Asked, Evaluation, evaluation_of, expected
+from optimetry.conformance.selftest import oracle_speed
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reference.books import BOOKS
 
@@ -109,3 +110,13 @@ def test_the_first_cases_are_not_drawn_before_they_are_needed() -> None:
     drawn = []
     source = (drawn.append(case) or case for case in short_cases("sgd", "float32", 64))
     assert len(list(islice(evaluated_ahead(source, lambda case: [Asked(case)]), ALONE))) == len(drawn) == ALONE
+
+
+def test_the_speed_of_each_way_is_measured_on_cases_that_no_other_has_evaluated(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    oracle_speed.main(["--optimizer", "sgd", "--dtype", "float32", "--cases", "10"])
+    *_, row = capsys.readouterr().out.splitlines()
+    assert row.startswith("| sgd | float32 |")
+    measured = oracle_speed.Speed("adam", "float32", tensors=100.0, cases=250.0, batches=1500.0)
+    assert oracle_speed.table([measured]).endswith("| adam | float32 | 100 | 250 | 1,500 | 15.0 | 6.0 |\n")
