@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from tabulate import tabulate
 
-from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.cases.effort import EFFORTS, EXHAUSTIVE
 from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.accuracy import add_accuracy_command
 from optimetry.conformance.commands.arguments import (
@@ -50,6 +50,7 @@ from optimetry.reports.results import ResultsError
 
 DEFAULT_DTYPES = ("float32", "float64")
 DEFAULT_EFFORT = "standard"
+CHECK_EFFORTS = {**EFFORTS, EXHAUSTIVE.name: EXHAUSTIVE}
 DEFAULT_SEED = 0
 DEFAULT_SEARCH = 0.0
 
@@ -157,7 +158,11 @@ def parser() -> Parser:
         "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)}; default float32 and float64"
     )
     check.add_argument(
-        "--effort", default=DEFAULT_EFFORT, metavar="|".join(EFFORTS), help=f"how many cases (default {DEFAULT_EFFORT})"
+        "--effort",
+        default=DEFAULT_EFFORT,
+        metavar="|".join(CHECK_EFFORTS),
+        help=f"how many cases (default {DEFAULT_EFFORT}); exhaustive: those of thorough, and all pairs of a "
+        "parameter and a gradient in the first step of elementwise rules in float16 and bfloat16",
     )
     check.add_argument(
         "--seed",
@@ -208,10 +213,10 @@ def check_command(options: argparse.Namespace) -> int:
     if options.wrappers:
         optimizers = list(dict.fromkeys([*optimizers, *WRAPPERS]))
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
-    (effort,) = chosen("effort", [options.effort], EFFORTS)
+    (effort,) = chosen("effort", [options.effort], CHECK_EFFORTS)
     task = Task(
         launch=launch,
-        effort=EFFORTS[effort],
+        effort=CHECK_EFFORTS[effort],
         seed=seed_of(options.seed),
         time_limit=seconds("--time-limit", options.time_limit),
         search=search_of(options.search),

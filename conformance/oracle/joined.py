@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -47,5 +48,5 @@ def _joined(case: Case, groups: list[list[int]]) -> Case:
 
 def columns_of(case: Case, group: list[int]) -> Array:
     """Return where the elements of some parameters stand among those of the case."""
-    starts = np.cumsum([0, *(param.size for param in case.parameters)])
+    starts = [0, *accumulate(param.size for param in case.parameters)]
     return np.concatenate([np.arange(starts[i], starts[i + 1]) for i in group])
