@@ -48,7 +48,7 @@ class Header:
         dtypes: the dtypes judged, in the order of the verdicts.
         optimizers: the optimizers judged, in the order of the verdicts.
         seed: the seed of the cases.
-        effort: ``quick``, ``standard`` or ``thorough``; ``none`` where nothing was judged.
+        effort: ``quick``, ``standard``, ``thorough`` or ``exhaustive``; ``none`` where nothing was judged.
     """
 
     kind: Literal["header"] = "header"

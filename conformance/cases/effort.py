@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from optimetry.conformance.cases.large import FEW_SCALES, MORE_SCALES, SCALES, Scale
@@ -16,12 +17,14 @@ class Effort:
         cases: cases compared with the oracle, for each optimizer and dtype.
         law_cases: cases each law is tried on.
         scales: the large cases, which are tried after the others.
+        pairs: whether all pairs of a parameter and a gradient are compared as well, where that can be done.
     """
 
     name: str
     cases: int
     law_cases: int
     scales: tuple[Scale, ...] = ()
+    pairs: bool = False
 
 
 EFFORTS = {
@@ -32,3 +35,6 @@ EFFORTS = {
         Effort("thorough", 2000, 40, MORE_SCALES),
     )
 }
+
+EXHAUSTIVE = dataclasses.replace(EFFORTS["thorough"], name="exhaustive", pairs=True)
+"""The effort of a check that certifies, too."""

@@ -275,7 +275,7 @@ def drawn_cases(subject: Drawn, dtype: str, *, seed: int, count: int) -> Iterato
     return (_drawn(subject, dtype, seed, number) for number in range(count))
 
 
-@lru_cache(maxsize=200)
+@lru_cache(maxsize=400)
 def _drawn(subject: Drawn, dtype: str, seed: int, number: int) -> Case:
     return subject.adapted(seeded_plan(subject, dtype, f"{seed} {number}").case())
 

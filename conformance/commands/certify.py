@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
-from itertools import pairwise
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.certify.job import BlockJob
 from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
 from optimetry.conformance.commands.arguments import default_workers, seconds, seed_of, whole
 from optimetry.conformance.commands.blocks import FILE, Blocks
+from optimetry.conformance.commands.certifying import Certification, certified, print_certificates
 from optimetry.conformance.commands.check import checked_folder, header_of, write_tables
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
-from optimetry.conformance.commands.progress import progress_bar
-from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.reference.errors import UsageError
-from optimetry.reports import certificate_tables
-from optimetry.reports.certificate import Certificate
 from optimetry.reports.keeping import add
-from optimetry.reports.results import Header, file_of, read
+from optimetry.reports.results import file_of, read
 
 EXAMPLES = """\
 examples:
@@ -44,33 +39,6 @@ With --out, the same command again goes on where a run was interrupted or killed
 
 exit status: 0 every pair of which something can be said is within the slack; 1 some is not, or nothing is offered;
 2 wrong usage, or a target or file that cannot be loaded."""
-
-BATCH = 64
-"""How many blocks are given out before the target's faults are looked at; the first block goes alone."""
-
-
-@dataclass(frozen=True)
-class Certification:
-    """What one run of ``optimetry certify`` compares.
-
-    Attributes:
-        judges: one for each rule, dtype, step and setting.
-        engines: the names of the engines, each with its number.
-        blocks: how many blocks are drawn of each, None for all.
-    """
-
-    judges: Sequence[Judge]
-    engines: dict[str, int]
-    blocks: int | None
-
-    @property
-    def pairs(self) -> int:
-        """How many pairs there are to compare."""
-        return sum(map(self.pairs_of, self.judges)) * len(self.engines)
-
-    def pairs_of(self, judge: Judge) -> int:
-        """How many of them one certificate has."""
-        return len(judge.pairs.share(self.blocks)) * judge.pairs.block_size
 
 
 def add_certify(commands: Any) -> None:
@@ -154,56 +122,6 @@ def certify_command(options: argparse.Namespace) -> int:
     return 0 if certificates and all(each.holds for each in certificates) else 1
 
 
-def certified(
-    certification: Certification, workers: Workers, kept: Blocks, refusals: list[str]
-) -> Iterator[Certificate]:
-    """Yield each certificate when its last block is finished.
-
-    What is not offered is added to a list, with the reason.
-    """
-    with progress_bar(certification.pairs, "pair") as bar:
-        bar.update(kept.pairs)
-        for judge in certification.judges:
-            for name in certification.engines:
-                bar.set_description(f"{judge.pairs.optimizer} {judge.pairs.dtype} {name}", refresh=False)
-                found = _certificate(certification, judge, name, workers, kept, bar.update)
-                if isinstance(found, Certificate):
-                    yield found
-                    continue
-                bar.update(certification.pairs_of(judge))
-                refusal = f"{judge.pairs.optimizer} {judge.pairs.dtype} (engine {name}): {found}"
-                refusals += [refusal] * (refusal not in refusals)
-
-
-def _certificate(
-    certification: Certification,
-    judge: Judge,
-    engine: str,
-    workers: Workers,
-    kept: Blocks,
-    told: Callable[[int], object],
-) -> Certificate | str:
-    """Compare what is left of a certificate's blocks; return it, or why it is not offered.
-
-    A target that breaks the protocol ends its certificate there.
-    """
-    finished, certificate = kept.finished(judge.begun(engine))
-    left = judge.pairs.share(certification.blocks)[finished:]
-    starts = [0, *range(1, len(left), BATCH), len(left)]
-    for numbers in (left[start:end] for start, end in pairwise(starts)):
-        if certificate.reason:
-            break
-        jobs = [BlockJob(judge, number, certification.engines[engine], engine) for number in numbers]
-        for job, (found,) in zip(jobs, workers.run(jobs), strict=True):
-            if isinstance(found, str) and not finished:
-                return found
-            if not certificate.reason:
-                block = job.lost(f"not offered: {found}") if isinstance(found, str) else found
-                finished, certificate = finished + 1, kept.add(job.number, block)
-            told(judge.pairs.block_size)
-    return certificate
-
-
 def rule_of(name: str) -> RuleSubject:
     """Return an elementwise rule.
 
@@ -220,14 +138,3 @@ def _elementwise(book: str, asked: Sequence[str] | None) -> list[str]:
     """Return the rules that are asked for, or all of a book that treat elements one by one."""
     names = chosen_in(book, asked)
     return [rule_of(name).name for name in names] if asked else [x for x in names if subject_named(x).elementwise]
-
-
-def print_certificates(header: Header, certificates: Sequence[Certificate], refusals: Sequence[str]) -> None:
-    """Print certificates as a table, with their first failures, and what is not offered."""
-    print(f"{header.target} {header.target_version}: every pair of a parameter and a gradient, or a drawn share.\n")
-    if certificates:
-        print(certificate_tables.terminal(certificates, terminal_width()))
-        print(*certificate_tables.failures(certificates), sep="\n")
-    else:
-        print("none of the rules asked for is offered")
-    print(*(f"not offered: {text}" for text in refusals), sep="\n", end="\n" if refusals else "")

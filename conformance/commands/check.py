@@ -14,6 +14,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import TextIO
 
+from optimetry.conformance.certify.judged import Judge
+from optimetry.conformance.commands.blocks import FILE
+from optimetry.conformance.commands.certifying import certify_all, first_steps, print_certificates
 from optimetry.conformance.commands.ci import Reporting
 from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.jobs import Job, Task
@@ -63,6 +66,12 @@ class Check:
         """Return one job for each optimizer and dtype, optimizer by optimizer."""
         return [Job(optimizer, (dtype,)) for optimizer in self.optimizers for dtype in self.dtypes]
 
+    @property
+    def judges(self) -> list[Judge]:
+        """Return what is certified as well: at the effort that asks for it, first steps of rules in 16 bits."""
+        seed, pairs = self.task.seed, self.task.effort.pairs
+        return list(first_steps(self.optimizers, self.dtypes, seed)) if pairs else []
+
 
 def run(check: Check) -> int:
     """Judge, print and write; return the exit status, 0 or 1.
@@ -87,14 +96,19 @@ def run(check: Check) -> int:
             kept = Kept(check.out) if check.out else None
             if kept is None:
                 _judge(check, workers, results.verdicts)
+                refusals = certify_all(check.judges, workers, results)
             else:
                 before = resumed(kept.results, header, check.jobs, workers.engines) if check.resume else Results(header)
                 kept.clear(before.verdicts)
+                if check.judges and not check.resume:
+                    (kept.folder / FILE).unlink(missing_ok=True)
                 with Writer(kept.results, header, before if before.documents else None) as writer:
                     for optimizer in check.optimizers[len(before.documents) :]:
                         writer.write(document_of(subject_named(optimizer)))
                     results.verdicts.extend(before.verdicts)
+                    results.certificates.extend(before.certificates)
                     _judge(check, workers, results.verdicts, writer, kept)
+                    refusals = certify_all(check.judges, workers, results, writer, kept.folder / FILE)
                 write_tables(kept.folder, [results])
         except _SearchesEnded:
             print(shown(tables.terminal(results.verdicts, terminal_width())))
@@ -103,8 +117,12 @@ def run(check: Check) -> int:
             raise UsageError(f"--out {check.out}: cannot be written: {error.strerror or error}") from error
     balance = check.ledger.balance(results.verdicts)
     _print(check, results, balance, kept, not_run, said)
+    if check.judges and check.form not in WRITERS:
+        print()
+        print_certificates(header, results.certificates, refusals)
     check.reporting.report(results, check.ledger)
-    return 1 if balance.unexpected or balance.stale else 0
+    failing = not all(each.holds for each in results.certificates)
+    return 1 if balance.unexpected or balance.stale or failing else 0
 
 
 def platform_here() -> str:

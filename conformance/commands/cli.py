@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from tabulate import tabulate
 
-from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.cases.effort import EFFORTS, EXHAUSTIVE
 from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.arguments import (
     DEFAULT_DTYPES,
@@ -45,6 +45,7 @@ from optimetry.reference.errors import OptimetryError, UsageError
 from optimetry.reports.results import ResultsError
 
 DEFAULT_EFFORT = "standard"
+CHECK_EFFORTS = {**EFFORTS, EXHAUSTIVE.name: EXHAUSTIVE}
 DEFAULT_SEED = 0
 DEFAULT_SEARCH = 0.0
 
@@ -179,7 +180,11 @@ def add_check(commands: Any) -> None:
         help=f"one of: {', '.join(FORMATS)}; can be repeated (default {' and '.join(DEFAULT_DTYPES)})",
     )
     check.add_argument(
-        "--effort", default=DEFAULT_EFFORT, metavar="|".join(EFFORTS), help=f"how many cases (default {DEFAULT_EFFORT})"
+        "--effort",
+        default=DEFAULT_EFFORT,
+        metavar="|".join(CHECK_EFFORTS),
+        help=f"how many cases (default {DEFAULT_EFFORT}); exhaustive: those of thorough, and all pairs of a "
+        "parameter and a gradient in the first step of elementwise rules in float16 and bfloat16",
     )
     check.add_argument(
         "--seed",
@@ -240,10 +245,10 @@ def check_command(options: argparse.Namespace) -> int:
     if options.wrappers:
         optimizers = list(dict.fromkeys([*optimizers, *WRAPPERS]))
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
-    (effort,) = chosen("effort", [options.effort], EFFORTS)
+    (effort,) = chosen("effort", [options.effort], CHECK_EFFORTS)
     task = Task(
         launch=launch,
-        effort=EFFORTS[effort],
+        effort=CHECK_EFFORTS[effort],
         seed=seed_of(options.seed),
         time_limit=seconds("--time-limit", options.time_limit),
         search=search_of(options.search),

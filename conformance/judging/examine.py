@@ -14,7 +14,8 @@ from optimetry.conformance.cases.replayed import replayed
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examination import Examination
 from optimetry.conformance.naming.probes import probes_of
-from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.oracle.batched import evaluated_ahead
+from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, recorded_cases
@@ -91,7 +92,7 @@ def examined(
 
 def _try_cases(examinations: Sequence[Examination], cases: Iterable[Case], law_cases: int) -> None:
     """Try every case on engines that offer the same, until more cases can change nothing."""
-    for number, case in enumerate(cases):
+    for number, case in enumerate(evaluated_ahead(cases, lambda case: [Asked(case)])):
         trying = [examination for examination in examinations if examination.open_to(case)]
         if number < law_cases:
             for examination in trying:

@@ -15,7 +15,8 @@ from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.agreement import Agreement, answered, compare, contradicted, explained, explains
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.oracle.expected import decays_of, expected
+from optimetry.conformance.oracle.batched import evaluated_ahead
+from optimetry.conformance.oracle.expected import Asked, decays_of, expected
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
@@ -150,7 +151,12 @@ class Holding:
         alive = [(one, Agreement(), 0) for one in candidates if self.probed.explained_by(one.expected)]
         narrow = any(one.narrow for one, *_ in alive)
         document, tried, differing = Agreement(), 0, 0
-        for drawn in self.cases() if alive else ():
+
+        def asked(case: Case) -> Iterator[Asked]:
+            yield Asked(case)
+            yield from (one.asked(case) for one, *_ in alive if isinstance(one, Explanation))
+
+        for drawn in evaluated_ahead(self.cases(), asked) if alive else ():
             further = [self.limits.offered(with_short_numbers(drawn))] if narrow else []
             for case in chain(more(drawn), further, [drawn]):
                 if reason_unsupported(self.target, case) is None:

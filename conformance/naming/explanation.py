@@ -16,7 +16,7 @@ from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, INCREMENTAL, PLAIN, Arithmetic
 from optimetry.conformance.numerics.formats import flushing
-from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.reference.declaration import Declared
 from optimetry.reports.arithmetic import described
@@ -74,14 +74,20 @@ class Explanation:
             instead: hyperparameters that reach the formula in place of the case's, inside their domain or not.
             alteration: what the run does that the formula does not say.
         """
+        return expected(*self.asked(case, instead, alteration))
+
+    def asked(
+        self, case: Case, instead: Mapping[str, Any] | None = None, alteration: Alteration | None = None
+    ) -> Asked:
+        """Return what the oracle is asked for; arguments as for `expected`."""
         arithmetic = self.arithmetic
         if self.rule.documented and not arithmetic and not instead and alteration is None:
-            return expected(case)
+            return Asked(case)
         computed = altered(self.computed(case.hyper, instead), alteration)
         if LEARNING_RATE in arithmetic.float32:
             case = case.replace(learning_rates=tuple(map(to_float32, case.learning_rates)))
         form = flushing(case.form) if arithmetic.flushes_subnormals else None
-        return expected(case, computed, form, self._called(arithmetic.float32_in_some_uses))
+        return Asked(case, computed, form, self._called(arithmetic.float32_in_some_uses))
 
     def computed(self, hyper: Mapping[str, Any], instead: Mapping[str, Any] | None = None) -> Declared:
         """Return the formula with these documented hyperparameters, rounded where they are held in float32.

@@ -15,13 +15,13 @@ with an exact zero, and for sums with one, so that guards on zero norms stay dec
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from optimetry.conformance.numerics.formats import MARGIN, Format
+from optimetry.conformance.numerics.formats import MARGIN, Format, NotAlikeError
 from optimetry.conformance.numerics.trilean import FUNCTIONS
 
 Wide = Any
@@ -77,7 +77,7 @@ class Bounded(NDArrayOperatorsMixin):
         self.bound = np.asarray(bound)
         self.form = form
         self.scalars_in = scalars_in or form
-        self.nonnegative = nonnegative or (self.value.ndim == 0 and bool(self.value >= self.bound))
+        self.nonnegative = nonnegative or (self.value.ndim <= form.scalar_axes and every(self.value >= self.bound))
         self.computed: dict[Any, Any] | None = None
 
     @classmethod
@@ -114,17 +114,17 @@ class Bounded(NDArrayOperatorsMixin):
         inexact = np.logical_or(self.bound, form.nearest(self.value) != self.value)
         return rounded(self.value, self.bound, form, self.nonnegative, underflows=True, inexact=inexact)
 
-    def rounded_through(self, form: Format, exact: bool = False) -> Bounded:
+    def rounded_through(self, form: Format, exact: Any = False) -> Bounded:
         """Round to a coarser format and back; what follows may be computed there.
 
         Args:
             form: the coarser format.
-            exact: whether it is one correctly rounded operation on exact numbers, which has no error where its result
-                is representable.
+            exact: where it is one correctly rounded operation on exact numbers, which has no error if its result is
+                representable.
         """
         bound = self.held_in(form).bound
-        if exact:
-            bound = np.where(form.nearest(self.value) == self.value, np.zeros_like(bound), bound)
+        if np.any(exact):
+            bound = np.where(exact & (form.nearest(self.value) == self.value), np.zeros_like(bound), bound)
         return Bounded(self.value, bound, self.form, self.nonnegative, form)
 
     def __getitem__(self, index: Any) -> Bounded:
@@ -158,11 +158,24 @@ class Bounded(NDArrayOperatorsMixin):
         alone = (x.scalars_in is not x.form if isinstance(x, Bounded) else isinstance(x, (float, int)) for x in inputs)
         if not all(alone):
             return result
-        exact = ufunc in CORRECTLY_ROUNDED and not any(x.bound.any() for x in operands)
+        exact = ufunc in CORRECTLY_ROUNDED and reduce(np.logical_and, (x.bound == 0 for x in operands))
         return result.rounded_through(next(x.scalars_in for x in inputs if isinstance(x, Bounded)), exact)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         return FUNCTIONS[func](*args, **kwargs) if func in FUNCTIONS else NotImplemented
+
+
+def every(holds: Any) -> bool:
+    """Return whether something holds of one number, or of those of all cases that stand side by side.
+
+    Raises:
+        NotAlikeError: it holds of some of these.
+    """
+    if not holds.ndim:
+        return bool(holds)
+    if holds.any() != holds.all():
+        raise NotAlikeError("what holds of some cases does not hold of others")
+    return bool(holds.all())
 
 
 @lru_cache(maxsize=1024)

@@ -11,6 +11,8 @@ import ml_dtypes
 import numpy as np
 from numpy_quaddtype import QuadPrecDType
 
+from optimetry.reference.errors import OptimetryError
+
 QUAD: np.dtype[Any] = QuadPrecDType()
 
 MARGIN = 1 + 2.0**-20
@@ -37,6 +39,8 @@ class Format:
         roundoff_after_headroom: u divided by ``headroom``, so that ``x * headroom * roundoff_after_headroom`` is u
             times x, or infinite where x overflows this format.
         flushes: whether a subnormal operand or result may become zero.
+        scalar_axes: the axes of what is one number: none, or one where the arrays of many cases stand side by side
+            along their last axis, each with its own numbers.
     """
 
     name: str
@@ -50,6 +54,7 @@ class Format:
     headroom: Any
     roundoff_after_headroom: Any
     flushes: bool = False
+    scalar_axes: int = 0
 
     def __repr__(self) -> str:
         return f"Format({self.name})"
@@ -108,3 +113,13 @@ def scalar_format(working: Format) -> Format:
 def flushing(form: Format) -> Format:
     """Return the format with flushed subnormals: a result may be off by up to the smallest normal."""
     return dataclasses.replace(form, half_tiny=np.asarray(form.smallest_normal).astype(form.wide), flushes=True)
+
+
+@cache
+def side_by_side(form: Format) -> Format:
+    """Return the format for the arrays of many cases, which stand side by side along their last axis."""
+    return dataclasses.replace(form, scalar_axes=1)
+
+
+class NotAlikeError(OptimetryError):
+    """Numbers of cases that stand side by side must be bounded by different formulas."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.numerics.bounded import UFUNCS, Bounded, alike, not_zero, rounded, rounded_often
-from optimetry.conformance.numerics.formats import MARGIN
+from optimetry.conformance.numerics.bounded import UFUNCS, Bounded, alike, every, not_zero, rounded, rounded_often
+from optimetry.conformance.numerics.formats import MARGIN, QUAD, Format
 from optimetry.conformance.numerics.trilean import FUNCTIONS, Trilean
 
 POWER_ROUNDINGS = 2
@@ -64,18 +64,46 @@ def _power(a: Bounded, b: Bounded) -> Bounded:
     fixed = b.ndim == 0 and bool(b.bound == 0)
     low, high = a.value - a.bound, a.value + a.bound
     exponents = (b.value,) if fixed else (b.value - b.bound, b.value + b.bound)
-    value = np.power(a.value, b.value)
+    value = _raised(a.value, b.value)
     bases = (np.maximum(low, 0.0) if a.nonnegative else low, high)
-    corners = [np.abs(np.power(base, exponent) - value) for base in bases for exponent in exponents]
+    corners = [np.abs(_raised(base, exponent) - value) for base in bases for exponent in exponents]
     propagated = reduce(np.maximum, corners)
     if not a.nonnegative:
         propagated = np.where((low < 0) & (high >= 0) & (exponents[0] < 0), np.inf, propagated)
 
-    whole = float(b.value) if fixed and bool(b.value == np.floor(b.value)) else math.nan
-    roundings = max(whole - 1, POWER_ROUNDINGS) if whole >= 1 else POWER_ROUNDINGS  # it may be multiplied out
-    relative = (np.abs(value) + propagated) * (math.expm1(roundings * math.log1p(a.scalars_in.roundoff)) * MARGIN)
+    whole = _whole(b)
+    roundings = np.where(
+        whole >= 1, np.maximum(whole - 1, POWER_ROUNDINGS), POWER_ROUNDINGS
+    )  # it may be multiplied out
+    relative = (np.abs(value) + propagated) * _growth(roundings, a.scalars_in)
     error = np.maximum(relative, np.where(not_zero(a), roundings * a.scalars_in.half_tiny, 0.0))
-    return rounded_often(value, propagated, error, a.form, a.nonnegative or whole % 2 == 0)
+    return rounded_often(value, propagated, error, a.form, a.nonnegative or every(whole % 2 == 0))
+
+
+def _raised(base: Any, exponent: Any) -> Any:
+    """Return powers, to the last bit those by one number, where NumPy squares without looking for a logarithm."""
+    if exponent.ndim != 1 or exponent.dtype == QUAD:
+        return np.power(base, exponent)
+    base = np.broadcast_to(base, np.broadcast_shapes(base.shape, exponent.shape))
+    raised = np.empty_like(base)
+    for number in np.unique(exponent):
+        where = exponent == number if number == number else np.isnan(exponent)
+        raised[..., where] = np.power(base[..., where], number)
+    return raised
+
+
+def _whole(exponent: Bounded) -> Any:
+    """Return an exponent that is one whole number, or one for each case; NaN for any other."""
+    if exponent.ndim > exponent.form.scalar_axes:
+        return np.asarray(math.nan)
+    value = exponent.value.astype(np.float64)
+    return np.where((exponent.bound == 0) & (value == np.floor(value)), value, math.nan)
+
+
+def _growth(roundings: Any, form: Format) -> Any:
+    """Return the largest relative error of so many roundings, or of each number of them, one after the other."""
+    log = math.log1p(form.roundoff)
+    return np.reshape([math.expm1(number * log) * MARGIN for number in roundings.flat], roundings.shape)
 
 
 def _maximum(a: Bounded, b: Bounded) -> Bounded:

@@ -29,6 +29,8 @@ def _totalled(value: Wide, propagated: Wide, largest: Wide, error: Wide, form: F
 
 def _sum(a: Bounded, axis: Axis = None, keepdims: bool = False, initial: float = 0.0) -> Bounded:
     """The sum over all axes or some, with a bound that holds for every order of summation; ``initial`` is always 0."""
+    if axis is None and a.form.scalar_axes:
+        return _sum(_side_by_side(a), axis=1)
 
     def total(x: Any) -> Any:
         return np.sum(x, axis=axis, keepdims=keepdims, initial=0.0)  # quad precision has no sum of no terms
@@ -40,6 +42,12 @@ def _sum(a: Bounded, axis: Axis = None, keepdims: bool = False, initial: float =
     if a.form.flushes:
         error = error + additions * a.form.half_tiny
     return _totalled(value, propagated, largest, error, a.form, a.nonnegative)
+
+
+def _side_by_side(a: Bounded) -> Bounded:
+    """Return a row for each of the cases that stand side by side, as NumPy adds up rows as it does whole arrays."""
+    value, bound = (np.ascontiguousarray(x.reshape(-1, x.shape[-1]).T) for x in (a.value, a.bound))
+    return Bounded(value, bound, a.form, a.nonnegative)
 
 
 def _mean(a: Bounded, axis: Axis = None, keepdims: bool = False) -> Any:

@@ -6,8 +6,8 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from typing import Any
+from functools import cache, cached_property, lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,15 +47,31 @@ def expected(
         narrow: real hyperparameters, and perhaps `LEARNING_RATE`, that may have been rounded to float32 wherever they
             are used.
     """
-    evaluate = kept if case.size * len(case.grads) <= KEPT else _evaluated
-    return evaluate(case, computed, form, narrow)
+    evaluation = evaluation_of(Asked(case, computed, form, narrow))
+    evaluation.steps(0, 1)  # what cannot be evaluated shows at once
+    return evaluation
 
 
-def _evaluated(case: Case, computed: Declared | None, form: Format | None, narrow: tuple[str, ...]) -> Expected:
-    return Evaluation(case, computed, form or with_underflow_room(case.form), narrow)
+class Asked(NamedTuple):
+    """What `expected` is asked for."""
+
+    case: Case
+    computed: Declared | None = None
+    form: Format | None = None
+    narrow: tuple[str, ...] = ()
 
 
-kept = lru_cache(maxsize=2048)(_evaluated)
+def evaluation_of(asked: Asked) -> Evaluation:
+    """Return the evaluation that was kept, or one that has not begun."""
+    case = asked.case
+    return kept(asked) if case.size * len(case.grads) <= KEPT else _not_begun(asked)
+
+
+def _not_begun(asked: Asked) -> Evaluation:
+    return Evaluation(asked.case, asked.computed, asked.form or with_underflow_room(asked.case.form), asked.narrow)
+
+
+kept = lru_cache(maxsize=2048)(_not_begun)
 """The latest evaluations, of cases with at most `KEPT` numbers: those of all candidates for one target, so that the
 next engine, or the next target of the same rule, finds them again. Most take some kilobytes."""
 
@@ -110,18 +126,47 @@ class Evaluation(Expected):
         computed: the formula; the documented one where None.
         form: the format whose rounding is bounded.
         narrow: as for `expected`.
+
+    Attributes:
+        case: as given.
+        computed: as given.
+        numbers: what its numbers become.
+        elementwise: whether an element of the result depends on the same element of the inputs alone.
     """
 
-    _rows: _Rows
+    case: Case
+    computed: Declared | None
+    numbers: BoundedNumbers
+    elementwise: bool
 
     def __init__(self, case: Case, computed: Declared | None, form: Format, narrow: tuple[str, ...]) -> None:
         subject = subject_of(case)
-        numbers = BoundedNumbers(subject, form, narrow)
-        joined, columns = together(case, subject.elementwise and (computed is None or computed.elementwise))
-        value, bound = (np.empty((len(case.grads), case.size), form.wide) for _ in range(2))
-        rows = _Rows(lambda: subject.trajectory(joined, numbers, computed), columns, value, bound)
-        object.__setattr__(self, "_rows", rows.upto(min(len(case.grads), 1)))  # what cannot be evaluated shows at once
+        object.__setattr__(self, "case", case)
+        object.__setattr__(self, "computed", computed)
+        object.__setattr__(self, "numbers", BoundedNumbers(subject, form, narrow))
+        object.__setattr__(self, "elementwise", subject.elementwise and (computed is None or computed.elementwise))
         object.__setattr__(self, "start", flat(subject.magnitudes(case)).astype(np.float64))
+
+    @cached_property
+    def _rows(self) -> _Rows:
+        joined, columns = together(self.case, self.elementwise)
+        value, bound = self.empty()
+        begin = partial(self.numbers.subject.trajectory, joined, self.numbers, self.computed)
+        return _Rows(begin, columns, value, bound)
+
+    def empty(self) -> tuple[Array, Array]:
+        """Make arrays for the values and the bounds of all steps."""
+        shape = len(self.case.grads), self.case.size
+        return np.empty(shape, self.numbers.form.wide), np.empty(shape, self.numbers.form.wide)
+
+    @property
+    def begun(self) -> bool:
+        """Whether any step has been evaluated."""
+        return "_rows" in vars(self)
+
+    def fill(self, value: Array, bound: Array) -> None:
+        """Take over the values and the bounds of all steps, which were evaluated together with those of other cases."""
+        vars(self)["_rows"] = _Rows(lambda: iter(()), (), value, bound, len(value))
 
     @property
     def value(self) -> Any:

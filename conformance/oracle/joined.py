@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array, flat
 
 
-def _groups(case: Case, elementwise: bool) -> Iterator[list[int]]:
+def groups_of(case: Case, elementwise: bool) -> Iterator[list[int]]:
     """Group parameters to evaluate as one: where elements are independent, all that miss the same gradients."""
     if not elementwise:
         yield from ([i] for i in range(len(case.parameters)))
@@ -26,8 +27,8 @@ def _groups(case: Case, elementwise: bool) -> Iterator[list[int]]:
 @lru_cache(maxsize=256)
 def together(case: Case, elementwise: bool) -> tuple[Case, list[Any]]:
     """Return the case with each group of parameters joined into one, and the columns of each."""
-    groups = list(_groups(case, elementwise))
-    return _joined(case, groups), [_columns(case, group) for group in groups]
+    groups = list(groups_of(case, elementwise))
+    return _joined(case, groups), [columns_of(case, group) for group in groups]
 
 
 def _joined(case: Case, groups: list[list[int]]) -> Case:
@@ -45,6 +46,7 @@ def _joined(case: Case, groups: list[list[int]]) -> Case:
     )
 
 
-def _columns(case: Case, group: list[int]) -> Any:
-    starts = np.cumsum([0, *(param.size for param in case.parameters)])
+def columns_of(case: Case, group: list[int]) -> Array:
+    """Return where the elements of some parameters stand among those of the case."""
+    starts = [0, *accumulate(param.size for param in case.parameters)]
     return np.concatenate([np.arange(starts[i], starts[i + 1]) for i in group])

@@ -23,7 +23,8 @@ from optimetry.conformance.commands.campaigns.finished import FILE, Finished
 from optimetry.conformance.commands.campaigns.merged import WORST_CASES, Outcome, Searched, merged, write_results
 from optimetry.conformance.commands.campaigns.on_worker import Site, site_at
 from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart, Part, Plan, SearchPart
-from optimetry.conformance.commands.certify import print_certificates, rule_of
+from optimetry.conformance.commands.certify import rule_of
+from optimetry.conformance.commands.certifying import print_certificates
 from optimetry.conformance.commands.check import checked_folder, header_of
 from optimetry.conformance.commands.jobs import AnyJob, Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of

@@ -1,0 +1,156 @@
+"""Certifies rules on the workers of a run: gives them blocks, and adds up what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from optimetry.conformance.certify.job import BlockJob
+from optimetry.conformance.certify.judged import Judge
+from optimetry.conformance.certify.pairs import DTYPES, FIRST, Pairs
+from optimetry.conformance.certify.settings import settings_of
+from optimetry.conformance.commands.blocks import Blocks
+from optimetry.conformance.commands.progress import progress_bar
+from optimetry.conformance.commands.terminal import terminal_width
+from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.reports import certificate_tables
+from optimetry.reports.certificate import Certificate
+from optimetry.reports.results import Header, Results, Writer
+
+BATCH = 64
+"""How many blocks are given out before the target's faults are looked at; the first block goes alone."""
+
+
+@dataclass(frozen=True)
+class Certification:
+    """What one run compares.
+
+    Attributes:
+        judges: one for each rule, dtype, step and setting.
+        engines: the names of the engines, each with its number.
+        blocks: how many blocks are drawn of each, None for all.
+    """
+
+    judges: Sequence[Judge]
+    engines: dict[str, int]
+    blocks: int | None
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are to compare."""
+        return sum(map(self.pairs_of, self.judges)) * len(self.engines)
+
+    def pairs_of(self, judge: Judge) -> int:
+        """How many of them one certificate has."""
+        return len(judge.pairs.share(self.blocks)) * judge.pairs.block_size
+
+
+def first_steps(optimizers: Sequence[str], dtypes: Sequence[str], seed: int) -> Iterator[Judge]:
+    """Yield the judges of all pairs in the first step, at the defaults, where rules treat elements one by one."""
+    for optimizer in optimizers:
+        subject = subject_named(optimizer)
+        for dtype in dtypes:
+            pairs = Pairs(optimizer, dtype, FIRST, seed)
+            if dtype in DTYPES and pairs.all_parameters and isinstance(subject, RuleSubject) and subject.elementwise:
+                yield Judge(pairs, next(settings_of(subject, corners=False)))
+
+
+def certify_all(
+    judges: Sequence[Judge],
+    workers: Workers,
+    results: Results,
+    writer: Writer | None = None,
+    unfinished: Path | None = None,
+) -> list[str]:
+    """Add the certificates of all engines to the results of a check, and return what is not offered.
+
+    Args:
+        judges: what is certified; what the results have already is left out.
+        workers: the workers of the check.
+        results: its results.
+        writer: what writes them, if anything does.
+        unfinished: where finished blocks are kept until all are, if they are written.
+
+    Raises:
+        UsageError: the file belongs to another run.
+    """
+    known, refusals = {each.about for each in results.certificates}, list[str]()
+    left = [judge for judge in judges if not all(judge.begun(name).about in known for name in workers.engines)]
+    if not left:
+        return refusals
+    engines = {name: number for number, name in enumerate(workers.engines)}
+    run = {**asdict(results.header), "engines": list(engines)}
+    with closing(Blocks(unfinished, run)) as kept:
+        for certificate in certified(Certification(left, engines, None), workers, kept, refusals):
+            if certificate.about not in known:
+                results.certificates.append(certificate)
+                if writer is not None:
+                    writer.write(certificate)
+        kept.end()
+    return refusals
+
+
+def certified(
+    certification: Certification, workers: Workers, kept: Blocks, refusals: list[str]
+) -> Iterator[Certificate]:
+    """Yield each certificate when its last block is finished.
+
+    What is not offered is added to a list, with the reason.
+    """
+    with progress_bar(certification.pairs, "pair") as bar:
+        bar.update(kept.pairs)
+        for judge in certification.judges:
+            for name in certification.engines:
+                bar.set_description(f"{judge.pairs.optimizer} {judge.pairs.dtype} {name}", refresh=False)
+                found = _certificate(certification, judge, name, workers, kept, bar.update)
+                if isinstance(found, Certificate):
+                    yield found
+                    continue
+                bar.update(certification.pairs_of(judge))
+                refusal = f"{judge.pairs.optimizer} {judge.pairs.dtype} (engine {name}): {found}"
+                refusals += [refusal] * (refusal not in refusals)
+
+
+def _certificate(
+    certification: Certification,
+    judge: Judge,
+    engine: str,
+    workers: Workers,
+    kept: Blocks,
+    told: Callable[[int], object],
+) -> Certificate | str:
+    """Compare what is left of a certificate's blocks; return it, or why it is not offered.
+
+    A target that breaks the protocol ends its certificate there.
+    """
+    finished, certificate = kept.finished(judge.begun(engine))
+    left = judge.pairs.share(certification.blocks)[finished:]
+    starts = [0, *range(1, len(left), BATCH), len(left)]
+    for numbers in (left[start:end] for start, end in pairwise(starts)):
+        if certificate.reason:
+            break
+        jobs = [BlockJob(judge, number, certification.engines[engine], engine) for number in numbers]
+        for job, (found,) in zip(jobs, workers.run(jobs), strict=True):
+            if isinstance(found, str) and not finished:
+                return found
+            if not certificate.reason:
+                block = job.lost(f"not offered: {found}") if isinstance(found, str) else found
+                finished, certificate = finished + 1, kept.add(job.number, block)
+            told(judge.pairs.block_size)
+    return certificate
+
+
+def print_certificates(header: Header, certificates: Sequence[Certificate], refusals: Sequence[str]) -> None:
+    """Print certificates as a table, with their first failures, and what is not offered."""
+    print(f"{header.target} {header.target_version}: every pair of a parameter and a gradient, or a drawn share.\n")
+    if certificates:
+        print(certificate_tables.terminal(certificates, terminal_width()))
+        print(*certificate_tables.failures(certificates), sep="\n")
+    else:
+        print("none of the rules asked for is offered")
+    print(*(f"not offered: {text}" for text in refusals), sep="\n", end="\n" if refusals else "")

@@ -1,0 +1,122 @@
+"""Cases that are evaluated together get the bits of value and bound that each gets alone."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS, NotAlikeError, flushing, side_by_side
+from optimetry.conformance.oracle.batched import ALONE, evaluate, evaluated_ahead
+from optimetry.conformance.oracle.expected import Asked, Evaluation, evaluation_of, expected
+from optimetry.conformance.selftest import oracle_speed
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.reference.books import BOOKS
+
+RULES = [name for book in BOOKS.values() for name in book]
+
+ALONE_ALWAYS = {"torch.adafactor", "torch.muon"}
+"""Rules to which the shape of a tensor matters."""
+
+
+def short_cases(optimizer: str, dtype: str, count: int, steps: int = 6) -> list[Case]:
+    """Return the first steps of the cases that are drawn for a rule."""
+    drawn = drawn_cases(subject_named(optimizer), dtype, seed=0, count=count)
+    return [x.replace(grads=x.grads[:steps], learning_rates=x.learning_rates[:steps]) for x in drawn]
+
+
+def together_and_alone(asked: list[Asked]) -> list[tuple[Evaluation, Expected]]:
+    """Return the evaluations that were made together, each with one that was made alone."""
+    evaluate(asked)
+    together = [evaluation_of(x) for x in asked]
+    alone = [expected(x.case.replace(), x.computed, x.form, x.narrow) for x in asked]  # a copy is another case
+    return [(made, single) for made, single in zip(together, alone, strict=True) if made.begun]
+
+
+def assert_same_bits(pairs: list[tuple[Evaluation, Expected]]) -> None:
+    """Check that values and bounds are equal, NaN included; quad precision has no bytes to compare."""
+    for made, single in pairs:
+        for one, other in ((made.value, single.value), (made.bound, single.bound)):
+            assert np.all((one == other) | (np.isnan(one) & np.isnan(other))), made.case.hyper
+            assert np.array_equal(np.signbit(one.astype(np.float64)), np.signbit(other.astype(np.float64)))
+
+
+@pytest.mark.parametrize("optimizer", RULES)
+def test_together_every_rule_gets_the_bits_that_it_gets_alone(optimizer: str) -> None:
+    assert_same_bits(together_and_alone([Asked(case) for case in short_cases(optimizer, "float32", 16)]))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+@pytest.mark.parametrize("optimizer", ["adam", "lamb", "ftrl"])
+def test_together_every_dtype_gets_the_bits_that_it_gets_alone(optimizer: str, dtype: str) -> None:
+    pairs = together_and_alone([Asked(case) for case in short_cases(optimizer, dtype, 12)])
+    assert pairs
+    assert_same_bits(pairs)
+
+
+def test_together_formulas_with_flushed_subnormals_and_rounded_numbers_get_their_own_bits() -> None:
+    form, narrow = flushing(FORMATS["float64"]), ("beta1", "learning_rate")
+    asked = [Asked(case, form=form, narrow=narrow) for case in short_cases("adam", "float64", 8)]
+    pairs = together_and_alone([*asked, *(Asked(x.case) for x in asked)])
+    assert len(pairs) == 16
+    assert_same_bits(pairs)
+
+
+def test_all_rules_but_those_of_whole_tensors_are_evaluated_together() -> None:
+    alone = set()
+    for optimizer in RULES:
+        first, second = short_cases(optimizer, "float32", 1, steps=2), short_cases(optimizer, "float32", 1, steps=2)
+        evaluate([Asked(first[0]), Asked(second[0])])
+        if not evaluation_of(Asked(first[0])).begun:
+            alone.add(optimizer)
+    assert alone == ALONE_ALWAYS
+
+
+def test_wrappers_and_large_cases_are_left_to_be_evaluated_alone() -> None:
+    clips = short_cases("clip_by_norm", "float32", 2)
+    large = [x.replace(parameters=(np.ones(2**16, np.float32),), grads=((np.ones(2**16, np.float32),),) * 2,
+                       learning_rates=(0.1, 0.1)) for x in short_cases("sgd", "float32", 2)]  # fmt: skip
+    evaluate([Asked(case) for case in (*clips, *large)])
+    assert not any(evaluation_of(Asked(case)).begun for case in (*clips, *large))
+
+
+def test_cases_whose_numbers_are_bounded_by_different_formulas_are_left_to_be_evaluated_alone() -> None:
+    form = side_by_side(FORMATS["float32"])
+    ends = np.array([0.0, 1.0]), np.zeros(2)
+    with pytest.raises(NotAlikeError):
+        Bounded(*ends, form) - 0.5
+
+    evaluations = [Asked(case) for case in short_cases("papers.radam", "float32", 16)]
+    assert not together_and_alone(evaluations)
+    assert np.isfinite(expected(evaluations[0].case).value).all()
+
+
+def test_cases_come_in_order_and_no_more_are_evaluated_ahead_than_a_few_times_those_before() -> None:
+    cases = short_cases("sgd", "float32", 64)
+    begun = []
+    ahead = evaluated_ahead(cases, lambda case: [Asked(case)])
+    for number, case in enumerate(ahead):
+        assert case is cases[number]
+        begun.append(sum(evaluation_of(Asked(x)).begun for x in cases))
+    assert begun == [0] * ALONE + [28] * 28 + [60] * 32
+
+
+def test_the_first_cases_are_not_drawn_before_they_are_needed() -> None:
+    drawn = []
+    source = (drawn.append(case) or case for case in short_cases("sgd", "float32", 64))
+    assert len(list(islice(evaluated_ahead(source, lambda case: [Asked(case)]), ALONE))) == len(drawn) == ALONE
+
+
+def test_the_speed_of_each_way_is_measured_on_cases_that_no_other_has_evaluated(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    oracle_speed.main(["--optimizer", "sgd", "--dtype", "float32", "--cases", "10"])
+    *_, row = capsys.readouterr().out.splitlines()
+    assert row.startswith("| sgd | float32 |")
+    measured = oracle_speed.Speed("adam", "float32", tensors=100.0, cases=250.0, batches=1500.0)
+    assert oracle_speed.table([measured]).endswith("| adam | float32 | 100 | 250 | 1,500 | 15.0 | 6.0 |\n")
