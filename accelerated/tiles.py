@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optimetry.accelerated.arena import Arena
 from optimetry.accelerated.devices.interface import address_of
 from optimetry.accelerated.dtypes import Array
-from optimetry.accelerated.kernels.kernel import COLUMN, GRAD, PARAM, ROW, Factors
+from optimetry.accelerated.kernels.kernel import COLUMN, GRAD, ROW, Factors
 from optimetry.accelerated.plan import Plan
 
 ROWS, COLUMNS = 64, 1024
@@ -65,7 +64,12 @@ class Tiles:
         before = np.cumsum(table[:, 0]) - table[:, 0]
         columns_of_units = np.ascontiguousarray(np.array(units, np.int64).reshape(-1, 9).T)
         return cls(
-            plan, np.array(items, np.int64), np.array(starts, np.int64), table, before, columns_of_units,
+            plan,
+            np.array(items, np.int64),
+            np.array(starts, np.int64),
+            table,
+            before,
+            columns_of_units,
             (across_at, down_at),
         )
 

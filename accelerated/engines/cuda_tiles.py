@@ -25,9 +25,7 @@ class CudaTiles:
         self.device, self.master = device, master
         threads = device.threads
         self._passes = [
-            device.compiled(
-                tiled_text(pass_, dtypes, threads, master=master, crossed=j == 0), "one_pass", fmad=fmad
-            )
+            device.compiled(tiled_text(pass_, dtypes, threads, master=master, crossed=j == 0), "one_pass", fmad=fmad)
             for j, pass_ in enumerate(kernel.passes)
         ]
         self._renew = device.compiled(renew_text(dtypes, threads), "renew", fmad=fmad)
@@ -50,9 +48,7 @@ class CudaTiles:
                 slots = given(np.concatenate([places(factors.rows), places(COLUMN), places(ROW)]))
                 floor = given(np.array([factors.least], np.float64))
                 share = given(share_of(tiles, factors))
-                launches.append(
-                    (self._renew, items, [given(tiles.matrices), items, slots, share, floor, across, down])
-                )
+                launches.append((self._renew, items, [given(tiles.matrices), items, slots, share, floor, across, down]))
             with np.errstate(all="ignore"):
                 values = pass_.scalars(lr, updates, *[np.ones(tensors)] * self.kernel.measured[j])
             scalars = given(per_item(values, tensors, self.dtypes.compute))
@@ -61,13 +57,9 @@ class CudaTiles:
                 numbers = given(np.array([lr, *pass_.rate.numbers.values()], np.float64))
                 sizes = given(plan.arena.sizes[plan.tensors])
                 counts = given(updates.astype(np.int64))
-                launches.append(
-                    (self._rates, tensors, [first, sizes, counts, sums[0], sums[j - 1], numbers, scalars])
-                )
+                launches.append((self._rates, tensors, [first, sizes, counts, sums[0], sums[j - 1], numbers, scalars]))
             table = given(np.concatenate([places(name) for name in pass_.arrays(master=self.master)]))
-            launches.append(
-                (self._passes[j], count, [table, items, units, count, scalars, sums[j], across, down])
-            )
+            launches.append((self._passes[j], count, [table, items, units, count, scalars, sums[j], across, down]))
 
         def run(kept: Array = ratio) -> None:
             for launch, blocks, arguments in launches:

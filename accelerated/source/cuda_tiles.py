@@ -135,11 +135,17 @@ def tiled_text(pass_: Pass, dtypes: DtypePair, threads: int, *, master: bool, cr
             (
                 *squared,
                 *(f"total{j} += square{j};" for j in sums),
-                *((f"mine += square{last};", f"down[down_at + x] = (y ? down[down_at + x] : 0) + square{last};") if crossed else ()),
+                *(
+                    (f"mine += square{last};", f"down[down_at + x] = (y ? down[down_at + x] : 0) + square{last};")
+                    if crossed
+                    else ()
+                ),
                 *(f"a{names.index(name)}[i] = {stored(name)};" for name in writes),
             ),
         ),
-        crossed=lines(2, ("mine = block_sum(mine);", "if (threadIdx.x == 0) across[across_at + y] = mine;") if crossed else ()),
+        crossed=lines(
+            2, ("mine = block_sum(mine);", "if (threadIdx.x == 0) across[across_at + y] = mine;") if crossed else ()
+        ),
         sums=lines(
             1,
             (

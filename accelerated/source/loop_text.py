@@ -119,9 +119,7 @@ SIGNATURE = types.void(
 _LOOPS: dict[tuple[object, ...], machine_code.Loop] = {}
 
 
-def compiled(
-    pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: Writer = text_of
-) -> machine_code.Loop:
+def compiled(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: Writer = text_of) -> machine_code.Loop:
     """Compile the loop of a pass; errors are those of `in_machine_code`."""
     key = (pass_.function, pass_.reads, pass_.writes, pass_.sums, scalars, dtypes, master, write)
     if key not in _LOOPS:
@@ -129,9 +127,7 @@ def compiled(
     return _LOOPS[key]
 
 
-def loop_of(
-    pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: Writer = text_of
-) -> Callable[..., None]:
+def loop_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: Writer = text_of) -> Callable[..., None]:
     """Write the loop of a pass and return it as a function of Python."""
     text = write(pass_, scalars, dtypes, master)
     held = np.dtype(np.uint16) if dtypes.narrow else dtypes.dtype

@@ -93,9 +93,7 @@ def signature(compute: Any) -> Any:
     )
 
 
-def renew(
-    matrices: Any, addresses: Any, share: Any, least: Any, across: Any, down: Any, dtype: Any
-) -> None:
+def renew(matrices: Any, addresses: Any, share: Any, least: Any, across: Any, down: Any, dtype: Any) -> None:
     """Renew the averages of rows and columns of every matrix from the sums of its tiles; see `Factors`.
 
     Args:
@@ -128,6 +126,6 @@ def renew(
             average[j] = kept * average[j] + (1 - kept) * (mine / columns)
             total += average[j]
         mean = total / rows
-        below = least if mean < least else mean
+        below = max(mean, least)
         for j in range(rows):
             ratio[j] = average[j] / below

@@ -17,6 +17,7 @@ from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.selection import cuda as selection
 from optimetry.accelerated.selection.selector import Keys
 from optimetry.accelerated.source.cuda_text import norms_text, pass_text
+from optimetry.accelerated.source.cuda_tiles import rates_text, renew_text, tiled_text
 from optimetry.reference.errors import EngineUnavailableError
 from tests.accelerated import wrapped
 from tests.accelerated.cases import has_power, kernel, programs_where
@@ -68,6 +69,14 @@ def programs(kernels: list[Kernel], dtype: str) -> list[str]:
     """Every program of some kernels in one dtype, without and with master copies."""
     dtypes, texts = DTYPES[dtype], []
     for made in kernels:
+        if made.factors is not None:
+            texts += [renew_text(dtypes, THREADS), rates_text(made, dtypes, THREADS)]
+            texts += [
+                tiled_text(one, dtypes, THREADS, master=master, crossed=one is made.passes[0])
+                for one in made.passes
+                for master in {False, dtypes.narrow}
+            ]
+            continue
         for j, one in enumerate(made.passes):
             texts += [pass_text(one, dtypes, THREADS, master=master) for master in {False, dtypes.narrow}]
             if one.rate is not None:

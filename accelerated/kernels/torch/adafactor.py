@@ -64,9 +64,7 @@ def kernel(rule: Adafactor) -> Kernel:
 
     rate = Rate(RATE, {"eps2": rule.eps2, "d": rule.d, "sign": sign})
     moments = Pass(measured, (PARAM, GRAD), (), lambda lr, t: (), sums=2, cuda=MEASURED_CUDA)
-    update = Pass(
-        direction, (GRAD, ROW, COLUMN), (), lambda lr, t, *means: (rule.eps1,), sums=1, cuda=DIRECTION_CUDA
-    )
+    update = Pass(direction, (GRAD, ROW, COLUMN), (), lambda lr, t, *means: (rule.eps1,), sums=1, cuda=DIRECTION_CUDA)
     step = Pass(adafactor, (PARAM, GRAD, ROW, COLUMN), (PARAM,), scalars, cuda=CUDA, rate=rate)
     factors = Factors("row_var", "col_var", "variance", lambda t: 1 - t**rule.beta2_decay, rule.eps1)
     return Kernel((moments, update, step), factors=factors)
