@@ -49,7 +49,7 @@ class Tiles:
             flat = len(shape) < 2
             rows, columns = (1, math.prod(shape)) if flat else shape[-2:]
             high, wide = -(-rows // ROWS), -(-columns // COLUMNS)
-            for number in range(1 if flat else math.prod(shape[:-2])):
+            for number in range((1 if flat else math.prod(shape[:-2])) if rows * columns else 0):
                 k = len(matrices)
                 items.append(item)
                 starts.append(number * rows * columns)

@@ -87,7 +87,9 @@ class Factors:
         """Return the shape of a slot of a parameter, that of a number where it is not used."""
         if len(shape) < 2:
             return shape if slot == self.elements else ()
-        return {self.rows: (*shape[:-1], 1), self.columns: (*shape[:-2], 1, shape[-1])}.get(slot, ())
+        rows, columns = shape[-2:]
+        shapes = {self.rows: (rows, min(1, columns)), self.columns: (min(1, rows), columns)}
+        return (*shape[:-2], *shapes[slot]) if slot in shapes else ()
 
 
 @dataclass(frozen=True)
