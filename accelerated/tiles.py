@@ -42,7 +42,8 @@ class Tiles:
     @classmethod
     def of(cls, plan: Plan) -> Tiles:
         """Cut the tensors of a plan into matrices, and these into tiles."""
-        items, starts, matrices, units = [], [], [], []
+        items, starts = list[int](), list[int]()
+        matrices, units = list[tuple[int, ...]](), list[tuple[int, ...]]()
         across_at = down_at = 0
         for item, tensor in enumerate(plan.tensors.tolist()):
             shape = plan.arena.shapes[tensor]
@@ -95,7 +96,8 @@ class Tiles:
             found = arena.address(name, tensor) + self._number * self.matrices[:, 0] * wide
         else:
             found = arena.address(name, tensor) + self.start * arena.itemsize(name)
-        return found.astype(np.uint64)
+        addresses: Array = found.astype(np.uint64)
+        return addresses
 
     @property
     def _number(self) -> Array:

@@ -53,14 +53,14 @@ class OptaxRun:
         keywords = self._rule.keywords(hyper)
         switches = {name: value for name, value in keywords.items() if isinstance(value, bool)}
         self._numbers = {name: value for name, value in keywords.items() if name not in switches}
-        # A control flow of Optax is compiled even operation by operation, and again for every transformation that is
-        # made; so one serves all steps of its learning rate.
-        made = functools.cache(lambda learning_rate: rule.make(learning_rate, **keywords))
-        self._update = (
-            compiled_update(rule.make, tuple(switches.items()))
-            if compiled
-            else lambda parameter, grad, state, learning_rate, _: applied(made(learning_rate), parameter, grad, state)
-        )
+        # Optax' control flow is compiled even operation by operation, and again for every transformation that is made;
+        # so one serves all steps of its learning rate.
+        made = functools.cache(functools.partial(rule.make, **keywords))
+
+        def uncompiled(parameter: Any, grad: Any, state: Any, learning_rate: Any, _: Any) -> tuple[Any, Any]:
+            return applied(made(learning_rate), parameter, grad, state)
+
+        self._update = compiled_update(rule.make, tuple(switches.items())) if compiled else uncompiled
         self._wide = compiled or any(parameter.dtype == np.float64 for parameter in parameters)
         with configured(self._wide):
             transformation = self._rule.make(0.0, **keywords)
