@@ -10,7 +10,7 @@ import numpy as np
 
 from optimetry.accelerated.devices.interface import Device, address_of
 from optimetry.accelerated.dtypes import Array, DtypePair
-from optimetry.accelerated.kernels.kernel import GRAD, PARAM
+from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Factors
 
 InitialState = Callable[[Array], Mapping[str, Array]]
 """Returns the initial value of each slot for an array like a parameter."""
@@ -36,15 +36,24 @@ class Column:
         first: where each begins in ``block``, int64.
         copies: how many arrays of its size each parameter has here, one after the other.
         shaped: whether the documented shape has an axis for the copies.
+
+    Args:
+        sizes: how many elements each has; by default as many as its parameter.
     """
 
     def __init__(
-        self, like: Sequence[Array], dtype: np.dtype[Any], device: Device, copies: int = 1, shaped: bool = False
+        self,
+        like: Sequence[Array],
+        dtype: np.dtype[Any],
+        device: Device,
+        copies: int = 1,
+        shaped: bool = False,
+        sizes: Sequence[int] | None = None,
     ) -> None:
         self.copies, self.shaped = copies, shaped
         end, first = 0, []
-        for parameter in like:
-            size = parameter.size * dtype.itemsize * copies
+        for parameter, count in zip(like, sizes or [parameter.size for parameter in like], strict=True):
+            size = count * dtype.itemsize * copies
             unit = PAGE if size >= LARGE else LINE
             end += (address_of(parameter) - end) % unit // dtype.itemsize * dtype.itemsize
             first.append(end // dtype.itemsize)
@@ -67,6 +76,7 @@ class Arena:
         initial_state: returns the initial value of each slot for an array like a parameter.
         ring: the slot that holds several arrays for each parameter, see `Kernel`.
         numbers: the slots of one number for each parameter.
+        factors: what says which shapes slots have that differ from the parameter's, see `Kernel`.
         dtypes: the dtypes of the parameters.
         parameters: contiguous and writeable; updated in place.
         master: whether to keep copies of the parameters in the compute dtype, which are then the real ones.
@@ -86,6 +96,7 @@ class Arena:
         initial_state: InitialState,
         ring: str | None,
         numbers: Collection[str],
+        factors: Factors | None,
         dtypes: DtypePair,
         parameters: Sequence[Array],
         master: bool,
@@ -96,7 +107,7 @@ class Arena:
         self.shapes = [parameter.shape for parameter in parameters]
         self.sizes = np.array([parameter.size for parameter in parameters], np.int64)
         self.updates = np.zeros(len(parameters), np.int64)
-        self.ring = ring
+        self.ring, self.factors = ring, factors
         self.slots: dict[str, Column] = {}
         self.numbers: dict[str, Array] = {}
         for slot, initial in initial_state(np.zeros(1, dtypes.compute)).items():
@@ -104,7 +115,8 @@ class Arena:
                 self.numbers[slot] = device.zeros(len(parameters), dtypes.compute)
                 device.assign(self.numbers[slot], np.broadcast_to(initial, len(parameters)))
                 continue
-            self.slots[slot] = Column(self.flat, dtypes.compute, device, initial.size, initial.ndim > 1)
+            sizes = [math.prod(self._shape(slot, i)) for i in range(len(self.flat))]
+            self.slots[slot] = Column(self.flat, dtypes.compute, device, initial.size, initial.ndim > 1, sizes)
             if initial.any():
                 block = self.slots[slot].block
                 device.assign(block, np.broadcast_to(initial.flat[0], block.shape))
@@ -152,9 +164,14 @@ class Arena:
         """Return a slot of one parameter in its documented shape, a view."""
         if slot in self.numbers:
             return self.numbers[slot][tensor : tensor + 1].reshape(())
-        column, shape = self.slots[slot], self.shapes[tensor]
-        first, size = int(column.first[tensor]), int(self.sizes[tensor]) * column.copies
+        column, shape = self.slots[slot], self._shape(slot, tensor)
+        first, size = int(column.first[tensor]), math.prod(shape) * column.copies
         return column.block[first : first + size].reshape((column.copies, *shape) if column.shaped else shape)
+
+    def _shape(self, slot: str, tensor: int) -> tuple[int, ...]:
+        """Return the documented shape of one array of a slot."""
+        shape = self.shapes[tensor]
+        return shape if self.factors is None else self.factors.shape(slot, shape)
 
     def _segment(self, column: Column, tensor: int, turn: int = 0) -> Array:
         size = int(self.sizes[tensor])

@@ -102,7 +102,7 @@ class InPlace:
         self.device = device_of(engine, self.arrays)
         check_in_place(label, noun, self.arrays, self.device)
         self._kernels, self._noun = dict(kernels), noun
-        (ring,) = {kernel.ring for kernel in self._kernels.values()}
+        ((ring, factors),) = {(kernel.ring, kernel.factors) for kernel in self._kernels.values()}
         per_tensor = frozenset[str]().union(*(kernel.numbers for kernel in self._kernels.values()))
         members: dict[str, list[int]] = {}
         for i, array in enumerate(self.arrays):
@@ -112,7 +112,7 @@ class InPlace:
             for name, numbers in members.items():
                 of_dtype = [self.arrays[i] for i in numbers]
                 dtypes = DTYPES[name]
-                arena = Arena(initial_state, ring, per_tensor, dtypes, of_dtype, multi_precision, self.device)
+                arena = Arena(initial_state, ring, per_tensor, factors, dtypes, of_dtype, multi_precision, self.device)
                 self._groups.append(Group(numbers, arena))
         except MemoryError as error:
             raise self._out_of_memory("for the state", error) from error

@@ -147,9 +147,9 @@ class Accelerated(InPlace):
         """Return copies of all that a later run needs to continue bit for bit, with any engine, as NumPy arrays.
 
         One array for each parameter under the name of each of ``slots``, in the shape of the parameter (a slot of
-        several arrays has one axis more, one of a number for each tensor none) and in float64 for float64 parameters,
-        else in float32; under ``step`` the number of updates as 0-d int64; with ``multi_precision``, under ``master``
-        the float32 copies (of wider parameters: themselves).
+        several arrays has one axis more, one of a number for each tensor none, one of rows or columns theirs) and in
+        float64 for float64 parameters, else in float32; under ``step`` the number of updates as 0-d int64; with
+        ``multi_precision``, under ``master`` the float32 copies (of wider parameters: themselves).
         """
         places = [self._place[i] for i in range(len(self.parameters))]
         return self._slot_copies(self._slots) | {STEP: [np.array(arena.updates[at]) for arena, at in places]}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.benchmarks.measuring import LR, hyper_of
+from optimetry.accelerated.benchmarks.measuring import LR, hyper_of, shape_of
 from optimetry.accelerated.benchmarks.touch import bytes_moved
 from optimetry.accelerated.devices.cuda import CudaDevice
 from optimetry.accelerated.dtypes import DTYPES
@@ -98,7 +98,7 @@ def test_cuda(
 ) -> None:
     """Time one rule; its row holds everything that was measured beside it."""
     values = np.resize(np.random.default_rng(0).standard_normal(10**6).astype(np.float32), elements)
-    narrow = values.astype(DTYPES[dtype].dtype)
+    narrow = values.reshape(shape_of(rule, elements)).astype(DTYPES[dtype].dtype)
     parameters, grads = ([device.given(narrow) for _ in range(tensors)] for _ in range(2))
     optimizer = Accelerated(rule, parameters, hyper_of(rule), engine="cuda", fmad=fmad)
     spent = on_cupy(lambda: optimizer.step(grads, LR))

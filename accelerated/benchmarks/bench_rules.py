@@ -22,7 +22,7 @@ def timed(benchmark: Any, rule: str, dtype: str, tensors: int, elements: int) ->
     """Time all contenders in rounds, and ours alone with pytest-benchmark."""
     rows = measure(rule, dtype, tensors, elements, seconds=SECONDS)
     benchmark.extra_info["rows"] = [asdict(row) for row in rows]
-    parameters, grads = inputs(dtype, tensors, elements)
+    parameters, grads = inputs(rule, dtype, tensors, elements)
     benchmark.pedantic(stepping(optimizer_of(rule, "auto", parameters), grads), rounds=10, warmup_rounds=2)
 
 

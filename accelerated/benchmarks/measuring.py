@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -24,12 +25,18 @@ from optimetry.reports.speed import Speed
 LR = 1e-3
 
 
-def inputs(dtype: str, tensors: int, elements: int) -> tuple[list[Array], list[Array]]:
+def shape_of(rule: str, elements: int) -> tuple[int, ...]:
+    """Return the shape that a rule is timed with: a matrix where it tells rows and columns apart."""
+    rows = next(n for n in range(math.isqrt(elements), 0, -1) if elements % n == 0)
+    return (rows, elements // rows) if rule_named(rule).shaped else (elements,)
+
+
+def inputs(rule: str, dtype: str, tensors: int, elements: int) -> tuple[list[Array], list[Array]]:
     """Make parameters and gradients, the same for the same arguments."""
-    rng = np.random.default_rng(0)
+    rng, shape = np.random.default_rng(0), shape_of(rule, elements)
 
     def arrays() -> list[Array]:
-        return [rng.standard_normal(elements, np.float32).astype(DTYPES[dtype].dtype) for _ in range(tensors)]
+        return [rng.standard_normal(shape, np.float32).astype(DTYPES[dtype].dtype) for _ in range(tensors)]
 
     return arrays(), arrays()
 
@@ -80,7 +87,7 @@ def measure(
     rule: str, dtype: str, tensors: int, elements: int, *, seconds: float = 1.0, others: Steps | None = peers
 ) -> list[Speed]:
     """Time every contender on one rule, in rounds: our engines, the touch limit, and others, by default the peers."""
-    parameters, grads = inputs(dtype, tensors, elements)
+    parameters, grads = inputs(rule, dtype, tensors, elements)
     contenders: dict[str, Step] = {}
     for engine in reversed(HOST.engines):
         try:

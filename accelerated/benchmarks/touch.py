@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from optimetry.accelerated.dtypes import DtypePair
-from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass
+from optimetry.accelerated.kernels.kernel import COLUMN, GRAD, PARAM, ROW, Kernel, Pass
 
 
 def touch(kernel: Kernel) -> Kernel:
@@ -49,6 +49,8 @@ def bytes_moved(kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> i
     held, wide = dtypes.dtype.itemsize, dtypes.compute.itemsize
 
     def size(name: str) -> int:
+        if name in (ROW, COLUMN):  # few, beside the elements
+            return 0
         return held if name == GRAD or (name == PARAM and not master) else wide
 
     total = sum(sum(map(size, (*pass_.reads, *pass_.writes))) for pass_ in kernel.passes)

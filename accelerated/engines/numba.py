@@ -10,6 +10,7 @@ import numpy as np
 
 from optimetry.accelerated.arena import LINE, Column
 from optimetry.accelerated.dtypes import Array, DtypePair
+from optimetry.accelerated.engines.engine import Executable
 from optimetry.accelerated.kernels.kernel import Kernel, Pass
 from optimetry.accelerated.plan import UNIT, Plan, per_item, scalar_rows
 from optimetry.accelerated.selection.numba import NumbaSelector
@@ -41,8 +42,12 @@ class NumbaEngine:
             raise EngineUnavailableError("NUMBA_DISABLE_JIT is set: nothing can be compiled")
         self.threads = threads or processors()
 
-    def executable(self, kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> NumbaExecutable:
+    def executable(self, kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> Executable:
         """Compile every pass of a kernel."""
+        if kernel.factors is not None:
+            from optimetry.accelerated.engines.numba_tiles import NumbaTiles
+
+            return NumbaTiles(kernel, kernel.factors, dtypes, self.threads, master=master)
         return NumbaExecutable(kernel, dtypes, self.threads, master=master)
 
     def selector(self, u: Column, v: Column, sizes: Array) -> NumbaSelector:
@@ -74,6 +79,17 @@ class NumbaExecutable:
             norms = pass_.run(lr, norms)
 
 
+def at_once(units: int, elements: int) -> int:
+    """Return how many units a thread takes at a time."""
+    return max(1, SHARE * units // max(1, elements))
+
+
+def share_out(loop: Loop, table: Array, units: Array, scalars: Array, sums: Array, share: int, threads: int) -> None:
+    """Run a loop over all units, shared among threads; its arguments, and how many units are taken at a time."""
+    counters, size = np.zeros(2, np.int64), units.shape[1]
+    together(partial(loop, table, units, scalars, sums, share, counters), threads, lambda: bool(counters[DONE] >= size))
+
+
 class PreparedPass:
     """One pass over the items of a plan, with the tables that are the same in every step.
 
@@ -91,15 +107,13 @@ class PreparedPass:
             back = (plan.addresses(first) % LINE // size).astype(np.int64)
         self.units = plan.units.table(back)
         self.sums = np.empty((self.units.shape[1], pass_.sums))
-        self.share = max(1, SHARE * len(self.sums) // max(1, plan.units.elements))
+        self.share = at_once(len(self.sums), plan.units.elements)
 
     def run(self, lr: float, norms: list[Array]) -> list[Array]:
         """Run the pass, and return the norms that it measures."""
         if self.plan.arena.ring in self.names:
             self.table[self.names.index(self.plan.arena.ring)] = self.plan.addresses(self.plan.arena.ring)
-        scalars, counters, size = self._scalars(lr, norms), np.zeros(2, np.int64), len(self.sums)
-        loop = partial(self.loop, self.table, self.units, scalars, self.sums, self.share, counters)
-        together(loop, self.threads, lambda: counters[DONE] >= size)
+        share_out(self.loop, self.table, self.units, self._scalars(lr, norms), self.sums, self.share, self.threads)
         return [np.sqrt(np.bincount(self.units[0], column, len(self.plan.count))) for column in self.sums.T]
 
     def _scalars(self, lr: float, norms: list[Array]) -> Array:

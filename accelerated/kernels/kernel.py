@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ PARAM, GRAD = "param", "grad"
 
 OUT = "out"
 """Where a narrow parameter is written when the one that is read is its master copy."""
+
+ROW, COLUMN = "row", "column"
+"""What a pass of a kernel with `Factors` reads: of one row, and of one column of a matrix, the same for all there."""
 
 Real = Any
 """One element, or a block of them; in ``scalars`` one number, or one for each tensor."""
@@ -54,6 +57,39 @@ class Number:
     slot: str
     after: Callable[..., Real]
     cuda: str
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The second moment of a matrix as a product: of one factor for each row, and one for each column.
+
+    The first pass of its kernel measures: its last sum is also one of squares for each row and each column. With
+    ``share = weight(t)`` both averages are renewed, ``average = share average + (1 - share) mean``, before the second
+    pass. `ROW` is the average of a row over that of all rows, and `COLUMN` that of a column. A tensor of fewer than two
+    dimensions is one row, whose `ROW` is 1: its columns are its elements. Instead of norms, scalars are given roots of
+    mean squares, of all passes before.
+
+    Attributes:
+        rows: the slot of the averages of rows.
+        columns: that of columns.
+        elements: that of a tensor of fewer than two dimensions.
+        weight: ``weight(t)`` is the share of an average that update ``t`` keeps.
+        least: the least divisor of the averages of rows.
+    """
+
+    rows: str
+    columns: str
+    elements: str
+    weight: Callable[[Real], Real]
+    least: float
+
+    def shape(self, slot: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape of a slot of a parameter, that of a number where it is not used."""
+        if len(shape) < 2:
+            return shape if slot == self.elements else ()
+        rows, columns = shape[-2:]
+        shapes = {self.rows: (rows, min(1, columns)), self.columns: (min(1, rows), columns)}
+        return (*shape[:-2], *shapes[slot]) if slot in shapes else ()
 
 
 @dataclass(frozen=True)
@@ -103,21 +139,27 @@ class Kernel:
         regrouped: whether a formula is evaluated in another order than in the reference, so that bits differ. Norms,
             which are summed in another order, need not be declared.
         ring: a slot that holds several arrays for each parameter, of which update ``t`` sees number ``(t - 1) % n``.
+        factors: the averages of rows and columns that its passes read.
     """
 
     passes: tuple[Pass, ...]
     by_rows: bool = False
     ring: str | None = None
     regrouped: bool = False
+    factors: Factors | None = None
 
     @property
     def slots(self) -> frozenset[str]:
         """The slots that it reads, which alone need memory."""
+        if self.factors is not None:
+            return frozenset((self.factors.rows, self.factors.columns, self.factors.elements))
         return frozenset(name for one in self.passes for name in one.reads) - {PARAM, GRAD} | self.numbers
 
     @property
     def measured(self) -> tuple[int, ...]:
         """How many values the scalars of each pass are given beside the learning rate and the update."""
+        if self.factors is not None:
+            return (0, *accumulate(one.sums for one in self.passes[:-1]))
         return (0, *(before.sums + (one.number is not None) for before, one in pairwise(self.passes)))
 
     @property

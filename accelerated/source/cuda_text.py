@@ -154,13 +154,13 @@ def pass_text(pass_: Pass, dtypes: DtypePair, threads: int, *, master: bool) -> 
         return f"{kind}* const a{number} = reinterpret_cast<{kind}*>(table[{number} * items + k]) + start[unit];"
 
     sums = range(pass_.sums)
-    return _common(dtypes, threads) + PASS.format(
-        pointers=_lines(1, (pointer(name, j) for j, name in enumerate(names))),
-        scalars=_lines(1, (f"const real {s} = scalars[row[k] * {len(scalars)} + {j}];" for j, s in enumerate(scalars))),
-        totals=_lines(1, (f"double total{j} = 0;" for j in sums)),
-        batches=_lines(2, (f"real b{j}[BATCH];" for j in range(len(pass_.reads)))),
-        loads=_lines(4, (f"b{j}[j] = {loaded(name, j)};" for j, name in enumerate(pass_.reads))),
-        elements=_lines(
+    return common(dtypes, threads) + PASS.format(
+        pointers=lines(1, (pointer(name, j) for j, name in enumerate(names))),
+        scalars=lines(1, (f"const real {s} = scalars[row[k] * {len(scalars)} + {j}];" for j, s in enumerate(scalars))),
+        totals=lines(1, (f"double total{j} = 0;" for j in sums)),
+        batches=lines(2, (f"real b{j}[BATCH];" for j in range(len(pass_.reads)))),
+        loads=lines(4, (f"b{j}[j] = {loaded(name, j)};" for j, name in enumerate(pass_.reads))),
+        elements=lines(
             4,
             (
                 *(f"real {element} = b{j}[j];" for j, element in enumerate(elements)),
@@ -168,14 +168,14 @@ def pass_text(pass_: Pass, dtypes: DtypePair, threads: int, *, master: bool) -> 
             ),
         ),
         body=indent(pass_.cuda.strip("\n"), " " * 16),
-        stores=_lines(
+        stores=lines(
             4,
             (
                 *(f"total{j} += (double)measured{j} * (double)measured{j};" for j in sums),
                 *(f"a{names.index(name)}[i] = {stored(name)};" for name in writes),
             ),
         ),
-        sums=_lines(
+        sums=lines(
             1,
             (
                 *(f"total{j} = block_sum(total{j});" for j in sums),
@@ -194,11 +194,11 @@ def norms_text(measured: Pass, pass_: Pass, dtypes: DtypePair, threads: int) -> 
     norms = list(inspect.signature(pass_.scalars).parameters)[2:]
     width = len(inspect.signature(pass_.function).parameters) - len(pass_.reads)
     sums = range(measured.sums)
-    return _common(dtypes, threads) + NORMS.format(
-        totals=_lines(1, (f"double total{j} = 0;" for j in sums)),
-        adds=_lines(2, (f"total{j} += partial[unit * {measured.sums} + {j}];" for j in sums)),
-        sums=_lines(1, (f"total{j} = block_sum(total{j});" for j in sums)),
-        names=_lines(
+    return common(dtypes, threads) + NORMS.format(
+        totals=lines(1, (f"double total{j} = 0;" for j in sums)),
+        adds=lines(2, (f"total{j} += partial[unit * {measured.sums} + {j}];" for j in sums)),
+        sums=lines(1, (f"total{j} = block_sum(total{j});" for j in sums)),
+        names=lines(
             2,
             (
                 *(f"const double {norm} = sqrt(total{j});" for j, norm in enumerate(norms[: measured.sums])),
@@ -206,7 +206,7 @@ def norms_text(measured: Pass, pass_: Pass, dtypes: DtypePair, threads: int) -> 
             ),
         ),
         held=", real* held, const i64* tensor, const i64* update" if pass_.number else "",
-        number=_lines(
+        number=lines(
             2,
             (
                 "const i64 t = update[k];",
@@ -222,10 +222,12 @@ def norms_text(measured: Pass, pass_: Pass, dtypes: DtypePair, threads: int) -> 
     )
 
 
-def _common(dtypes: DtypePair, threads: int) -> str:
+def common(dtypes: DtypePair, threads: int) -> str:
+    """Write what every program begins with."""
     text = COMMON.format(real=REAL[dtypes.compute.name], threads=threads, batch=BATCH)
     return text + HALVES.get(dtypes.name, "")
 
 
-def _lines(depth: int, lines: Iterable[str]) -> str:
-    return "\n".join("    " * depth + line for line in lines)
+def lines(depth: int, text: Iterable[str]) -> str:
+    """Write lines, indented."""
+    return "\n".join("    " * depth + line for line in text)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import types as python_types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -44,28 +44,52 @@ def _select(condition: Any, chosen: Any, otherwise: Any) -> Any:
     return implementation
 
 
+Writer = Callable[[Pass, int, DtypePair, bool], str]
+"""Writes the source text of the loop of a pass with a number of scalars, dtypes, and master copies or not."""
+
+
 def text_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
-    """Write the source text of the loop."""
-    names, held = pass_.arrays(master=master), pass_.held(dtypes, master=master)
+    """Write the source text of the loop over elements."""
+    names = pass_.arrays(master=master)
     element = {name: f"{name}_array[i]" for name in names}  # a slot may have the name of a number in the loop
+    dtype, sums = dtypes_of(pass_, dtypes, master), [f"sum{j}" for j in range(pass_.sums)]
+    return around_units(
+        [
+            "k, start, n, r = units[0, unit], units[1, unit], units[2, unit], units[3, unit]",
+            *(f"{name}_array = array_at(table[{j}, k], start, n, {dtype[name]})" for j, name in enumerate(names)),
+            *(f"c{j} = compute(scalars[r, {j}])" for j in range(scalars)),
+            *(f"{total} = 0.0" for total in sums),
+            "for i in range(n):",
+            *(f"    {line}" for line in inner(pass_, element, scalars, dtypes, master)),
+            *(f"partial[unit, {j}] = {total}" for j, total in enumerate(sums)),
+        ]
+    )
+
+
+def dtypes_of(pass_: Pass, dtypes: DtypePair, master: bool) -> dict[str, str]:
+    """Return what the loop calls the dtype of each array of a pass."""
+    held = pass_.held(dtypes, master=master)
+    return {name: "held" if name in held else "compute" for name in pass_.arrays(master=master)}
+
+
+def inner(pass_: Pass, element: Mapping[str, str], scalars: int, dtypes: DtypePair, master: bool) -> list[str]:
+    """Write what is done for one element, given how the loop calls it in each array."""
+    held = pass_.held(dtypes, master=master)
     given = [f"widen({element[name]})" if name in held else element[name] for name in pass_.reads]
-    dtype = {name: "held" if name in held else "compute" for name in names}
     constants = [f"c{j}" for j in range(scalars)]
     sums = [f"sum{j}" for j in range(pass_.sums)]
     results = [f"new_{name}" for name in (*sums, *pass_.writes)]
     stores = [f"{element[name]} = {f'narrow(new_{name})' if name in held else f'new_{name}'}" for name in pass_.writes]
-    stores += [f"{element[OUT]} = narrow(new_{PARAM})"] if OUT in names else []
-    outer = [
-        "k, start, n, r = units[0, unit], units[1, unit], units[2, unit], units[3, unit]",
-        *(f"{name}_array = array_at(table[{j}, k], start, n, {dtype[name]})" for j, name in enumerate(names)),
-        *(f"{constant} = compute(scalars[r, {j}])" for j, constant in enumerate(constants)),
-        *(f"{total} = 0.0" for total in sums),
-        "for i in range(n):",
-        f"    {', '.join(results)}, = function({', '.join([*given, *constants])})",
-        *(f"    {total} = add({total}, wide(new_{total}) * wide(new_{total}))" for total in sums),
-        *(f"    {store}" for store in stores),
-        *(f"partial[unit, {j}] = {total}" for j, total in enumerate(sums)),
+    stores += [f"{element[OUT]} = narrow(new_{PARAM})"] if OUT in element else []
+    return [
+        f"{', '.join(results)}, = function({', '.join([*given, *constants])})",
+        *(f"{total} = add({total}, wide(new_{total}) * wide(new_{total}))" for total in sums),
+        *stores,
     ]
+
+
+def around_units(outer: list[str]) -> str:
+    """Write the loop over units around what is done for one."""
     header = [
         "def loop(table, units, scalars, partial, step, counters):",
         "    size = units.shape[1]",
@@ -95,17 +119,17 @@ SIGNATURE = types.void(
 _LOOPS: dict[tuple[object, ...], machine_code.Loop] = {}
 
 
-def compiled(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> machine_code.Loop:
+def compiled(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: Writer = text_of) -> machine_code.Loop:
     """Compile the loop of a pass; errors are those of `in_machine_code`."""
-    key = (pass_.function, pass_.reads, pass_.writes, pass_.sums, scalars, dtypes, master)
+    key = (pass_.function, pass_.reads, pass_.writes, pass_.sums, scalars, dtypes, master, write)
     if key not in _LOOPS:
-        _LOOPS[key] = machine_code.in_machine_code(loop_of(pass_, scalars, dtypes, master), SIGNATURE)
+        _LOOPS[key] = machine_code.in_machine_code(loop_of(pass_, scalars, dtypes, master, write), SIGNATURE)
     return _LOOPS[key]
 
 
-def loop_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> Callable[..., None]:
+def loop_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: Writer = text_of) -> Callable[..., None]:
     """Write the loop of a pass and return it as a function of Python."""
-    text = text_of(pass_, scalars, dtypes, master)
+    text = write(pass_, scalars, dtypes, master)
     held = np.dtype(np.uint16) if dtypes.narrow else dtypes.dtype
     widen, narrow = CONVERSIONS.get(dtypes.name, (None, None))
     around: dict[str, Any] = {

@@ -20,7 +20,7 @@ import pytest
 
 from optimetry.accelerated.devices.host import Host
 from optimetry.accelerated.devices.interface import Launch
-from optimetry.accelerated.engines import cuda
+from optimetry.accelerated.engines import cuda, cuda_tiles
 from optimetry.reference.errors import EngineUnavailableError
 
 COMPILER = shutil.which("g++")
@@ -157,14 +157,16 @@ def built(text: str, fmad: bool) -> Path:
 
 def plant(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Change every program that has this text."""
-    for name in ("pass_text", "norms_text"):
-        write = getattr(cuda, name)
+    texts = [(cuda, "pass_text"), (cuda, "norms_text")]
+    texts += [(cuda_tiles, name) for name in ("tiled_text", "renew_text", "rates_text")]
+    for module, name in texts:
+        write = getattr(module, name)
 
         def changed(*arguments: Any, write: Any = write, **options: Any) -> str:
             text: str = write(*arguments, **options)
             return text.replace(before, after)
 
-        monkeypatch.setattr(cuda, name, changed)
+        monkeypatch.setattr(module, name, changed)
 
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="optimetry-emulated-", ignore_cleanup_errors=True)

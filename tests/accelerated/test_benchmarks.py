@@ -45,15 +45,21 @@ def test_touch_reads_and_writes_the_same_arrays(name: str, hyper: dict[str, Any]
         ("adam", {}, "bfloat16", True, 2 + 2 + 8 + 16),
         ("lars_momentum", {"momentum": 0.9}, "float32", False, 8 + 20),
         ("lamb", {}, "float32", False, 24 + 16),
+        ("torch.adafactor", {"eps1": 1e-30}, "float32", False, 8 + 4 + 12),
     ],
 )
 def test_bytes_moved(name: str, hyper: dict[str, Any], dtype: str, master: bool, count: int) -> None:
     assert bytes_moved(kernel_of(rule_named(name).of(hyper)), DTYPES[dtype], master=master) == count
 
 
+def test_a_rule_of_matrices_is_timed_with_matrices() -> None:
+    assert [array.shape for array in inputs("torch.adafactor", "float32", 2, 1000)[0]] == [(25, 40)] * 2
+    assert [array.shape for array in inputs("adam", "float32", 1, 1000)[1]] == [(1000,)]
+
+
 def test_the_touch_limit_runs() -> None:
     for name, _ in EACH_KIND:
-        parameters, grads = inputs("float32", 2, 100)
+        parameters, grads = inputs(name, "float32", 2, 100)
         touching(optimizer_of(name, "auto", parameters), grads)()
 
 

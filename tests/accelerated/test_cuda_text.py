@@ -17,6 +17,7 @@ from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.selection import cuda as selection
 from optimetry.accelerated.selection.selector import Keys
 from optimetry.accelerated.source.cuda_text import norms_text, pass_text
+from optimetry.accelerated.source.cuda_tiles import rates_text, renew_text, tiled_text
 from optimetry.reference.errors import EngineUnavailableError
 from tests.accelerated import wrapped
 from tests.accelerated.cases import has_power, kernel, programs_where
@@ -44,6 +45,7 @@ pytestmark = pytest.mark.skipif(available() is not None, reason=str(available())
 ALLOWED = re.compile(
     r"(add|sub|mul|div|rcp|sqrt)\.rn\.f(32|64)"  # one operation of IEEE 754, rounded to nearest
     r"|cvt\.f32\.f16|cvt\.f64\.f32|cvt\.rn\.f16\.f32|cvt\.rn\.f32\.f64"  # exact, or rounded to nearest
+    r"|cvt\.rn\.f64\.s64"  # counts and update numbers, alike
     r"|(abs|neg|mov|selp)\.f(32|64)|setp\.\w+\.f(32|64)"  # no arithmetic
     r"|(ld|st)(\.\w+)*\.f(32|64)"
 )
@@ -68,6 +70,14 @@ def programs(kernels: list[Kernel], dtype: str) -> list[str]:
     """Every program of some kernels in one dtype, without and with master copies."""
     dtypes, texts = DTYPES[dtype], []
     for made in kernels:
+        if made.factors is not None:
+            texts += [renew_text(dtypes, THREADS), rates_text(made, dtypes, THREADS)]
+            texts += [
+                tiled_text(one, dtypes, THREADS, master=master, crossed=one is made.passes[0])
+                for one in made.passes
+                for master in {False, dtypes.narrow}
+            ]
+            continue
         for j, one in enumerate(made.passes):
             texts += [pass_text(one, dtypes, THREADS, master=master) for master in {False, dtypes.narrow}]
             if one.rate is not None:

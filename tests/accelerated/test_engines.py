@@ -14,8 +14,9 @@ import pytest
 from optimetry.accelerated.compression import Compression
 from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.engines.numba import NumbaEngine
+from optimetry.accelerated.kernels.kernel import Kernel, Pass
 from optimetry.accelerated.optimizer import Accelerated
-from optimetry.accelerated.source import loop_text, machine_code
+from optimetry.accelerated.source import loop_text, machine_code, tile_text
 from optimetry.reference.errors import EngineUnavailableError
 from tests.accelerated.cases import has_power, kernel, state_bits, variants_in
 
@@ -123,6 +124,13 @@ def test_another_formula_is_another_entry_of_the_cache() -> None:
     assert digest != loop_text._digest("text", lambda w, g, lr: (w + lr * g,))
 
 
+def writer(made: Kernel, one: Pass) -> loop_text.Writer:
+    """What writes the loop of a pass."""
+    if made.factors is None:
+        return loop_text.text_of
+    return tile_text.crossed_text if one is made.passes[0] else tile_text.tiled_text
+
+
 @pytest.mark.parametrize(
     ("name", "hyper", "dtype"), variants_in(("float32", "bfloat16"), "bfloat16", lambda kernel: not has_power(kernel))
 )
@@ -131,7 +139,7 @@ def test_loops_are_vectorised_and_nothing_is_contracted(name: str, hyper: dict[s
     for one, measured in zip(made.passes, made.measured, strict=True):
         scalars = len(one.scalars(1.0, 1, *[1.0] * measured))
         loop: Any = machine_code.in_machine_code(
-            loop_text.loop_of(one, scalars, DTYPES[dtype], False), loop_text.SIGNATURE, cache=False
+            loop_text.loop_of(one, scalars, DTYPES[dtype], False, writer(made, one)), loop_text.SIGNATURE, cache=False
         )
         (text,) = loop.inspect_llvm().values()
         assert re.search(rf"fmul <\d+ x {'float' if one.writes else 'double'}>", text)  # norms alone are of doubles

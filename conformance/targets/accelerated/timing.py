@@ -91,6 +91,6 @@ def timed(targets: Sequence[Timed], rule: str, dtype: str, tensors: int, element
                 yield contender, step
 
     hyper = rule_named(rule).of(hyper_of(rule)).hyper()
-    if not any(True for _ in steps(rule, hyper, *inputs(dtype, 1, 1), LR)):
+    if not any(True for _ in steps(rule, hyper, *inputs(rule, dtype, 1, 1), LR)):
         return []
     return measure(rule, dtype, tensors, elements, seconds=seconds, others=steps)

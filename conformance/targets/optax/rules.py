@@ -53,11 +53,14 @@ class OptaxRun:
         keywords = self._rule.keywords(hyper)
         switches = {name: value for name, value in keywords.items() if isinstance(value, bool)}
         self._numbers = {name: value for name, value in keywords.items() if name not in switches}
-        self._update = (
-            compiled_update(rule.make, tuple(switches.items()))
-            if compiled
-            else functools.partial(update, rule.make, switches)
-        )
+        # Optax' control flow is compiled even operation by operation, and again for every transformation that is made;
+        # so one serves all steps of its learning rate.
+        made = functools.cache(functools.partial(rule.make, **keywords))
+
+        def uncompiled(parameter: Any, grad: Any, state: Any, learning_rate: Any, _: Any) -> tuple[Any, Any]:
+            return applied(made(learning_rate), parameter, grad, state)
+
+        self._update = compiled_update(rule.make, tuple(switches.items())) if compiled else uncompiled
         self._wide = compiled or any(parameter.dtype == np.float64 for parameter in parameters)
         with configured(self._wide):
             transformation = self._rule.make(0.0, **keywords)
@@ -108,7 +111,11 @@ def update(
     numbers: Mapping[str, Any],
 ) -> tuple[Any, Any]:
     """Return the parameter and its state after one step; ``switches`` and ``numbers`` are the keywords of ``make``."""
-    transformation = make(learning_rate, **switches, **numbers)
+    return applied(make(learning_rate, **switches, **numbers), parameter, grad, state)
+
+
+def applied(transformation: Any, parameter: Any, grad: Any, state: Any) -> tuple[Any, Any]:
+    """Return the parameter and its state after one step of a transformation."""
     updates, state = transformation.update(grad, state, parameter)
     return optax.apply_updates(parameter, updates), state
 
