@@ -12,7 +12,15 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.harness.messages import elements, member, rows, sent_size, violations
 from optimetry.conformance.harness.program import Program, wire
-from optimetry.conformance.harness.python_harness import AVERAGE, LIMITS, PROTOCOL, RULE
+from optimetry.conformance.harness.python_harness import (
+    ACCUMULATED,
+    AVERAGE,
+    GROUPS,
+    LIMITS,
+    PROTOCOL,
+    RULE,
+    SCALED,
+)
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import not_among
@@ -174,21 +182,48 @@ class Rehearsal:
         """Play two runs in turn, step by step, and resume one; they must give what the whole run gave."""
         (engine, optimizer, dtype), (first, second) = next(iter(self.runs.items()))
         case = example(optimizer, dtype, limits_of(_Said(self.hello, engine), optimizer).offered)
-        parameters = {1: case.parameters, 2: elsewhere(case).parameters}
-        whole, size = {1: first, 2: second, 3: second}, len(first) // STEPS
-        resumable = False
+        parameters = {1: case.parameters, 2: elsewhere(case).parameters, 4: case.parameters, 5: case.parameters}
+        whole, size = {1: first, 2: second, 3: second, 4: first, 5: first}, len(first) // STEPS
+        resumable, takes = False, list[str]()
 
         def start(run: int) -> str:
-            nonlocal resumable
+            nonlocal resumable, takes
             begin = {"engine": engine, **beginning(optimizer, case.hyper, parameters[run], case.dtype)}
-            resumable = bool(self._of({"do": "start", "run": run, **begin}).get("resumable"))
+            answer = self._of({"do": "start", "run": run, **begin})
+            resumable, takes = bool(answer.get("resumable")), answer.get("takes", [])
             return f"{optimizer} in {dtype}{', which can be resumed' if resumable else ''}"
 
-        def step(run: int, number: int) -> str:
-            answer = self._of({"do": "step", "run": run, **steps_of(case)[number]}, sent_size(case.parameters))
-            if elements([member(answer, "after", "step")], case.parameters) != whole[run][number * size :][:size]:
+        def after(request: Mapping[str, Any], expected: bytes, count: int = 1) -> str:
+            given = case.parameters * count
+            answer = self._of(request, sent_size(given))
+            if elements([member(answer, "after", request["do"])], given) != expected:
                 raise _Wrong("gave other parameters than the same run in one message")
             return ""
+
+        def step(run: int, number: int) -> str:
+            return after({"do": "step", "run": run, **steps_of(case)[number]}, whole[run][number * size :][:size])
+
+        def scaled() -> str:
+            start(4)
+            given = steps_of(case.replace(grads=tuple(map(_fourfold, case.grads))))[0]
+            return after({"do": SCALED, "run": 4, **given, "scale": 4.0}, first[:size])
+
+        def accumulated() -> str:
+            start(5)
+            given = steps_of(case)[0]
+            parts = [given["grads"]] * 2
+            request = {"do": ACCUMULATED, "run": 5, "parts": parts, "learning_rate": given["learning_rate"]}
+            return after(request, first[:size])
+
+        def grouped() -> str:
+            groups = [_group(optimizer, case, parameters[run]) for run in (1, 2)]
+            begin = {"do": "start_groups", "engine": engine, "optimizer": optimizer, "dtype": dtype}
+            self._of({**begin, "run": 6, "groups": groups[:1]})
+            self._of({"do": "add_group", "run": 6, **groups[1]})
+            given = steps_of(case)[0]
+            rates = [given["learning_rate"]] * 2
+            request = {"do": "step_groups", "run": 6, "grads": given["grads"] * 2, "learning_rates": rates}
+            return after(request, first[:size] + second[:size], 2)
 
         def resume() -> str:
             state = self._of({"do": "state", "run": 2})["state"]
@@ -211,6 +246,12 @@ class Rehearsal:
         if resumable:
             yield self._found("state of run 2, loaded into run 3", resume)
             yield self._found("step 3 of run 3", partial(step, 3, 2))
+        for kind, play in ((SCALED, scaled), (ACCUMULATED, accumulated)):
+            if kind in takes:
+                yield self._found(kind, play)
+        offers = {**self.hello, **self.hello.get("limits", {}).get(engine, {})}.get("offers", ())
+        if GROUPS in offers and kind_of(optimizer) == RULE:
+            yield self._found("a step of two groups, one of them added", grouped)
         yield self._found("end of run 1", finish)
 
     def _of(self, request: Mapping[str, Any], size: int = 0) -> dict[str, Any]:
@@ -244,7 +285,18 @@ class _Said:
 
 def elsewhere(case: Case) -> Case:
     """Return the run from other parameters."""
-    return case.replace(parameters=tuple(np.asarray(4 * param, param.dtype) for param in case.parameters))
+    return case.replace(parameters=_fourfold(case.parameters))
+
+
+def _fourfold(arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """Return four times the arrays, which is exact; None stays None."""
+    return tuple(None if array is None else np.asarray(4 * array, array.dtype) for array in arrays)
+
+
+def _group(optimizer: str, case: Case, parameters: Sequence[Array]) -> dict[str, Any]:
+    """Return a group of parameters as it is sent."""
+    begin = beginning(optimizer, case.hyper, parameters, case.dtype)
+    return {name: begin[name] for name in ("hyper", "parameters")}
 
 
 def unflattened(raw: bytes, parameters: Sequence[Array]) -> tuple[Array, ...]:

@@ -16,7 +16,9 @@ from optimetry.conformance.harness.program import quoted
 from optimetry.conformance.harness.python_harness import dtype_named, what_is_wrong
 from optimetry.reference.errors import TargetFault
 
-DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint32", "bool")
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+DTYPES = (*FLOATS, *INTEGERS, "bool")
 """The dtypes of arrays; a state may hold counts and flags."""
 
 OVERHEAD = 128

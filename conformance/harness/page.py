@@ -45,6 +45,14 @@ SECTIONS: Mapping[str, tuple[str, Sequence[str]]] = {
         "In a stateful session, for runs of the kind `average`; `step` is `update`, `apply` and `restore` in one.",
         ("update", "apply", "restore"),
     ),
+    "Steps of other kinds": (
+        "In a stateful session, where the answer to `start` lists them under `takes`.",
+        ("step_scaled", "step_accumulated"),
+    ),
+    "Groups of parameters": (
+        "In a stateful session, where `hello` says that it `offers` groups.",
+        ("start_groups", "add_group", "step_groups"),
+    ),
 }
 
 

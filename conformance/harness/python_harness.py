@@ -41,6 +41,14 @@ BUFFER = 1 << 18
 LIMITS = ("cannot", "pinned", "at_most", "dtypes")
 """The attributes of a target that say what it does not offer."""
 
+GROUPS, MIXED = "groups", "mixed dtypes"
+"""What a target may offer beside runs over one group in one dtype."""
+
+SCALED, ACCUMULATED = "step_scaled", "step_accumulated"
+"""Steps that a run may take beside plain ones; a wrapper of gradients has them under the names of `TRANSFORMS`."""
+
+TRANSFORMS = {SCALED: "transform_scaled", ACCUMULATED: "transform_accumulated"}
+
 
 # The floating-point environment: rounding mode, subnormals, NumPy's error handling.
 
@@ -330,6 +338,11 @@ class Player:
             "run": self.whole,
             "start": self.start,
             "step": self.step,
+            "start_groups": self.start_groups,
+            "add_group": self.add_group,
+            "step_groups": self.step_groups,
+            SCALED: self.step_otherwise,
+            ACCUMULATED: self.step_otherwise,
             "update": self.update,
             "apply": self.applied,
             "restore": self.applied,
@@ -372,8 +385,9 @@ class Player:
             "protocol": PROTOCOL,
             "engines": list(self.engines),
             "not_run": {str(k): str(v) for k, v in ask().items()} if ask else {},
-            "limits": {name: limits_of(engine) for name, engine in self.engines.items()},
+            "limits": {name: {**limits_of(engine), "offers": offered(engine)} for name, engine in self.engines.items()},
             "stateful": True,
+            "note": str(getattr(found, "note", "")),
         }
 
     def loaded(self) -> Any:
@@ -393,15 +407,22 @@ class Player:
     def start(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Begin a run that is fed step by step."""
         run = self.runs[request["run"]] = self._started(request)
-        return {"run": request["run"], "resumable": hasattr(run.run, "state") and hasattr(run.run, "load")}
+        return {
+            "run": request["run"],
+            "resumable": hasattr(run.run, "state") and hasattr(run.run, "load"),
+            "takes": [kind for kind in TRANSFORMS if otherwise(run, kind) is not None],
+        }
 
-    def _started(self, request: Mapping[str, Any]) -> Feeding:
+    def _engine(self, request: Mapping[str, Any]) -> Any:
         engine = self.engines.get(request["engine"])
         if engine is None:
             raise Fault(f"engine = {request['engine']!r}, must be one of {', '.join(self.engines)}")
+        return engine
+
+    def _started(self, request: Mapping[str, Any]) -> Feeding:
+        engine = self._engine(request)
         optimizer, kind = request["optimizer"], request.get("kind", RULE)
-        hyper = {name: number(value) for name, value in request["hyper"].items()}
-        parameters = arrays(request["parameters"])
+        hyper, parameters = numbers(request["hyper"]), arrays(request["parameters"])
         start = engine.start if kind == RULE else getattr(engine, "start_wrapper", None)
         if start is None:
             raise Unsupported(f"{self.target.name} offers no wrappers: it has no start_wrapper")
@@ -425,6 +446,42 @@ class Player:
         after = self._run(request).step(arrays(request["grads"]), number(request["learning_rate"]))
         return {"run": request["run"], "after": [encoded(array) for array in after]}
 
+    def step_otherwise(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Feed one more step of another kind."""
+        run, kind = self._run(request), request["do"]
+        given: Any = [own(part) for part in request["parts"]] if kind == ACCUMULATED else own(request["grads"])
+        more = [number(request["learning_rate"])] if run.kind == RULE else []
+        more += [number(request["scale"])] if kind == SCALED else []
+        return self._after(request, otherwise(run, kind)(given, *more), run.original)
+
+    def start_groups(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Begin a run over groups of parameters."""
+        groups = [(numbers(group["hyper"]), own(group["parameters"])) for group in request["groups"]]
+        parameters = [param for _, group in groups for param in group]
+        run = self._engine(request).start_groups(request["optimizer"], groups)
+        self.runs[request["run"]] = Grouped(run, [np.array(param) for param in parameters])
+        return {"run": request["run"]}
+
+    def add_group(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Add a group to a run."""
+        run, parameters = self._run(request), own(request["parameters"])
+        run.original += [np.array(param) for param in parameters]
+        run.run.add(numbers(request["hyper"]), parameters)
+        return {"run": request["run"]}
+
+    def step_groups(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Feed one more step to a run over groups."""
+        run, rates = self._run(request), [number(rate) for rate in request["learning_rates"]]
+        return self._after(request, run.run.step(own(request["grads"]), rates), run.original)
+
+    @staticmethod
+    def _after(request: Mapping[str, Any], after: Any, parameters: Sequence[Any]) -> dict[str, Any]:
+        """Return the answer with the parameters after a step, which must be like those of the run."""
+        wrong = what_is_wrong(after, parameters)
+        if wrong:
+            raise Fault(f"{request['do']} returned {wrong}")
+        return {"run": request["run"], "after": [encoded(array) for array in after]}
+
     def update(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Feed an average."""
         self._run(request).update(arrays(request["grads"]))
@@ -433,11 +490,7 @@ class Player:
     def applied(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Apply or restore an average."""
         run = self._run(request)
-        after = getattr(run.run, request["do"])()
-        wrong = what_is_wrong(after, run.original)
-        if wrong:
-            raise Fault(f"{request['do']} returned {wrong}")
-        return {"run": request["run"], "after": [encoded(array) for array in after]}
+        return self._after(request, getattr(run.run, request["do"])(), run.original)
 
     def state(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return the state of a run."""
@@ -456,9 +509,42 @@ class Player:
         return {"run": request["run"]}
 
 
+class Grouped:
+    """A run over groups of parameters.
+
+    Attributes:
+        run: what the target has started.
+        original: all parameters, as they were given to it.
+    """
+
+    def __init__(self, run: Any, original: list[Any]) -> None:
+        self.run, self.original = run, original
+
+
+def otherwise(run: Feeding, kind: str) -> Any:
+    """Return the method that takes a step of another kind, None where there is none."""
+    return None if run.kind == AVERAGE else getattr(run.run, kind if run.kind == RULE else TRANSFORMS[kind], None)
+
+
+def offered(engine: Any) -> list[str]:
+    """Name what an engine offers beside runs over one group in one dtype."""
+    groups, mixed = callable(getattr(engine, "start_groups", None)), getattr(engine, "mixes_dtypes", False)
+    return [GROUPS] * groups + [MIXED] * bool(mixed)
+
+
+def numbers(hyper: Mapping[str, Any]) -> dict[str, Any]:
+    """Return hyperparameters that came as JSON."""
+    return {name: number(value) for name, value in hyper.items()}
+
+
 def arrays(messages: Sequence[Any]) -> list[Any]:
     """Return the arrays of JSON objects; None stays None."""
     return [None if message is None else decoded(message) for message in messages]
+
+
+def own(messages: Sequence[Any]) -> list[Any]:
+    """Return the arrays of JSON objects, each with memory that can be written."""
+    return [None if array is None else np.array(array) for array in arrays(messages)]
 
 
 def limits_of(engine: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,6 +33,26 @@ from optimetry.reference.rules import RULES
 PAGE = Path("docs") / "vectors.md"
 
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+
+
+OUTSIDE: Mapping[str, Sequence[str]] = {
+    "saved states, and runs that resume from them": ("resuming", "engines_continue_each_other"),
+    "groups of parameters, and parameters of several dtypes": ("groups_are_independent", "dtypes_are_independent"),
+    "gradients that are scaled, or come in parts": ("scaled_gradients", "accumulated_gradients"),
+    "what a target does beside its results: inputs changed, other methods that raise": ("protocol",),
+    "NaN and infinities among the gradients": ("nonfinite_gradients_act", "nonfinite_gradients_stay"),
+    "a last bit that depends on the run": ("repeatable", "runs_are_independent"),
+}
+"""What a vector has no words for, each with what rejects its faults: a law, or the protocol."""
+
+LARGE = "large tensors and long runs, for which a set has no room"
+"""Faults that only large cases show."""
+
+NUMBERS = "numbers that a vector could show, and none does"
+"""What is left: a vector with other numbers would catch it."""
+
+DEPENDS = {"saved_arrays_in_reverse": "resuming", "step_skipped_unless_finite": "nonfinite_gradients_act"}
+"""Faults that several things reject, each with one of `OUTSIDE` that does."""
 
 
 class Set(NamedTuple):
@@ -96,6 +117,13 @@ def faults() -> list[Fault]:
     return [fault for fault in of_rules if set(fault.dtypes) & set(DTYPES)]
 
 
+def kind_of(fault: Fault) -> str:
+    """Say what a fault that is missed is about."""
+    rejected_by = DEPENDS.get(fault.name, fault.rejected_by)
+    kinds = (kind for kind, reasons in OUTSIDE.items() if rejected_by in reasons)
+    return next(kinds, LARGE if fault.scales else NUMBERS)
+
+
 def figures() -> list[str]:
     """Return the lines of the page between its marks."""
     sets = {(rule, dtype): made(rule, dtype) for rules in BOOKS.values() for rule in rules for dtype in DTYPES}
@@ -119,7 +147,10 @@ def figures() -> list[str]:
         size = sum(one.size for one in own) / 1e6
         lines.append(f"| {book} | {len(own)} | {sum(len(one.vectors) for one in own)} | {size:.2f} MB |")
     if missed:
-        lines += ["", "What they miss:", "", "| fault | rule | defect |", "|---|---|---|"]
+        lines += ["", f"The {len(missed)} that they miss are about:", "", "| what | faults |", "|---|---:|"]
+        count = Counter(map(kind_of, missed))
+        lines += [f"| {kind} | {count[kind]} |" for kind in (*OUTSIDE, LARGE, NUMBERS) if count[kind]]
+        lines += ["", "Each of them:", "", "| fault | rule | defect |", "|---|---|---|"]
         lines += [f"| `{fault.name}` | {fault.optimizer} | {fault.defect} |" for fault in missed]
     return lines
 

@@ -16,7 +16,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.harness.messages import elements, rows
 from optimetry.conformance.harness.program import Program, number, wire
-from optimetry.conformance.harness.python_harness import AVERAGE, LIMITS, RULE, encoded
+from optimetry.conformance.harness.python_harness import AVERAGE, GROUPS, LIMITS, MIXED, RULE, encoded
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import not_among
@@ -25,7 +25,14 @@ from optimetry.conformance.targets.connection import Connection, Unoffered
 from optimetry.conformance.targets.limits import hold_limits
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.session import STRETCH, Guard, kind_of
-from optimetry.conformance.targets.stateful import Replayed, begun, fed
+from optimetry.conformance.targets.stateful import (
+    GroupsByMessages,
+    Replayed,
+    begun,
+    begun_in_groups,
+    fed,
+    numbers,
+)
 from optimetry.reference.errors import TargetError, TargetFault
 
 
@@ -38,6 +45,8 @@ class ProgramTarget:
         version: the target's.
         engine: the engine's.
         stateful: whether runs can be fed step by step.
+        mixes_dtypes: whether a run's parameters may have several dtypes.
+        note: what the report says of the target.
     """
 
     cannot: Sequence[str]
@@ -51,9 +60,14 @@ class ProgramTarget:
         self.name, self.version = hello["name"], hello["version"]
         self.stateful = bool(hello.get("stateful", False))
         self._answered: tuple[Case, Array | TargetFault] | None = None
-        for name, value in {**hello, **hello.get("limits", {}).get(self.engine, {})}.items():
-            if name in LIMITS:
-                setattr(self, name, value)
+        said = {**hello, **hello.get("limits", {}).get(self.engine, {})}
+        for name in LIMITS:
+            if name in said:
+                setattr(self, name, said[name])
+        offers = said.get("offers", ()) if self.stateful else ()
+        self.mixes_dtypes, self.note = MIXED in offers, hello.get("note", "")
+        if GROUPS in offers:
+            self.start_groups = self._start_groups
 
     @classmethod
     def started(cls, program: Program, guard: Guard, spec: str | None = None) -> Self:
@@ -141,6 +155,12 @@ class ProgramTarget:
 
     start_wrapper = start
 
+    def _start_groups(self, optimizer: str, groups: Sequence[tuple[Hyper, Sequence[Array]]]) -> GroupsByMessages:
+        """Begin a run over groups of parameters."""
+        dtype = next((param.dtype.name for _, group in groups for param in group), "float32")
+        begin = {"do": "start_groups", "engine": self.engine, "optimizer": optimizer, "dtype": dtype}
+        return begun_in_groups(self.connection, begin, groups)
+
 
 def beginning(optimizer: str, hyper: Hyper, parameters: Sequence[Array], dtype: str) -> dict[str, Any]:
     """Return what a request says of the run that it begins."""
@@ -149,7 +169,7 @@ def beginning(optimizer: str, hyper: Hyper, parameters: Sequence[Array], dtype: 
         "optimizer": optimizer,
         **({} if kind == RULE else {"kind": kind}),
         "dtype": dtype,
-        "hyper": {name: number(value) for name, value in hyper.items()},
+        "hyper": numbers(hyper),
         "parameters": [encoded(param) for param in parameters],
     }
 

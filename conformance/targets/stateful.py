@@ -10,9 +10,10 @@ import numpy as np
 
 from optimetry.conformance.harness.messages import arrays, member, rows
 from optimetry.conformance.harness.program import number
-from optimetry.conformance.harness.python_harness import encoded, what_is_wrong
+from optimetry.conformance.harness.python_harness import ACCUMULATED, SCALED, encoded, what_is_wrong
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.connection import Connection
+from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.errors import TargetFault
 
 
@@ -35,17 +36,36 @@ def begun(connection: Connection, request: Mapping[str, Any], parameters: Sequen
     number_of_run = connection.next_run()
     answer = connection.ask({**request, "run": number_of_run})
     resumable = bool(answer.get("resumable", False))
-    run = (Resumable if resumable else RunByMessages)(connection, number_of_run, parameters)
+    run = (Resumable if resumable else RunByMessages)(connection, number_of_run, parameters, answer.get("takes", ()))
     run.hold(answer, "start")
     return run
 
 
-class RunByMessages:
-    """One run, known to the program by its number.
+def begun_in_groups(
+    connection: Connection, request: Mapping[str, Any], groups: Sequence[tuple[Hyper, Sequence[Array]]]
+) -> GroupsByMessages:
+    """Begin a run over groups of parameters."""
+    number_of_run = connection.next_run()
+    told = [{"hyper": numbers(hyper), "parameters": fed(parameters)} for hyper, parameters in groups]
+    answer = connection.ask({**request, "run": number_of_run, "groups": told})
+    run = GroupsByMessages(connection, number_of_run, [param for _, group in groups for param in group])
+    run.hold(answer, "start_groups")
+    return run
+
+
+def numbers(hyper: Hyper) -> dict[str, Any]:
+    """Return hyperparameters as they are sent."""
+    return {name: number(value) for name, value in hyper.items()}
+
+
+class Conversation:
+    """What is said about one run, which the program knows by its number.
 
     Raises:
         TargetFault: in every method, as the program's answer is not what was asked for, or does not come.
     """
+
+    parameters: Sequence[Array]
 
     def __init__(self, connection: Connection, number_of_run: int, parameters: Sequence[Array]) -> None:
         self.connection, self.number, self.parameters = connection, number_of_run, parameters
@@ -67,6 +87,36 @@ class RunByMessages:
     def _after(self, do: str, **more: Any) -> list[Array]:
         return arrays_like(member(self._ask(do, **more), "after", do), self.parameters, f"`{do}` returned")
 
+
+class GroupsByMessages(Conversation):
+    """A run over groups of parameters."""
+
+    def step(self, grads: Sequence[Array | None], learning_rates: Sequence[float]) -> list[Array]:
+        """Feed one more step, with a learning rate for each group."""
+        return self._after("step_groups", grads=fed(grads), learning_rates=[number(rate) for rate in learning_rates])
+
+    def add(self, hyper: Hyper, parameters: Sequence[Array]) -> None:
+        """Add a group."""
+        self._ask("add_group", hyper=numbers(hyper), parameters=fed(parameters))
+        self.parameters = [*self.parameters, *parameters]
+
+
+class RunByMessages(Conversation):
+    """A run over one group, a wrapper of gradients, or an average.
+
+    Args:
+        takes: the kinds of steps that it takes beside plain ones; it has methods for these alone.
+    """
+
+    def __init__(
+        self, connection: Connection, number_of_run: int, parameters: Sequence[Array], takes: Sequence[str] = ()
+    ) -> None:
+        super().__init__(connection, number_of_run, parameters)
+        if SCALED in takes:
+            self.step_scaled, self.transform_scaled = self._step_scaled, self._transform_scaled
+        if ACCUMULATED in takes:
+            self.step_accumulated, self.transform_accumulated = self._step_accumulated, self._transform_accumulated
+
     def step(self, grads: Sequence[Array | None], learning_rate: float) -> list[Array]:
         """Feed one more step."""
         return self._after("step", grads=fed(grads), learning_rate=number(learning_rate))
@@ -74,6 +124,18 @@ class RunByMessages:
     def transform(self, grads: Sequence[Array | None]) -> list[Array]:
         """Feed a wrapper of gradients."""
         return self.step(grads, 1.0)
+
+    def _step_scaled(self, grads: Sequence[Array | None], learning_rate: float, scale: float) -> list[Array]:
+        return self._after(SCALED, grads=fed(grads), learning_rate=number(learning_rate), scale=number(scale))
+
+    def _transform_scaled(self, grads: Sequence[Array | None], scale: float) -> list[Array]:
+        return self._step_scaled(grads, 1.0, scale)
+
+    def _step_accumulated(self, parts: Sequence[Sequence[Array | None]], learning_rate: float) -> list[Array]:
+        return self._after(ACCUMULATED, parts=[fed(part) for part in parts], learning_rate=number(learning_rate))
+
+    def _transform_accumulated(self, parts: Sequence[Sequence[Array | None]]) -> list[Array]:
+        return self._step_accumulated(parts, 1.0)
 
     def update(self, parameters: Sequence[Array | None]) -> None:
         """Feed an average."""

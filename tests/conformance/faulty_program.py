@@ -4,7 +4,15 @@ from typing import Any
 
 from optimetry.conformance.selftest.faults import FAULTS
 
-STATEFUL = ("resuming", "restoring", "applying_only_reads")
+STATEFUL = (
+    "resuming",
+    "restoring",
+    "applying_only_reads",
+    "groups_are_independent",
+    "dtypes_are_independent",
+    "scaled_gradients",
+    "accumulated_gradients",
+)
 """Laws that feed runs step by step."""
 
 JUDGED = [fault.name for fault in FAULTS.values() if fault.rejected_by in ("protocol", *STATEFUL)]

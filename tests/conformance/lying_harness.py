@@ -10,6 +10,7 @@ import time
 LIE = sys.argv[1] if len(sys.argv) > 1 else "honest"
 STATEFUL = LIE.startswith("stateful")
 HELLO = {"name": "miniature", "version": "1.0", "protocol": 1, "optimizers": {"sgd": ["float64"]}, "stateful": STATEFUL}
+HELLO |= {"offers": ["groups"]} if STATEFUL else {}
 runs = {}
 answers = []
 
@@ -22,6 +23,14 @@ def read(array):
 def write(values, like):
     data = base64.b64encode(struct.pack(f"<{len(values)}d", *values)).decode()
     return {"dtype": "float64", "shape": like["shape"], "data": data}
+
+
+def mean(arrays, count):
+    """The sum of a parameter's gradients, divided by the count; None where they are missing."""
+    if arrays[0] is None:
+        return None
+    sums = [sum(values) / count for values in zip(*map(read, arrays), strict=True)]
+    return write(sums, arrays[0])
 
 
 class Run:
@@ -46,9 +55,26 @@ def answered(request):
     number = request["run"]
     if do == "start":
         runs[number] = Run(request)
-        return {"run": number, "resumable": True}
+        return {"run": number, "resumable": True, "takes": ["step_scaled", "step_accumulated"]}
     if do == "step":
         return {"run": number, "after": runs[number].step(request)}
+    if do == "step_scaled":
+        rate = request["learning_rate"] / (1 if LIE == "stateful, forgets the scale" else request["scale"])
+        return {"run": number, "after": runs[number].step({**request, "learning_rate": rate})}
+    if do == "step_accumulated":
+        count = 1 if LIE == "stateful, sums the parts" else len(request["parts"])
+        grads = [mean(of_one, count) for of_one in zip(*request["parts"], strict=True)]
+        return {"run": number, "after": runs[number].step({**request, "grads": grads})}
+    if do == "start_groups":
+        runs[number] = [Run(group) for group in request["groups"]]
+    if do == "add_group":
+        runs[number].append(runs[number][0] if LIE == "stateful, adds the first group" else Run(request))
+    if do == "step_groups":
+        grads, after = request["grads"], []
+        for run, rate in zip(runs[number], request["learning_rates"], strict=True):
+            own, grads = grads[: len(run.like)], grads[len(run.like) :]
+            after += run.step({"grads": own, "learning_rate": rate})
+        return {"run": number, "after": after}
     if do == "state":
         return {"run": number, "state": {}}
     return {"run": number}

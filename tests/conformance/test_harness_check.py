@@ -78,6 +78,9 @@ LIES = [
     ("stateful, another number", "step 1 of run 1", r"answered with run = 7, must be 1: an answer belongs .*"),
     ("stateful, mixes runs up", "step 1 of run 2", r"gave other parameters than the same run in one message"),
     ("stateful, does not resume", "state of run 2, loaded", r"answered with an error: cannot load"),
+    ("stateful, forgets the scale", "step_scaled", r"gave other parameters than the same run in one message"),
+    ("stateful, sums the parts", "step_accumulated", r"gave other parameters than the same run in one message"),
+    ("stateful, adds the first group", "a step of two groups", r"gave other parameters than the same run .*"),
     ("stays", "bye", r"did not end: a program must end when it is told bye, or its input ends"),
     ("fails at the end", "bye", r"ended with exit status 3, must be 0"),
 ]

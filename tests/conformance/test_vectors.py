@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from zipfile import ZipFile
@@ -137,6 +138,10 @@ def test_the_page_says_which_faults_vectors_miss():
     assert f"Of {len(tried)} planted faults of rules, vectors alone catch {len(tried) - len(listed)} " in PAGE.replace(
         "\n", " "
     )
+    kinds = Counter(vector_table.kind_of(tried[name]) for name in listed)
+    assert all(f"| {kind} | {count} |" in PAGE for kind, count in kinds.items())
+    assert f"The {len(listed)} that they miss" in PAGE
+    assert listed >= set(vector_table.DEPENDS)
     some = [fault for fault in tried.values() if (fault.optimizer, fault.dtypes) == ("adam", ("float32",))]
     sets = {("adam", "float32"): made("adam", "float32")}
     assert {fault.name for fault in some if vector_table.misses(fault, sets)} == {x.name for x in some} & listed

@@ -77,5 +77,13 @@ declare(
         reference="Kingma & Ba (2015), algorithm 2, for the factor it departs from",
         difference="w -= lr * m/u",
     ),
+    Dialect(
+        name="uncorrected_epsilon_in_denominator",
+        family=AdamaxFamily,
+        point={"epsilon_placement": "denominator", "bias_correction": "none"},
+        origin="mlx.optimizers.Adamax",
+        reference="mlx 0.32.4, mlx/optimizers/optimizers.py, Adamax.apply_single",
+        difference="u = max(b2*u, |g|); w -= lr * m/(u + eps)",
+    ),
     settings=(Setting({"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1}),),
 )
