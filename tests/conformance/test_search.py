@@ -12,7 +12,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
-from optimetry.conformance.naming.edits import Edit, others_of, others_within
+from optimetry.conformance.naming.edits import Edit, lines_of_slots, others_of, others_within
 from optimetry.conformance.naming.evaluated import first_state, updated
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.notation import text_of
@@ -289,7 +289,7 @@ def test_the_document_itself_is_no_edit():
 def test_what_may_stand_in_the_place_of_a_part():
     program = {"param": ("subtract", "param", "slot"), "slot": ("multiply", "beta", "slot"), "initial slot": 0.0}
     assert {0.0, 1.0, ("subtract", 1, "beta")} <= set(others_of("beta", ["slot"], ["beta"]))
-    assert list(others_within("slot", program)) == [program["slot"]]
+    assert list(others_within("slot", lines_of_slots(program))) == [program["slot"]]
     assert Edit(0.0, "beta", ("initial slot",)) in list(edits_throughout(program, ["beta"]))
     assert Edit("slot", 0.0, ("param",)).applied(program) == {**program, "param": ("subtract", "param", 0.0)}
 
