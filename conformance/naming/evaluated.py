@@ -45,7 +45,12 @@ def of_matrices(x: Any) -> Any:
     return np.sum(x, axis=(-2, -1), keepdims=True, initial=0.0)
 
 
-OWN: dict[str, Callable[..., Any]] = {SENT: are_sent, SENT_ROUNDED_UP: partial(are_sent, count=rounded_up)}
+def sent(v: Any, sparsity: Any, count: Callable[[int, float], int] | None = None) -> Any:
+    """Where the entries are that are sent of a tensor; all where one number stands for it, as before the first step."""
+    return are_sent(v, sparsity, count) if hasattr(v, "shape") else True
+
+
+OWN: dict[str, Callable[..., Any]] = {SENT: sent, SENT_ROUNDED_UP: partial(sent, count=rounded_up)}
 """The operations that are no functions of NumPy."""
 
 
@@ -56,6 +61,7 @@ def _function(name: str) -> Callable[..., Any]:
 
 def sent_of_rows(v: Any, sparsity: Any, *, up: bool = False) -> Any:
     """Where the entries are that are sent of each row."""
+    v = np.atleast_1d(v)  # one number is sent
     magnitude = np.where(np.isnan(v), np.inf, np.abs(v))
     rank = np.argsort(np.argsort(-magnitude, axis=-1, kind="stable"), axis=-1)
     number = np.round(v.shape[-1] * (1 - sparsity), 9)  # an exact decimal is not cut to the number below

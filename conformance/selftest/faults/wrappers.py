@@ -175,10 +175,17 @@ def _remembering(documented: Wrapper, parameters: list[Array], memory: Memory) -
 EMA, AVERAGE, DGC = ExponentialMovingAverage.name, ModelAverage.name, DGCCompress.name
 
 
-ONE_EDIT = ("softly_clipped", "guarded_ratio", "upper_end_only", "sign_of_zero")
+ONE_EDIT = (
+    "softly_clipped",
+    "guarded_ratio",
+    "upper_end_only",
+    "sign_of_zero",
+    "longer_windows",
+    "forgets_the_rest",
+)
 """The faults that `optimetry check` finds, as a change of the formula."""
 
-FURTHER = ("limit_shared_out", "term_limited", "corrected_once", "largest_element", "sum_of_norms", "longer_windows")
+FURTHER = ("limit_shared_out", "term_limited", "corrected_once", "largest_element", "sum_of_norms")
 """Those that are a change of the formula, too."""
 
 
