@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, TypeAlias
+from typing import Any
 
-Expression: TypeAlias = "str | float | tuple[Any, ...]"
+Expression = Any
+"""An expression of `programs`, of which a branch need only know whether two are equal."""
 
-Program = dict[str, Expression]
-"""What one update computes: the expression of the new parameter and of each new slot; and of each slot at first."""
+Lines = dict[str, Expression]
+"""What a function computes, by name."""
 
 
 class _Asked(Exception):
@@ -48,7 +49,7 @@ def answered(condition: Expression) -> bool:
     raise _Asked(condition)
 
 
-def on_every_path(compute: Callable[[], Program], path: Path = ()) -> Program:
+def on_every_path(compute: Callable[[], Lines], path: Path = ()) -> Lines:
     """Run a function of symbols once for each path through its branches, and join what it computes.
 
     Args:

@@ -140,7 +140,7 @@ def others_within(part: Expression, new: Program) -> Iterator[Expression]:
     for line in new.values() if _is(part, SENT) else ():
         match line:
             case ("where", condition, _, kept) if condition == part:
-                yield (SENT, kept, part[2])
+                yield (SENT, kept, part[2])  # type: ignore[index]
     if isinstance(part, tuple) and not _is(part, *CONDITIONS):
         for i, operand in enumerate(part[1:], 1):
             for other in others_within(operand, new) if not isinstance(operand, tuple) else ():

@@ -9,24 +9,28 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from optimetry.conformance.naming.branches import Expression, Program, answered, on_every_path
+from optimetry.conformance.naming.branches import answered, on_every_path
 from optimetry.conformance.subjects.wrappers.compression import are_sent
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.declaration import Declared
 from optimetry.reference.errors import OptimetryError
 from optimetry.reference.rule import State
 
+Expression: TypeAlias = "str | float | tuple[Any, ...]"
+
 PARAM, GRAD, RATE, STEP = "param", "grad", "lr", "t"
 """The names of the inputs beside hyperparameters and slots; `PARAM` also names the new parameter among the outputs."""
 
+Program = dict[str, Expression]
+"""What one update computes: the expression of the new parameter and of each new slot; and of each slot at first."""
+
 FIRST = "initial "
 """Stands before the name of a slot in the name of its value before the first step."""
-
 
 EVERY = "steps between "
 """Stands before the name of a slot with an entry for each of several steps, which are used in turn: how many."""
