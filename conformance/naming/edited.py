@@ -117,7 +117,7 @@ class Edited:
             return updated(program, vars(self), param, grad, state, lr, t)
 
         def feed(self: Any, fed: Sequence[Any], parameters: Sequence[Any], state: Any) -> tuple[list[Any], Any]:
-            return fed_through(program, vars(self), fed, parameters, state, joint=kind.joint)
+            return fed_through(program, vars(self), fed, parameters, state)
 
         steps = {"feed": feed} if issubclass(kind, Wrapper) else {"initial_state": initial_state, "update": update}
         body = {**steps, "__doc__": kind.__doc__, "__module__": __name__}

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from optimetry.conformance.naming.factors import added, multiplied
 from optimetry.conformance.naming.guards import GUARDS, guarded
 from optimetry.conformance.naming.programs import (
     GRAD,
+    OVER_ALL,
     PARAM,
     RATE,
+    SENT,
+    SENT_ROUNDED_UP,
     STEP,
     Expression,
     Program,
@@ -37,16 +42,14 @@ COUNTERPARTS = {
     "not_equal": ("equal",),
     "bitwise_and": ("bitwise_or",),
     "bitwise_or": ("bitwise_and",),
+    SENT: (SENT_ROUNDED_UP,),
 }
 """The operations that are taken for another of two operands."""
 
 UNARY = ("sqrt", "square", "absolute", "sign")
 """Functions of one operand that are left out, added, or taken for each other."""
 
-DECAY = 0.01
-"""The decay that libraries have where a document has none: the default of AdamW."""
-
-COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal")
+COMPARISONS = ("greater", "greater_equal", "less", "less_equal", "equal", "not_equal", SENT, SENT_ROUNDED_UP)
 CONDITIONS = (*COMPARISONS, "bitwise_and", "bitwise_or")
 """Operations whose result is true or false."""
 
@@ -92,7 +95,7 @@ class Edit:
         return replaced(replaced(aside, self.new, self.old), ASIDE, self.new)
 
 
-NEVER_NEGATED = ("square", "sum")
+NEVER_NEGATED = ("square", "sum", OVER_ALL)
 """Operations that are not negated: the root of a negative sum is NaN, what is compared with NaN is undecided, and a
 formula that is undecided explains too much. That a square is subtracted is another edit."""
 
@@ -111,28 +114,36 @@ def others_of(part: Expression, slots: Sequence[str], hyperparameters: Sequence[
     inputs = (PARAM, GRAD, RATE, STEP, *slots, *hyperparameters)
     if not isinstance(part, tuple) and part not in inputs:
         return  # a number, or a flag
-    for kind in (_slots, _numbers, _operands, _operations, _averages, _functions, _factors, _terms, _guards):
+    for kind in (_slots, _numbers, _operands, _operations, _averages, _functions, multiplied, added, _guards):
         if kind in OF_CONDITIONS or not _is(part, *CONDITIONS):
             yield from kind(part, slots, hyperparameters)
 
 
-def others_within(part: Expression, program: Program) -> Iterator[Expression]:
+def lines_of_slots(program: Program) -> Program:
+    """Return the new value of each slot that changes."""
+    return {slot: program[slot] for slot in slots_of(program) if program[slot] != slot}
+
+
+def others_within(part: Expression, new: Program) -> Iterator[Expression]:
     """Yield what may stand there by what the lines of the program are: the new slot for the old one, and the reverse.
 
     Args:
         part: what is replaced.
-        program: the program that it is a part of.
+        new: `lines_of_slots` of the program that it is a part of.
     """
-    new = {slot: program[slot] for slot in slots_of(program) if program[slot] != slot}
     if part in new:
         yield new[str(part)]
     elif part == GRAD:
         yield from new.values()
     else:
         yield from (slot for slot, expression in new.items() if expression == part)
+    for line in new.values() if _is(part, SENT) else ():
+        match line:
+            case ("where", condition, _, kept) if condition == part:
+                yield (SENT, kept, part[2])  # type: ignore[index]
     if isinstance(part, tuple) and not _is(part, *CONDITIONS):
         for i, operand in enumerate(part[1:], 1):
-            for other in others_within(operand, program) if not isinstance(operand, tuple) else ():
+            for other in others_within(operand, new) if not isinstance(operand, tuple) else ():
                 yield (*part[:i], other, *part[i + 1 :])
             for slot, expression in new.items():
                 if expression == operand:
@@ -196,7 +207,10 @@ def _operations(part: Expression, slots: Sequence[str], hyperparameters: Sequenc
         yield from ((other, *operands) for other in UNARY)
     yield from ((str(other), *operands) for other in COUNTERPARTS.get(str(name), ()))
     if is_norm(part):
-        yield from (("sqrt", ("sum", ("square", x))) for x in (GRAD, PARAM, *slots))
+        total = operands[0][0]  # of one tensor, or of all
+        yield from (("sqrt", (total, ("square", x))) for x in (GRAD, PARAM, *slots))
+    if name == "multiply" and STEP in operands:
+        yield ("floor", part)
     if name == "sign":
         yield ("where", ("greater_equal", operands[0], 0), 1.0, part)
     yield from _moved(part)
@@ -264,24 +278,6 @@ def _without_brackets(name: str, left: Expression, right: Expression) -> Iterato
             yield ("multiply", factor, (inner, ("divide", rest, a), b))
 
 
-def _factors(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
-    """Yield the expression with one factor more: a rate, a decay or its complement, a correction, two or a half."""
-    decays = [("subtract", 1, name) for name in hyperparameters]
-    corrections = [("subtract", 1, ("power", name, STEP)) for name in hyperparameters]
-    for factor in (RATE, 2.0, *hyperparameters, *decays, *corrections):
-        yield from (("multiply", factor, part), ("divide", part, factor))
-    yield from (("divide", part, ("sqrt", correction)) for correction in corrections)
-    yield from (("multiply", ("sqrt", correction), part) for correction in corrections)
-
-
-def _terms(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
-    """Yield the expression with one term more: a number, or a number of parameters, which is a decay."""
-    for name in hyperparameters:
-        yield from (("add", part, name), ("add", part, ("multiply", name, PARAM)))
-    for share in (DECAY, ("multiply", RATE, DECAY)):
-        yield ("add", part, ("multiply", share, PARAM))
-
-
 def _guards(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
     yield from guarded(part)
 
@@ -292,3 +288,10 @@ def _is(part: Expression, *names: str) -> bool:
 
 OF_CONDITIONS = (_operands, _operations)
 """The kinds of edits that conditions have, too."""
+
+
+@cache
+def choices(outputs: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the outputs in which an edit is made: all together, all but one, and each alone."""
+    fewer = [tuple(i for i in outputs if i != left_out) for left_out in outputs]
+    return list(dict.fromkeys([outputs, *fewer, *((i,) for i in outputs)]))[: None if len(outputs) > 1 else 1]

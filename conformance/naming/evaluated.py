@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.naming.families.compression import rounded_up
 from optimetry.conformance.naming.programs import (
     EVERY,
     FIRST,
     GRAD,
+    OVER_ALL,
     PARAM,
     RATE,
+    SENT,
+    SENT_ROUNDED_UP,
     STEP,
     Expression,
     Program,
     parts_of,
     slots_of,
 )
+from optimetry.conformance.subjects.wrappers.compression import are_sent
 from optimetry.reference.rule import State
 
 Sum = Callable[[Any], Any]
@@ -34,6 +40,34 @@ def of_rows(x: Any) -> Any:
     return np.sum(x, axis=-1, keepdims=True, initial=0.0)
 
 
+def of_matrices(x: Any) -> Any:
+    """Sum all tensors of each case, where a case is a matrix with a tensor in each row."""
+    return np.sum(x, axis=(-2, -1), keepdims=True, initial=0.0)
+
+
+def sent(v: Any, sparsity: Any, count: Callable[[int, float], int] | None = None) -> Any:
+    """Where the entries are that are sent of a tensor; all where one number stands for it, as before the first step."""
+    return are_sent(v, sparsity, count) if hasattr(v, "shape") else True
+
+
+OWN: dict[str, Callable[..., Any]] = {SENT: sent, SENT_ROUNDED_UP: partial(sent, count=rounded_up)}
+"""The operations that are no functions of NumPy."""
+
+
+def _function(name: str) -> Callable[..., Any]:
+    found: Callable[..., Any] = OWN.get(name) or getattr(np, name)
+    return found
+
+
+def sent_of_rows(v: Any, sparsity: Any, *, up: bool = False) -> Any:
+    """Where the entries are that are sent of each row."""
+    v = np.atleast_1d(v)  # one number is sent
+    magnitude = np.where(np.isnan(v), np.inf, np.abs(v))
+    rank = np.argsort(np.argsort(-magnitude, axis=-1, kind="stable"), axis=-1)
+    number = np.round(v.shape[-1] * (1 - sparsity), 9)  # an exact decimal is not cut to the number below
+    return rank < np.maximum(np.ceil(number) if up else np.floor(number), 1)
+
+
 def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[Expression, Any], total: Sum) -> Any:
     """Evaluate an expression on any kind of number; ``known`` keeps the value of every part."""
     if isinstance(expression, str):
@@ -45,7 +79,7 @@ def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[Expr
     if expression not in known:
         operands = [value_of(operand, inputs, known, total) for operand in expression[1:]]
         name = expression[0]
-        value = total(*operands) if name == "sum" else getattr(np, name)(*operands)
+        value = total(*operands) if name == "sum" else _function(name)(*operands)
         if isinstance(value, np.generic) and all(isinstance(x, int | float) for x in operands):
             value = value.item()  # numbers stay Python's, which take the dtype of the array that they meet
         known[expression] = value
@@ -89,10 +123,8 @@ def fed_through(
     fed: Sequence[Any],
     parameters: Sequence[Any],
     state: Any,
-    *,
-    joint: bool,
 ) -> tuple[list[Any], Any]:
-    """Do one step of a wrapper, as `Wrapper.feed`; ``joint`` where sums are over all tensors, not over each.
+    """Do one step of a wrapper, as `Wrapper.feed`.
 
     What it keeps is the number of steps so far, and the slots of each tensor, of which numbers stay numbers.
     """
@@ -105,8 +137,8 @@ def fed_through(
         inputs.append({**given, **first, **values})
     known: list[dict[Expression, Any]] = [{} for _ in inputs]
     each = list(zip(inputs, known, strict=True))
-    for part in parts_of(program[PARAM]) if joint else ():
-        if isinstance(part, tuple) and part[0] == "sum":
+    for part in parts_of(program[PARAM]):
+        if isinstance(part, tuple) and part[0] == OVER_ALL:
             terms = [of_tensor(value_of(part[1], given, values, of_tensor)) for given, values in each]
             for values in known:
                 values[part] = sum(terms[1:], start=terms[0])

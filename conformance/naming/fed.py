@@ -1,8 +1,8 @@
 """Holds what a target was fed and gave as matrices, on which thousands of formulas are evaluated together.
 
-A row is a tensor, or one element where elements are independent of each other; formulas are evaluated in double
-precision. Each step begins with the parameter that the target gave in the step before, so that a wrong step shows
-alone.
+A row is a tensor, or one element where elements are independent of each other; of a wrapper that looks at tensors it is
+all tensors of a case, as a matrix. Formulas are evaluated in double precision. Each step begins with the parameter that
+the target gave in the step before, so that a wrong step shows alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, STEP
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.subjects.wrappers.wrapper import WrapperSubject
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, WrapperSubject
 from optimetry.reference.declaration import Declared
 
 Runs = Sequence[tuple[Case, Array]]
@@ -33,7 +33,7 @@ class Fed:
 
     Attributes:
         inputs: the hyperparameters as columns, the parameter and the gradient as matrices, of each step.
-        after: what the target gave in each step, shape (rows, size).
+        after: what the target gave in each step, shape (rows, size); of wrappers (rows, tensors, size).
         near: how far from that a formula may be there, same shape; infinite where a tensor has no such step.
     """
 
@@ -66,19 +66,25 @@ def fed_in(runs: Runs, roundoff: float, formula: Callable[[Mapping[str, Any]], D
         roundoff: of the least precise numbers that it may hold.
         formula: what is edited, with the hyperparameters of a case, which it may know by other names.
     """
-    rows: dict[int, list[_Row]] = {}
+    rows: dict[tuple[int, ...], list[_Row]] = {}
     for case, after in runs:
         computed = formula(case.hyper)
         tensors = list(_rows(case, computed.hyper(), after))
-        for row in [_joined(tensors)] if subject_named(case.optimizer).joint and tensors else tensors:
-            for part in np.split(np.arange(row.size), row.size) if computed.elementwise else [np.arange(row.size)]:
-                rows.setdefault(part.size, []).append(row.only(part))
-    return [_together(found, roundoff) for found in rows.values()]
+        if computed.elementwise:
+            found = [row.only([element]) for row in tensors for element in range(row.shape[0])]
+        else:
+            found = [_side_by_side(tensors)] if tensors and isinstance(computed, Wrapper) else tensors
+        for row in found:
+            rows.setdefault(row.shape, []).append(row)
+    return [_together(alike, roundoff) for alike in rows.values()]
 
 
 @dataclass(frozen=True)
 class _Row:
-    """One tensor: in each step that has a gradient, the parameter before it, the gradient, the rate and the result."""
+    """One tensor: in each step that has a gradient, the parameter before it, the gradient, the rate and the result.
+
+    Or several of one size side by side, each array of shape (steps, tensors, size).
+    """
 
     hyper: Mapping[str, Any]
     params: Array
@@ -87,10 +93,10 @@ class _Row:
     after: Array
 
     @property
-    def size(self) -> int:
-        return int(self.after.shape[1])
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.after.shape[1:])
 
-    def only(self, columns: Array) -> _Row:
+    def only(self, columns: Sequence[int]) -> _Row:
         return _Row(self.hyper, self.params[:, columns], self.grads[:, columns], self.rates, self.after[:, columns])
 
 
@@ -109,10 +115,10 @@ def _rows(case: Case, hyper: Mapping[str, Any], after: Array) -> list[_Row]:
     return found
 
 
-def _joined(rows: Sequence[_Row]) -> _Row:
-    """Put the tensors of a case into one, where each depends on all of them."""
+def _side_by_side(rows: Sequence[_Row]) -> _Row:
+    """Put the tensors of a case side by side, of which one may depend on the others; all are of one size."""
     params, grads, after = (
-        np.hstack(arrays) for arrays in zip(*((x.params, x.grads, x.after) for x in rows), strict=True)
+        np.stack(arrays, axis=1) for arrays in zip(*((x.params, x.grads, x.after) for x in rows), strict=True)
     )
     return _Row(rows[0].hyper, params, grads, rows[0].rates, after)
 
@@ -121,16 +127,20 @@ def _together(rows: Sequence[_Row], roundoff: float) -> Fed:
     """Stack rows of one size; the last step of the shorter ones stands for those that they lack."""
     steps = max(len(row.rates) for row in rows)
     taken = [[min(step, len(row.rates) - 1) for row in rows] for step in range(steps)]
-    hyper = {name: np.array([[row.hyper[name]] for row in rows]) for name in rows[0].hyper}
+
+    def column(numbers: Sequence[Any]) -> Array:
+        return np.array(numbers).reshape(-1, *(1 for _ in rows[0].shape))
+
+    hyper = {name: column([row.hyper[name] for row in rows]) for name in rows[0].hyper}
     largest = [np.maximum.accumulate(np.fmax(np.abs(row.after), np.abs(row.params))) for row in rows]
     inputs, after, near = [], [], []
     for step, last in enumerate(taken):
         fed = list(zip(rows, last, strict=True))
-        rates = np.array([[row.rates[at]] for row, at in fed])
+        rates = column([row.rates[at] for row, at in fed])
         param, grad = np.array([row.params[at] for row, at in fed]), np.array([row.grads[at] for row, at in fed])
         inputs.append({**hyper, PARAM: param, GRAD: grad, RATE: rates, STEP: step + 1})
         after.append(np.array([row.after[at] for row, at in fed]))
         room = [size[at] * roundoff**DIGITS for size, at in zip(largest, last, strict=True)]
-        there = np.array([[step < len(row.rates)] for row in rows])
+        there = column([step < len(row.rates) for row in rows])
         near.append(np.where(there, np.array(room) + np.finfo(np.float64).tiny, np.inf))
     return Fed(inputs, after, near)

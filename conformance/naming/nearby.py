@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.budget import Budget
-from optimetry.conformance.naming.edits import ASIDE, Edit, others_of, others_within
+from optimetry.conformance.naming.edits import ASIDE, Edit, choices, lines_of_slots, others_of, others_within
 from optimetry.conformance.naming.fed import Fed
 from optimetry.conformance.naming.programs import EVERY, FIRST, PARAM, Expression, Program, slots_of
 from optimetry.conformance.naming.terms import Number, Step, Terms
@@ -114,31 +114,32 @@ class Nearby:
 
     def _edits(self, program: Program, base: Numbered) -> Iterator[tuple[Change, int]]:
         """Yield every edit of a program, with the place of its part, from 1; 0 for those of no single one."""
+        new = lines_of_slots(program)
         yield from ((edit, 0) for edit in edits_throughout(program, self.hyperparameters))
         for place, (part, outputs) in enumerate(reversed(self._holders(base).items()), 1):
-            for other in self._others_of(part, program):
+            for other in self._others_of(part, new):
                 yield from ((edit, place) for edit in self._as_edits(part, other, outputs))
 
-    def _as_edits(self, part: Number, other: Number, outputs: Sequence[int]) -> Iterator[Change]:
+    def _as_edits(self, part: Number, other: Number, outputs: tuple[int, ...]) -> Iterator[Change]:
         old, new = self.terms.expressions[part], self.terms.expressions[other]
-        for chosen in _choices(outputs):
+        for chosen in choices(outputs):
             yield Edit(old, new, tuple(self.names[i] for i in chosen))
 
-    def _holders(self, base: Numbered) -> dict[Number, list[int]]:
+    def _holders(self, base: Numbered) -> dict[Number, tuple[int, ...]]:
         """Return every part of a program, with the outputs that hold it."""
-        found: dict[Number, list[int]] = {}
+        found: dict[Number, tuple[int, ...]] = {}
         for i in range(1 + len(self.slots)):
             for part in self.terms.parts(base[i]):
-                found.setdefault(part, []).append(i)
+                found[part] = (*found.get(part, ()), i)
         return found
 
-    def _others_of(self, part: Number, program: Program) -> list[Number]:
-        """Return what may stand in the place of a part."""
+    def _others_of(self, part: Number, new: Program) -> list[Number]:
+        """Return what may stand in the place of a part of a program with these new slots."""
         expression, known = self.terms.expressions[part], self._others.get(part)
         if known is None:
             others = others_of(expression, self.slots, self.hyperparameters)
             known = self._others[part] = [x for x in dict.fromkeys(map(self.terms.number, others)) if x != part]
-        within = map(self.terms.number, others_within(expression, program))
+        within = map(self.terms.number, others_within(expression, new))
         return [*known, *(x for x in within if x != part)]
 
     def _agreeing(
@@ -161,18 +162,21 @@ class Nearby:
         The first step shows an edit of the parameter's line, and every step one of that line alone; of a slot's line it
         shows nothing.
         """
+        new = lines_of_slots(program)
         states = [self._states(fed, base) for fed in self.fed]
         unedited = all(fed.agree(0, steps[0].value(base[0])).all() for fed, steps in zip(self.fed, states, strict=True))
         for part, outputs in reversed(self._holders(base).items()):
-            others = [] if part in left_out else self._others_of(part, program)
-            self.budget.programs += len(others) * len(_choices(outputs))
+            others = [] if part in left_out else self._others_of(part, new)
+            self.budget.programs += len(others) * len(choices(outputs))
             if not others:
                 continue
-            alive = np.ones(len(others), bool)
+            agreeing: list[Number] = []
             if 0 in outputs:
+                alive = np.ones(len(others), bool)
                 for fed, steps in zip(self.fed, states, strict=True):
-                    alive &= fed.agree(0, steps[0].with_each(base[0], part, others, fed.shape))
-                alone = [other for other, one in zip(others, alive, strict=True) if one]
+                    if alive.any():
+                        alive &= fed.agree(0, steps[0].with_each(base[0], part, others, fed.shape))
+                alone = agreeing = [others[i] for i in np.flatnonzero(alive)]
                 for at in range(1, max(len(fed.after) for fed in self.fed)):
                     for fed, steps in zip(self.fed, states, strict=True):
                         if alone and at < len(fed.after):
@@ -180,9 +184,9 @@ class Nearby:
                             alone = [other for other, one in zip(alone, agree, strict=True) if one]
                 for other in alone:
                     yield Edit(self.terms.expressions[part], self.terms.expressions[other], (PARAM,))
-            for chosen in _choices(outputs):
+            for chosen in choices(outputs):
                 names = tuple(self.names[i] for i in chosen)
-                here = [other for other, one in zip(others, alive, strict=True) if one or 0 not in chosen]
+                here = agreeing if 0 in chosen else others
                 if names != (PARAM,) and (unedited or PARAM in names):
                     for other in self._through_slots(base, part, here, chosen):
                         yield Edit(self.terms.expressions[part], self.terms.expressions[other], names)
@@ -256,7 +260,9 @@ class Nearby:
             numbers = dict(zip(self.slots, slots, strict=True))
             for slot, between in zip(self.held, every, strict=True):
                 new[slot] = self._held(fed, step, slot, numbers[slot], step.value(between))
-            found = step.following[slots + every] = Step(self.terms, {**fed.inputs[at + 1], **new}, step)
+            found = step.following[slots + every] = Step(
+                self.terms, {**fed.inputs[at + 1], **new}, step if self.held else None
+            )
         return found
 
     def _held(self, fed: Fed, step: Step, slot: str, number: Number, between: Any) -> Any:
@@ -311,9 +317,3 @@ class Nearby:
 def _full(value: Any, fed: Fed) -> Any:
     value = np.asarray(value, np.float64)  # that of several formulas together has the shape, and an axis more
     return value if value.ndim > len(fed.shape) else np.broadcast_to(value, fed.shape)
-
-
-def _choices(outputs: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return all outputs together, all but one, and each alone."""
-    fewer = [tuple(i for i in outputs if i != left_out) for left_out in outputs]
-    return list(dict.fromkeys([tuple(outputs), *fewer, *((i,) for i in outputs)]))[: None if len(outputs) > 1 else 1]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from optimetry.conformance.naming.programs import Expression
+from optimetry.conformance.naming.programs import OVER_ALL, Expression, is_norm
 
 SIGNS = {
     "bitwise_or": ("or", -2),
@@ -37,8 +36,9 @@ def _written(expression: Expression, names: Mapping[Expression, str]) -> tuple[s
         return (f"{expression:g}" if isinstance(expression, float) else str(expression)), 9
     name, *operands = expression
     texts = [_written(operand, names) for operand in operands]
-    if name == "sqrt" and _is_sum_of_squares(operands[0]):
-        return f"norm({text_of(operands[0][1][1], names)})", 9
+    if is_norm(expression):
+        over = "all " if operands[0][0] == OVER_ALL else ""
+        return f"norm({over}{text_of(operands[0][1][1], names)})", 9
     if name == "negative":
         return f"-{_within(texts[0], 3)}", 3
     if name not in SIGNS:
@@ -50,10 +50,6 @@ def _written(expression: Expression, names: Mapping[Expression, str]) -> tuple[s
     before = binding + (name == "power")
     gap = " " if binding <= 1 else ""
     return f"{_within(left, before)}{gap}{sign}{gap}{_within(right, after)}", binding
-
-
-def _is_sum_of_squares(part: Any) -> bool:
-    return isinstance(part, tuple) and part[0] == "sum" and isinstance(part[1], tuple) and part[1][0] == "square"
 
 
 def _within(written: tuple[str, int], binding: int) -> str:

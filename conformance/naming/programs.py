@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from optimetry.conformance.naming.branches import answered, on_every_path
+from optimetry.conformance.subjects.wrappers.compression import are_sent
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.declaration import Declared
 from optimetry.reference.errors import OptimetryError
@@ -30,9 +32,17 @@ Program = dict[str, Expression]
 FIRST = "initial "
 """Stands before the name of a slot in the name of its value before the first step."""
 
-
 EVERY = "steps between "
 """Stands before the name of a slot with an entry for each of several steps, which are used in turn: how many."""
+
+BEFORE: Expression = ("subtract", STEP, 1)
+"""How many steps were before this one."""
+
+SENT, SENT_ROUNDED_UP = "are_sent", "are_sent_rounded_up"
+"""Which entries a compression sends, by their values and the sparsity; and if their number is rounded up."""
+
+OVER_ALL = "sum_over_all"
+"""The sum over all tensors of a step, where a wrapper's result of one depends on the others."""
 
 TURN = "turn"
 """Where the entry is that this step uses."""
@@ -75,7 +85,12 @@ class Symbol(NDArrayOperatorsMixin):
         return Symbol(0.0 if name == "zeros_like" else (name, *map(_expression, args)))
 
     def __bool__(self) -> bool:
-        return True  # a rule asks whether a number is zero where it takes another branch: the general one is traced
+        return answered(self.expression)
+
+
+@are_sent.register
+def _(v: Symbol, sparsity: Any, count: Any = None) -> Symbol:
+    return Symbol((SENT, v.expression, _expression(sparsity)))
 
 
 def _made(name: str, *operands: Expression) -> Expression:
@@ -83,6 +98,8 @@ def _made(name: str, *operands: Expression) -> Expression:
     without = {"add": 0, "subtract": 0, "multiply": 1, "divide": 1}.get(name)
     if without is not None and operands[1] == without:
         return operands[0]
+    if name == "add" and operands[1] == 1 and operands[0] == BEFORE:
+        return STEP
     return operands[1] if name == "add" and operands[0] == 0 else (name, *operands)
 
 
@@ -134,7 +151,8 @@ def _with_flags(rule: Declared, known: Mapping[str, bool], flags: Sequence[str])
 def _joined(flag: str, on: Expression, off: Expression) -> Expression:
     """Choose by a flag where two expressions differ, as far inside as they have one difference alone.
 
-    What a flag adds to a part, such as a sign to the gradient, it adds wherever that stands.
+    What a flag adds to a part, such as a sign to the gradient, it adds wherever that stands. A choice by what the flag
+    changes, too, stays one choice.
     """
     if on == off:
         return on
@@ -142,7 +160,8 @@ def _joined(flag: str, on: Expression, off: Expression) -> Expression:
     if added is not None:
         return added
     name, pairs = _operands(on, off)
-    if sum(a != b for a, b in pairs) == 1:
+    same_choice = name == "where" and pairs[0][0] != pairs[0][1]
+    if sum(a != b for a, b in pairs) == 1 or same_choice:
         return (name, *(a if a == b else _joined(flag, a, b) for a, b in pairs))
     return ("where", flag, on, off)
 
@@ -168,7 +187,7 @@ def _added(flag: str, on: Expression, off: Expression) -> Expression | None:
 def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
     """Trace one update with these flags.
 
-    All tensors of a wrapper are traced as one: what it sums, it sums over all that it depends on.
+    All tensors of a wrapper are traced as one: a joint one sums over all of them.
     """
     symbolic: Any = object.__new__(type(rule))
     kinds = {parameter.name: parameter.kind for parameter in rule.hyperparameters()}
@@ -183,7 +202,9 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         object.__setattr__(symbolic, field.name, value)
     try:
         if isinstance(rule, Wrapper):
-            return _of_wrapper(symbolic)
+            program = _of_wrapper(symbolic)
+            over = OVER_ALL if rule.joint else "sum"
+            return program and {name: summed_over(expression, over) for name, expression in program.items()}
         first = symbolic.initial_state(Symbol(PARAM))
         names = list(first)
         inputs = State(**{slot: Symbol(slot) for slot in names})
@@ -198,8 +219,8 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         return None
 
 
-def _of_wrapper(symbolic: Wrapper) -> Program | None:
-    """Trace one step of a wrapper: of what it keeps, a count of steps is known by the step, and the rest are slots.
+def _of_wrapper(symbolic: Wrapper, counts: frozenset[str] = frozenset()) -> Program | None:
+    """Trace one step of a wrapper: what it keeps are slots, except for ``counts`` of steps, which the step knows.
 
     None where a subclass computes otherwise what its base begins with.
     """
@@ -207,22 +228,25 @@ def _of_wrapper(symbolic: Wrapper) -> Program | None:
     parameters: list[Any] = [Symbol(PARAM)]
     computes = next(kind for kind in type(symbolic).__mro__ if "feed" in vars(kind))
     first = symbolic.first(fed) if "first" in vars(computes) else None
-    leaves = list(_leaves(first))
-    counted = ("subtract", STEP, 1)
-    symbols = iter([Symbol(counted if type(x) is int else name) for name, x in leaves])
-    given, state = symbolic.feed(fed, parameters, None if first is None else _like(first, symbols))
-    program: Program = {PARAM: _expression(given[0])}
-    if first is None:
-        return program if state is None else None
-    slots = {name: (_expression(x), new) for (name, x), (_, new) in zip(leaves, _leaves(state), strict=True)}
-    for name, (_, new) in [(name, pair) for name, pair in slots.items() if name]:
-        program[name] = _expression(new)
-    counts = [_expression(new) for name, (_, new) in slots.items() if not name]
-    return (
-        {**program, **{FIRST + name: old for name, (old, _) in slots.items() if name}}
-        if counts == [("add", counted, 1)]
-        else None
-    )
+    before = dict(_leaves(first)) if first is not None else {}
+
+    def stepped() -> Program:
+        symbols = [Symbol(BEFORE if name in counts else name) for name in before]
+        given, state = symbolic.feed(fed, parameters, None if first is None else _like(first, iter(symbols)))
+        after = [] if state is None else [_expression(x) for _, x in _leaves(state)]
+        return {PARAM: _expression(given[0]), **dict(zip(before, after, strict=True))}
+
+    program = on_every_path(stepped)
+    if "result" in vars(computes):  # of the state alone: traced behind its branches, not once in each
+        state = _like(first, iter([Symbol(program[name]) for name in before]))
+        program[PARAM] = _expression(vars(computes)["result"](symbolic, state)[0])
+    advancing = frozenset(name for name, x in before.items() if type(x) is int and program[name] == ("add", name, 1))
+    if advancing:
+        return _of_wrapper(symbolic, advancing)
+    slots = {name: _expression(x) for name, x in before.items() if name not in counts}
+    if "" in slots or any(program.pop(name) != STEP for name in counts):
+        return None
+    return {**program, **{FIRST + name: x for name, x in slots.items()}}
 
 
 def _leaves(state: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -280,8 +304,16 @@ def replaced(expression: Expression, old: Expression, new: Expression) -> Expres
 
 
 def is_norm(part: Expression) -> bool:
-    """Whether an expression is the root of a sum of squares."""
+    """Whether an expression is the root of a sum of squares, of one tensor or of all."""
     match part:
-        case ("sqrt", ("sum", ("square", _))):
+        case ("sqrt", (("sum" | "sum_over_all"), ("square", _))):
             return True
     return False
+
+
+def summed_over(expression: Expression, name: str) -> Expression:
+    """Put the sum of one kind in the place of every sum."""
+    if not isinstance(expression, tuple):
+        return expression
+    operands = (summed_over(operand, name) for operand in expression[1:])
+    return (name if expression[0] in ("sum", OVER_ALL) else expression[0], *operands)

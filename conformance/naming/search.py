@@ -8,7 +8,9 @@ for which the simplest stands.
 from __future__ import annotations
 
 import dataclasses
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
 
@@ -133,6 +135,18 @@ def explains_most(explanation: Explanation, runs: Runs) -> bool:
     return judged >= JUDGED * elements and finite >= FINITE * elements
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Pause the search for cyclic garbage: millions of expressions are made, and none of them is in a cycle."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def nearest(start: PointClass, runs: Runs, count: int, budget: Budget, coarse: float) -> list[list[Edited]]:
     """Return the classes of formulas with so many edits that are nearest to a target, each with its simplest members.
 
@@ -147,7 +161,7 @@ def nearest(start: PointClass, runs: Runs, count: int, budget: Budget, coarse: f
     numbers = [x.name for x in rule.hyperparameters() if x.kind is float and x.name not in fixed(start)]
     fed = fed_in(runs, coarse, partial(started, start))
     search = Nearby(program, numbers, fed, budget, lambda edits: Edited(start, edits, hyper).name)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), _without_collector():
         found = search.single() if count == 1 else search.double()
     if count > 1:
         # Beside another edit a guard may only decide what 0/0 is, which any small number does: its value is no finding.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,15 @@ ELEMENTS = 8
 
 TENSORS = ((3,),) * 5
 """Where they are not: two parameters are zero, and two gradients of the first step, those of one tensor both."""
+
+
+NUMBERS: dict[str, tuple[dict[str, Any], ...]] = {
+    "model_average": tuple(
+        {"average_window_rate": rate, "min_average_window": least, "max_average_window": most}
+        for rate, least, most in ((0.7, 1, 5), (1.0, 1, 2), (0.5, 2, 5))
+    )
+}
+"""The numbers of a wrapper whose corners, one by one, do not show every part of it: here each limit counts once."""
 
 
 @cache
@@ -67,6 +77,8 @@ def _settings(subject: Subject) -> list[Setting]:
     if known:
         counts = {x.name: x.corners[-1] for x in subject.hyperparameters() if x.kind is int}
         return [*known, *[dataclasses.replace(known[0], hyper={**known[0].hyper, **counts})] * bool(counts)]
+    if subject.name in NUMBERS:
+        return [Setting(hyper) for hyper in NUMBERS[subject.name]]
     corners = [
         {x.name: x.corners[number] for x in subject.hyperparameters() if len(x.corners) > number} for number in range(2)
     ]

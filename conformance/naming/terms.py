@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.evaluated import of_rows
-from optimetry.conformance.naming.programs import Expression
+from optimetry.conformance.naming.evaluated import of_matrices, of_rows, sent_of_rows
+from optimetry.conformance.naming.programs import OVER_ALL, SENT, SENT_ROUNDED_UP, Expression
 
 Number = int
 """Stands for one expression."""
@@ -26,23 +27,50 @@ class Terms:
     Attributes:
         expressions: the expression of each number.
         operands: the numbers of the operands of each, empty for inputs and constants.
+        functions: what evaluates each on matrices, None for inputs and constants.
     """
 
     def __init__(self) -> None:
         self.expressions: list[Expression] = []
         self.operands: list[tuple[Number, ...]] = []
+        self.functions: list[Callable[..., Any] | None] = []
         self._numbers: dict[Any, Number] = {}
+        self._entered: dict[int, Number] = {}
         self._parts: dict[Number, dict[Number, None]] = {}
 
     def number(self, expression: Expression) -> Number:
-        """Return the number of an expression, which is entered if it is new."""
+        """Return the number of an expression, which is entered if it is new.
+
+        The hash of a tuple is that of all its parts, so one that was entered is known by its identity, and another by
+        the numbers of its operands.
+        """
+        known = self._entered.get(id(expression))
+        if known is not None:
+            return known
+        if isinstance(expression, tuple):
+            entered = self._entered.get
+            operands = [self.number(x) if (one := entered(id(x))) is None else one for x in expression[1:]]
+            return self._applied(expression[0], tuple(operands), expression)
         key = (type(expression), expression)  # 1 and 1.0 are equal, and the first has no dtype
         known = self._numbers.get(key)
+        return self._enter(key, expression, (), None) if known is None else known
+
+    def _applied(self, name: str, operands: tuple[Number, ...], expression: Expression | None = None) -> Number:
+        """Return the number of an operation on expressions that are entered."""
+        key = (name, operands)
+        known = self._numbers.get(key)
         if known is None:
-            operands = tuple(map(self.number, expression[1:])) if isinstance(expression, tuple) else ()
-            known = self._numbers[key] = len(self.expressions)
-            self.expressions.append(expression)
-            self.operands.append(operands)
+            expression = expression or (name, *map(self.expressions.__getitem__, operands))
+            known = self._enter(key, expression, operands, function(name))
+        return known
+
+    def _enter(
+        self, key: Any, expression: Expression, operands: tuple[Number, ...], computed_by: Callable[..., Any] | None
+    ) -> Number:
+        known = self._numbers[key] = self._entered[id(expression)] = len(self.expressions)
+        self.expressions.append(expression)
+        self.operands.append(operands)
+        self.functions.append(computed_by)
         return known
 
     def parts(self, root: Number) -> dict[Number, None]:
@@ -70,13 +98,15 @@ class Terms:
         became = {old: new}
         for number in self.above(root, old):
             name = self.expressions[number][0]  # type: ignore[index]
-            operands = [became.get(operand, operand) for operand in self.operands[number]]
-            became[number] = self.number((name, *(self.expressions[operand] for operand in operands)))
+            became[number] = self._applied(name, tuple(became.get(x, x) for x in self.operands[number]))
         return became.get(root, root)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sum": of_rows,
+    OVER_ALL: of_matrices,
+    SENT: sent_of_rows,
+    SENT_ROUNDED_UP: partial(sent_of_rows, up=True),
     "bitwise_and": np.logical_and,
     "bitwise_or": np.logical_or,
 }
@@ -96,7 +126,7 @@ class Step:
 
     Attributes:
         inputs: arrays with one tensor a row, columns of numbers, and the number of the step.
-        before: the step before this one, None for the first.
+        before: the step before this one, None for the first, and where no slot has several entries.
         following: the steps behind this one, by the numbers of the slots that lead there.
     """
 
@@ -112,10 +142,12 @@ class Step:
         if known is None:
             if len(self._known) > KEPT:
                 self._known.clear()
-            expression = self.terms.expressions[number]
-            if isinstance(expression, tuple):
-                known = function(expression[0])(*map(self.value, self.terms.operands[number]))
+            computed_by, get = self.terms.functions[number], self._known.get
+            if computed_by is not None:
+                operands = self.terms.operands[number]
+                known = computed_by(*[self.value(x) if (kept := get(x)) is None else kept for x in operands])
             else:
+                expression = self.terms.expressions[number]
                 known = self.inputs[expression] if isinstance(expression, str) else expression
             self._known[number] = known
         return known
@@ -139,7 +171,8 @@ class Step:
         """
         became = {part: self._stacked(tuple(others), shape)}
         for number in self.terms.above(root, part):
-            name: str = self.terms.expressions[number][0]  # type: ignore[index]
-            operands = [became[x] if x in became else self.value(x) for x in self.terms.operands[number]]
-            became[number] = function(name)(*operands)
+            computed_by: Any = self.terms.functions[number]
+            became[number] = computed_by(
+                *[became[x] if x in became else self.value(x) for x in self.terms.operands[number]]
+            )
         return became[root]

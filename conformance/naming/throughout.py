@@ -16,6 +16,7 @@ from optimetry.conformance.naming.programs import (
     EVERY,
     FIRST,
     GRAD,
+    OVER_ALL,
     PARAM,
     RATE,
     STEP,
@@ -25,6 +26,7 @@ from optimetry.conformance.naming.programs import (
     parts_of,
     replaced,
     slots_of,
+    summed_over,
 )
 
 INITIAL = 0.1
@@ -75,9 +77,11 @@ def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterat
     """Yield the edits that replace no single part."""
     yield from _beginnings(program, hyperparameters)
     yield from _exchanges(program, hyperparameters)
+    yield from _of_other_tensors(program)
     yield from _counted_from_zero(program)
     yield from _corrected_as_at_first(program)
     yield from _corrected_by_a_power(program)
+    yield from _begun_uncorrected(program)
     yield from _corrected_elsewhere(program)
     yield from _kept_corrected(program)
 
@@ -105,6 +109,18 @@ def _exchanges(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edi
     outputs = tuple(program)
     for kind in ([x for x in hyperparameters if x in parts], norms, slots_of(program)):
         yield from (Edit(a, b, outputs, exchanged=True) for a, b in combinations(kind, 2))
+
+
+def _of_other_tensors(program: Program) -> Iterator[Edit]:
+    """Yield the norm of all tensors in the place of that of one, and the reverse.
+
+    A rule, which knows a learning rate, updates one tensor at a time; a wrapper sees all.
+    """
+    parts = {part: None for expression in program.values() for part in parts_of(expression)}
+    for part in parts if RATE not in parts else ():
+        if is_norm(part):
+            others = (summed_over(part, over) for over in (OVER_ALL, "sum"))
+            yield from (Edit(part, other, tuple(program)) for other in others if other != part)
 
 
 def _corrections(program: Program) -> list[Expression]:
@@ -154,6 +170,18 @@ def _corrected_by_a_power(program: Program) -> Iterator[Rewritten]:
     for product, factor in _products(program):
         words = "a power of the last factor in the place of the product of all"
         yield _rewritten(program, {product: ("power", factor, STEP)}, words)
+
+
+def _begun_uncorrected(program: Program) -> Iterator[Rewritten]:
+    """Yield the programs whose average begins with a value, and so has no bias to correct; the product is left over."""
+    for product, _ in _products(program):
+        line = replaced(program[PARAM], ("subtract", 1, product), 1.0)
+        averages = [slot for slot in slots_of(program) if program[slot] != product]
+        for first, words in ((GRAD, "what it is first fed"), (PARAM, "the parameter before")):
+            lines = ((PARAM, line), *((FIRST + slot, first) for slot in averages))
+            begun = f"{' and '.join(averages)} begins with {words}, and is not corrected"
+            if line != program[PARAM] and averages:
+                yield Rewritten(lines, begun)
 
 
 def _corrected_elsewhere(program: Program) -> Iterator[Rewritten]:

@@ -81,11 +81,11 @@ class WindowAverage:
 
     def is_full(self, updates: int, in_window: int) -> bool:
         """Whether the current window is closed."""
-        return in_window >= self.minimum and in_window >= min(self.maximum, updates * self.rate)
+        return in_window >= self.minimum and in_window >= np.minimum(self.maximum, updates * self.rate)
 
     def averages(self, state: Windows) -> list[Array]:
         """The averages over both windows; NaN before the first update."""
-        count = float(state.in_window + state.in_previous)
+        count = state.in_window + state.in_previous
         return [total / count for total in _added(_added(state.recent, state.folded), state.previous)]
 
 

@@ -10,11 +10,13 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.naming.branches import answered, on_every_path
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
-from optimetry.conformance.naming.edits import Edit, others_of, others_within
-from optimetry.conformance.naming.evaluated import first_state, updated
+from optimetry.conformance.naming.edits import Edit, lines_of_slots, others_of, others_within
+from optimetry.conformance.naming.evaluated import fed_through, first_state, sent_of_rows, updated
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families.compression import rounded_up
 from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.probes import probes_of
@@ -27,6 +29,7 @@ from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults.fault import FAULTS
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.wrappers.compression import are_sent
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rule import RULES, State
@@ -218,8 +221,49 @@ def test_of_a_slot_with_an_entry_for_each_batch_the_one_of_the_step_is_traced():
     assert (program["history"], program["steps between history"]) == ("grad", "batch_num")
 
 
-def test_what_chooses_the_largest_elements_is_not_traced():
-    assert program_of(subject_named("dgc_compress").of({"momentum": 0.5})) is None
+WRAPPED = {
+    "dgc_compress": {"momentum": 0.5, "sparsity": 0.5, "use_nesterov": True},
+    "model_average": {"average_window_rate": 0.7, "min_average_window": 1, "max_average_window": 3},
+    "exponential_moving_average": {"decay": 0.9, "scheduled": True},
+    "clip_by_norm": {"clip_norm": 1.0},
+    "clip_by_global_norm": {"clip_norm": 1.0},
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_a_traced_wrapper_computes_what_it_does(name):
+    wrapper = subject_named(name).of(WRAPPED[name])
+    program = program_of(wrapper)
+    rng = np.random.default_rng(0)
+    parameters, state, traced_state = [np.ones(5), np.ones(3)], None, None
+    for _ in range(6):
+        fed = [rng.normal(size=5), rng.normal(size=3)]
+        must, state = wrapper.feed(fed, parameters, state)
+        given, traced_state = fed_through(program, vars(wrapper), fed, parameters, traced_state)
+        assert all(np.allclose(a, b, rtol=1e-14, atol=0) for a, b in zip(given, must, strict=True))
+
+
+def test_entries_that_are_sent_are_the_same_evaluated_together_or_alone():
+    rows = np.random.default_rng(1).normal(size=(4, 10))
+    for sparsity in (0.0, 0.5, 0.75, 0.9, 0.999):
+        assert np.array_equal(sent_of_rows(rows, sparsity), [are_sent(row, sparsity) for row in rows])
+        up = [are_sent(row, sparsity, rounded_up) for row in rows]
+        assert np.array_equal(sent_of_rows(rows, sparsity, up=True), up)
+
+
+def test_every_branch_is_followed_once_and_joined():
+    def compute():
+        taken = answered(("greater", "a", 0)) and answered(("greater", "b", 0))
+        again = answered(("greater", "a", 0))
+        return {"param": 1.0 if taken else 2.0, "slot": "a" if again else "b", "same": "c"}
+
+    assert on_every_path(compute) == {
+        "param": ("where", ("bitwise_and", ("greater", "a", 0), ("greater", "b", 0)), 1.0, 2.0),
+        "slot": ("where", ("greater", "a", 0), "a", "b"),
+        "same": "c",
+    }
+    assert on_every_path(lambda: {"param": float(answered(("equal", "a", 0)))}) == {"param": 0.0}
+    assert answered("anything")
 
 
 def test_what_an_average_keeps_is_traced_and_written_as_of_parameters():
@@ -235,7 +279,13 @@ def test_what_an_average_keeps_is_traced_and_written_as_of_parameters():
     start = documented_class("exponential_moving_average")
     at_first = Edited(start, (Edit(0.0, "grad", ("initial biased",)),), {"decay": 0.5, "scheduled": False})
     assert at_first.name == "initial biased: 0 -> param"
-    assert program_of(subject_named("model_average").of({"average_window_rate": 0.5})) is None
+
+
+def test_an_average_over_windows_counts_in_a_slot_and_its_steps_by_the_step():
+    program = program_of(subject_named("model_average").of({"average_window_rate": 0.5}))
+    full = "in_window + 1 >= min_average_window and in_window + 1 >= minimum(max_average_window, t*average_window_rate)"
+    assert text_of(program["in_window"]) == f"where({full}, 0, in_window + 1)"
+    assert "updates" not in program
 
 
 def test_an_average_that_begins_with_the_first_parameters_is_evaluated_as_it_is_written():
@@ -289,7 +339,7 @@ def test_the_document_itself_is_no_edit():
 def test_what_may_stand_in_the_place_of_a_part():
     program = {"param": ("subtract", "param", "slot"), "slot": ("multiply", "beta", "slot"), "initial slot": 0.0}
     assert {0.0, 1.0, ("subtract", 1, "beta")} <= set(others_of("beta", ["slot"], ["beta"]))
-    assert list(others_within("slot", program)) == [program["slot"]]
+    assert list(others_within("slot", lines_of_slots(program))) == [program["slot"]]
     assert Edit(0.0, "beta", ("initial slot",)) in list(edits_throughout(program, ["beta"]))
     assert Edit("slot", 0.0, ("param",)).applied(program) == {**program, "param": ("subtract", "param", 0.0)}
 

@@ -44,7 +44,10 @@ def test_a_script_imports_what_its_classes_need_and_no_more() -> None:
     assert model_average.index("FOLD = 16384") < model_average.index("class WindowAverage:")
     assert model_average.count("class WindowAverage:") == 1
     compress = formula(SUBJECTS["dgc_compress"].declaration, "feed")
-    assert compress.startswith("import math\nfrom fractions import Fraction\n\n\ndef accumulate(")
+    assert compress.startswith(
+        "from typing import Any, NamedTuple\nimport math\nfrom fractions import Fraction\n\n\nclass"
+    )
+    assert compress.index("def accumulate(") < compress.index("def are_largest(") < compress.index("class Documented:")
     assert formula(SUBJECTS["l1_decay"].declaration, "feed").startswith("def l1_term(")
 
 

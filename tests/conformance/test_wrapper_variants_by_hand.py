@@ -18,7 +18,7 @@ from optimetry.conformance.naming.families.averages import (
     StartsAtInitialScheduledFromOne,
 )
 from optimetry.conformance.naming.families.clips import RoundedClipByGlobalNorm, RoundedClipByNorm
-from optimetry.conformance.naming.families.compression import RoundedUp, Uncorrected, Unmasked, VelocitySelects
+from optimetry.conformance.naming.families.compression import Uncorrected, Unmasked, VelocitySelects, rounded_up
 from optimetry.reference.averaging.exponential import Decayed
 
 
@@ -100,7 +100,7 @@ def test_a_compression_may_keep_the_momentum_of_what_it_sends() -> None:
 
 @pytest.mark.parametrize(("size", "sparsity", "count"), [(10, 0.75, 3), (10, 0.5, 5), (3, 0.0, 3), (2, 0.999, 1)])
 def test_a_count_of_entries_may_be_rounded_up(size: int, sparsity: float, count: int) -> None:
-    assert RoundedUp(momentum=0.9, sparsity=sparsity).count(size) == count
+    assert rounded_up(size, sparsity) == count
 
 
 def test_a_compression_may_choose_by_velocity() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from optimetry.conformance.naming.families.family import Dialect, declare
-from optimetry.conformance.subjects.wrappers.compression import DGCCompress
+from optimetry.conformance.subjects.wrappers.compression import DGCCompress, are_sent
 from optimetry.reference.rule import Array
 
 
@@ -27,12 +27,17 @@ class Uncorrected(DGCCompress):
         return u, v + grad
 
 
+def rounded_up(size: int, sparsity: float) -> int:
+    """How many of ``size`` entries are sent, rounded up."""
+    return min(size, max(1, math.ceil(size * (1 - sparsity))))
+
+
 @dataclass(frozen=True, kw_only=True)
 class RoundedUp(DGCCompress):
     """Rounds the number of entries up: mostly one more is sent."""
 
-    def count(self, size: int) -> int:
-        return min(size, max(1, math.ceil(size * (1 - self.sparsity))))
+    def taken(self, u: Array, v: Array) -> Any:
+        return are_sent(v, self.sparsity, rounded_up)
 
 
 @dataclass(frozen=True, kw_only=True)

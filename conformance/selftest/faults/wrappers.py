@@ -21,12 +21,13 @@ from optimetry.conformance.selftest.faults.averages import (
 from optimetry.conformance.selftest.faults.fault import FOUND, Fault, Memory, Start, enter
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage, ModelAverage
 from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm, ClipByNorm, ClipByValue
-from optimetry.conformance.subjects.wrappers.compression import DGCCompress
+from optimetry.conformance.subjects.wrappers.compression import DGCCompress, are_sent
 from optimetry.conformance.subjects.wrappers.decays import L1, L2, ClipThenDecay
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.numpy.wrappers import AverageFeed
 from optimetry.reference.clips import clip_by_global_norm
+from optimetry.reference.distributed.dgc_momentum import count_sent
 from optimetry.reference.norms import norm
 
 
@@ -110,7 +111,7 @@ class LargestUpwards(DGCCompress):
     def taken(self, u: Array, v: Array) -> Any:
         """Take the largest positive entries."""
         taken = np.zeros(v.size, bool)
-        taken[np.argsort(-v.reshape(-1), kind="stable")[: self.count(v.size)]] = True
+        taken[np.argsort(-v.reshape(-1), kind="stable")[: count_sent(v.size, self.sparsity)]] = True
         return taken.reshape(v.shape)
 
 
@@ -147,9 +148,9 @@ class HalfMasked(DGCCompress):
 class OneEntryMore(DGCCompress):
     """Sends one entry too many."""
 
-    def count(self, size: int) -> int:
-        """Count one entry more, if there is one."""
-        return min(size, super().count(size) + 1)
+    def taken(self, u: Array, v: Array) -> Any:
+        """Take one entry more, if there is one."""
+        return are_sent(v, self.sparsity, lambda size, sparsity: min(size, count_sent(size, sparsity) + 1))
 
 
 def declared(kind: type[Wrapper]) -> Start:
@@ -174,10 +175,17 @@ def _remembering(documented: Wrapper, parameters: list[Array], memory: Memory) -
 EMA, AVERAGE, DGC = ExponentialMovingAverage.name, ModelAverage.name, DGCCompress.name
 
 
-ONE_EDIT = ("softly_clipped", "guarded_ratio", "upper_end_only", "sign_of_zero")
+ONE_EDIT = (
+    "softly_clipped",
+    "guarded_ratio",
+    "upper_end_only",
+    "sign_of_zero",
+    "longer_windows",
+    "forgets_the_rest",
+)
 """The faults that `optimetry check` finds, as a change of the formula."""
 
-FURTHER = ("limit_shared_out", "term_limited", "corrected_once", "largest_element", "sum_of_norms", "longer_windows")
+FURTHER = ("limit_shared_out", "term_limited", "corrected_once", "largest_element", "sum_of_norms")
 """Those that are a change of the formula, too."""
 
 

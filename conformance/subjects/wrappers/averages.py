@@ -78,7 +78,15 @@ class ModelAverage(Wrapper):
         """The documented numbers."""
         return WindowAverage(self.average_window_rate, self.min_average_window, self.max_average_window)
 
+    def first(self, fed: Sequence[Array]) -> Any:
+        """Two empty windows."""
+        return self.average.start(fed)
+
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """One update, and what `apply` would put in."""
-        held = self.average.update(state or self.average.start(fed), fed)
-        return self.average.averages(held), held
+        held = self.average.update(state or self.first(fed), fed)
+        return self.result(held), held
+
+    def result(self, state: Any) -> list[Array]:
+        """What `apply` would put in after an update."""
+        return self.average.averages(state)

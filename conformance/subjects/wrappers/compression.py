@@ -8,10 +8,10 @@ next.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,18 @@ from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, wrapper
 from optimetry.reference.declaration import flag, hyper
 from optimetry.reference.distributed.dgc_momentum import accumulate, count_sent, largest
 from optimetry.reference.rule import Array
+
+
+class Accumulated(NamedTuple):
+    """What is kept of one gradient.
+
+    Attributes:
+        u: the momentum.
+        v: what is not sent yet.
+    """
+
+    u: Array
+    v: Array
 
 
 @wrapper
@@ -42,10 +54,13 @@ class DGCCompress(Wrapper):
     counts_zeros = True
     decides = ("sparsity",)
 
+    def first(self, fed: Sequence[Array]) -> Any:
+        """Nothing is accumulated."""
+        return [Accumulated(np.zeros_like(grad), np.zeros_like(grad)) for grad in fed]
+
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         """Accumulate, and take out."""
-        held = state or [(np.zeros_like(grad), np.zeros_like(grad)) for grad in fed]
-        pairs = [self.compressed(grad, *uv) for grad, uv in zip(fed, held, strict=True)]
+        pairs = [self.compressed(grad, *uv) for grad, uv in zip(fed, state or self.first(fed), strict=True)]
         return [message for message, _ in pairs], [left for _, left in pairs]
 
     def compressed(self, grad: Array, u: Array, v: Array) -> tuple[Array, tuple[Array, Array]]:
@@ -58,17 +73,19 @@ class DGCCompress(Wrapper):
         """``u`` and ``v`` with the gradient taken in."""
         return accumulate(u, v, grad, self.momentum, self.use_nesterov)
 
-    def count(self, size: int) -> int:
-        """How many entries are sent."""
-        return count_sent(size, self.sparsity)
-
     def taken(self, u: Array, v: Array) -> Any:
         """Which entries are sent."""
-        return are_largest(v, self.count(math.prod(v.shape)))
+        return are_sent(v, self.sparsity)
 
     def left(self, taken: Any, u: Array) -> Array:
         """``u`` once entries have been taken out."""
         return np.where(taken, 0.0, u)
+
+
+@singledispatch
+def are_sent(v: Any, sparsity: float, count: Callable[[int, float], int] | None = None) -> Any:
+    """Where the entries are that are sent: the largest, as many as `count_sent` says, or ``count``."""
+    return are_largest(v, (count or count_sent)(math.prod(v.shape), sparsity))
 
 
 @singledispatch
