@@ -59,7 +59,7 @@ def report_command(options: argparse.Namespace) -> int:
             folders = [Path(os.path.relpath(file.parent, options.out)).as_posix() for file in files]
             write(options.out / "matrix.md", matrix.page(found, folders))
             tables_written.append("matrix.md")
-        tables_written += drifts_written(found, options.out)
+        tables_written += pictures_written(found, options.out)
     if options.format in WRITERS:
         print(WRITERS[options.format](found), end="")
     else:
@@ -77,20 +77,25 @@ def report_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def drifts_written(found: Sequence[results.Results], folder: Path) -> list[str]:
-    """Write a picture of the errors over the steps for each dtype, where Matplotlib is installed; return their names.
+def pictures_written(found: Sequence[results.Results], folder: Path) -> list[str]:
+    """Write pictures of errors over the steps and of times over sizes; return their names, none without Matplotlib.
 
     Raises:
         UsageError: it cannot be written.
     """
-    if not any(each.accuracy for each in found) or find_spec("matplotlib") is None:
+    if not any(each.accuracy or each.speed for each in found) or find_spec("matplotlib") is None:
         return []
-    rules, names = [rule for rule in Contents.of(found).rules if rule.accuracy], []
-    for dtype in dict.fromkeys(dtype for rule in rules for dtype in rule.pictures):
-        curves = {rule.name: rule.curves(dtype) for rule in rules if dtype in rule.pictures}
-        names.append(f"accuracy-{dtype}.svg")
-        write(folder / names[-1], plots.drifts(curves))
-    return names
+    rules, drawn = Contents.of(found).rules, {}
+    for book, dtype in dict.fromkeys((rule.book, dtype) for rule in rules for dtype in rule.pictures):
+        curves = {rule.name: rule.curves(dtype) for rule in rules if rule.book == book and dtype in rule.pictures}
+        drawn[f"accuracy-{book}-{dtype}.svg"] = plots.drifts(curves)
+    for rule in rules:
+        for run in rule.runs:
+            if len({row.elements for row in run.rows}) > 1:
+                drawn[f"sweep-{rule.name}-{run.dtype}-{run.tensors}.svg"] = plots.sweep(run.rows, run.contenders)
+    for name, text in drawn.items():
+        write(folder / name, text)
+    return list(drawn)
 
 
 def shown_results(found: results.Results) -> str:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import pytest
 
@@ -41,6 +42,22 @@ def test_a_page_shows_the_times_and_a_picture_of_them(tmp_path):
     assert 'src="../picture/speed-sgd-torch-2.13.0-float32-1.svg"' in times
     picture = (tmp_path / "picture/speed-sgd-torch-2.13.0-float32-1.svg").read_text()
     assert all(name in picture for name in ("accelerated numba", "torch fused", "speed of memory"))
+
+
+def test_a_report_has_a_table_of_sizes_and_a_picture_of_them(optimetry, tmp_path):
+    add(tmp_path / "results.jsonl", HEADER, speed=[*ROWS, row("touch", 0.5, rule="adam")])
+    status, out, _ = optimetry("report", tmp_path, "--out", tmp_path / "out")
+    assert status == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["speed.md", "sweep-sgd-float32-1.svg"]
+    assert "speed.md, sweep-sgd-float32-1.svg" in out
+    page = (tmp_path / "out" / "speed.md").read_text()
+    assert re.sub(" +", "", page.split("## sgd, float32, 1 parameter\n\n")[1]).splitlines()[:4] == [
+        "|elements|speedofmemory|torchfused|acceleratednumba|",
+        "|-----------:|------------------:|--------------:|--------------------:|",
+        "|1,000|1|4|2|",
+        "|10,000|||1.25|",
+    ]
+    assert "## adam, float32, 1 parameter" in page
 
 
 def test_times_of_a_new_run_replace_those_of_the_same_thing(tmp_path):
