@@ -20,15 +20,24 @@ def markdown(results: Iterable[Results]) -> str:
     return "\n\n".join(["# How fast steps are", LEGEND, *_sections(rows)]) + "\n"
 
 
+def runs(rows: Sequence[Speed]) -> Iterator[tuple[tuple[str, str, int], list[Speed], dict[str, str]]]:
+    """Yield what may be compared: rule, dtype and number of parameters, the rows, and what contenders are called.
+
+    Contenders are in the order of the largest size, the fastest first.
+    """
+    for about in dict.fromkeys(row.about[:3] for row in rows):
+        mine = [row for row in rows if row.about[:3] == about]
+        ordered = sorted(mine, key=lambda row: (-row.elements, row.nanoseconds))
+        yield about, mine, {row.contender: called(row.contender) for row in ordered}
+
+
 def _sections(rows: Sequence[Speed]) -> Iterator[str]:
-    for rule, dtype, tensors in dict.fromkeys(row.about[:3] for row in rows):
-        mine = [row for row in rows if row.about[:3] == (rule, dtype, tensors)]
-        sizes = sorted({row.elements for row in mine})
+    for (rule, dtype, tensors), mine, names in runs(rows):
         times = {(row.contender, row.elements): row.nanoseconds for row in mine}
-        contenders = sorted({row.contender for row in mine}, key=lambda name: times.get((name, sizes[-1]), 0.0))
-        lines = [[f"{size:,}", *(_cell(times.get((name, size))) for name in contenders)] for size in sizes]
-        names = ["elements", *map(called, contenders)]
-        table = tabulate(lines, names, "pipe", colalign=("right",) * len(names), disable_numparse=True)
+        sizes = sorted({row.elements for row in mine})
+        lines = [[f"{size:,}", *(_cell(times.get((name, size))) for name in names)] for size in sizes]
+        columns = ["elements", *names.values()]
+        table = tabulate(lines, columns, "pipe", colalign=("right",) * len(columns), disable_numparse=True)
         yield f"## {rule}, {dtype}, {tensors:,} parameter{'s' * (tensors > 1)}\n\n{table}"
 
 

@@ -15,7 +15,7 @@ from optimetry.conformance.commands.arguments import add_format
 from optimetry.conformance.commands.check import checked_folder, write, write_tables
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.reference.errors import UsageError
-from optimetry.reports import accuracy_tables, certificate_tables, matrix, results, tables
+from optimetry.reports import accuracy_tables, certificate_tables, matrix, results, speed_tables, tables
 from optimetry.reports.badges import badges
 from optimetry.reports.formats import TABLE, WRITERS
 from optimetry.reports.joining import read_joined
@@ -66,7 +66,7 @@ def report_command(options: argparse.Namespace) -> int:
         print(*map(shown_results, found), sep="\n")
     stream = sys.stdout if options.format == TABLE else sys.stderr
     if options.out is not None:
-        print(f"written: {options.out / tables_written[0]}, {', '.join(tables_written[1:])}", file=stream)
+        print(f"written: {options.out / ', '.join(tables_written)}", file=stream)
     if options.site is not None:
         print(f"written: {page}", file=stream)
     if options.badges is not None:
@@ -89,10 +89,9 @@ def pictures_written(found: Sequence[results.Results], folder: Path) -> list[str
     for book, dtype in dict.fromkeys((rule.book, dtype) for rule in rules for dtype in rule.pictures):
         curves = {rule.name: rule.curves(dtype) for rule in rules if rule.book == book and dtype in rule.pictures}
         drawn[f"accuracy-{book}-{dtype}.svg"] = plots.drifts(curves)
-    for rule in rules:
-        for run in rule.runs:
-            if len({row.elements for row in run.rows}) > 1:
-                drawn[f"sweep-{rule.name}-{run.dtype}-{run.tensors}.svg"] = plots.sweep(run.rows, run.contenders)
+    for (rule, dtype, tensors), rows, names in speed_tables.runs([row for each in found for row in each.speed]):
+        if len({row.elements for row in rows}) > 1:
+            drawn[f"sweep-{rule}-{dtype}-{tensors}.svg"] = plots.sweep(rows, names)
     for name, text in drawn.items():
         write(folder / name, text)
     return list(drawn)

@@ -218,7 +218,7 @@ def themed(figure: Any) -> str:
     """Write a figure as SVG, with the colours of the theme in place of those that stand for them."""
     out = io.StringIO()
     figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
-    text = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", out.getvalue())  # of a point: half the size
+    text = out.getvalue()
     for drawn, (name, _, _) in THEME.items():
         text = text.replace(drawn, f"var({name})")
     light, dark = ("".join(f"{row[0]}:{row[i]};" for row in THEME.values()) for i in (1, 2))
