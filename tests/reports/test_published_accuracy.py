@@ -47,7 +47,7 @@ def test_tables_are_of_the_results_and_have_pages() -> None:
         assert f"\n{page.stem}\n" in index
 
 
-@pytest.mark.parametrize("file", FOLDER.glob("*.svg"), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.svg")), ids=lambda file: file.stem)
 def test_pictures_are_of_the_results(file: Path) -> None:
     _, book, dtype = file.stem.split("-")
     measured = Contents.of(list(published().values())).rules
