@@ -48,8 +48,8 @@ def add(
 
 def _about_both(old: Header, new: Header) -> Header:
     """Return a header of measurements that names what either names."""
-    names = {name: [*dict.fromkeys([*getattr(old, name), *getattr(new, name)])] for name in ("dtypes", "optimizers")}
-    return dataclasses.replace(old, **names)
+    dtypes, optimizers = [*old.dtypes, *new.dtypes], [*old.optimizers, *new.optimizers]
+    return dataclasses.replace(old, dtypes=list(dict.fromkeys(dtypes)), optimizers=list(dict.fromkeys(optimizers)))
 
 
 def _replace(kept: list[Any], new: Sequence[Any]) -> None:

@@ -106,8 +106,8 @@ def test_a_page_of_one_target_has_a_table_for_each_rule():
     page = accuracy_tables.markdown([Results(HEADER, [], [], MEASURED)])
     assert re.findall("^#.*", page, re.MULTILINE) == ["# How accurate torch 2.13.0 is", "## adam", "## lion"]
     assert [line.split("|")[1].strip() for line in page.splitlines() if "| training" in line] == ["float32"] * 2
-    assert "engine" in page
-    assert "engine " not in accuracy_tables.markdown([Results(HEADER, [], [], [accuracy(engine="default")])])
+    assert "| engine" in page
+    assert "| engine" not in accuracy_tables.markdown([Results(HEADER, [], [], [accuracy(engine="default")])])
 
 
 def test_a_page_of_several_has_the_error_of_the_engine_that_is_furthest_off():
@@ -120,7 +120,7 @@ def test_a_page_of_several_has_the_error_of_the_engine_that_is_furthest_off():
     assert re.findall("^#.*", page, re.MULTILINE) == headings
     assert re.sub(" +", "", page).splitlines()[-4:] == [
         "|rule|torch2.13.0|keras3|",
-        "|:-----|---------------:|----------:|",
+        "|:-------|---------------:|----------:|",
         "|adam|3.0e-04|2.0e-06|",
         "|lion|2.0e-06||",
     ]
