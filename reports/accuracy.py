@@ -12,7 +12,7 @@ LARGEST = 1e300
 
 @dataclass(frozen=True, kw_only=True)
 class Spread:
-    """The distribution of a figure over the elements.
+    """The distribution of a figure over the elements, to four digits.
 
     Attributes:
         median: what half of the elements do not exceed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from tabulate import tabulate
 
@@ -14,11 +14,20 @@ from optimetry.reports.results import Results
 SHOWN = (1, 10, 100, 1_000, 10_000)
 """The steps that tables show; a CSV file and the site's plots have all that were measured."""
 
-LEGEND = """\
-Each engine ran at the documented defaults beside the documented rule in wide precision, on the same gradients: *normal*
+SETTING = """\
+Each engine ran at the documented defaults beside the documented rule in wide precision, on the same gradients"""
+
+LEGEND = f"""\
+{SETTING}: *normal*
 are N(0, 1), *training* those of a small model while it is trained. A cell is the error relative to how far the rule has
 moved the parameter since the start: the median over the elements, and in brackets the largest. The last column is the
 largest error in units in the last place of the parameter, after the last step."""
+
+SUMMARY = f"""\
+{SETTING},
+those of a small model while it is trained. A cell is the error after the last step relative to how far the rule has
+moved the parameter since the start: the median over the elements, of the engine that is furthest off. A rule that a
+target does not offer, or not at the documented defaults, has none."""
 
 SPREADS = ("median", "p99", "largest")
 
@@ -39,18 +48,17 @@ def terminal(measured: Sequence[Accuracy], width: int) -> str:
     return found
 
 
-def table(measured: Sequence[Accuracy]) -> str:
-    """Write the table in Markdown."""
-    return _fitting(measured, steps(measured), "pipe", ", ")
-
-
 def _width(text: str) -> int:
     return max(map(len, text.splitlines()), default=0)
 
 
-def _fitting(measured: Sequence[Accuracy], shown: Sequence[int], form: str, between: str) -> str:
+def _fitting(
+    measured: Sequence[Accuracy], shown: Sequence[int], form: str, between: str, hidden: Set[str] = frozenset()
+) -> str:
     found, all_names = rows(measured, shown), columns(shown)
-    kept = [i for i, name in enumerate(all_names) if name != "engine" or {row[i] for row in found} != {"default"}]
+    if {each.engine for each in measured} == {"default"}:
+        hidden |= {"engine"}
+    kept = [i for i, name in enumerate(all_names) if name not in hidden]
     lines = [[row[i].replace(", ", between) if all_names[i] == "engine" else row[i] for i in kept] for row in found]
     sides = ("left",) * (len(kept) - 1) + ("right",)
     names = [all_names[i] for i in kept]
@@ -80,10 +88,46 @@ def steps(measured: Iterable[Accuracy]) -> list[int]:
 
 
 def markdown(results: Iterable[Results]) -> str:
-    """Write a page with a section for each target that was measured."""
+    """Write a page: of one target a section for each rule, of several a table for each dtype and book."""
     found = [each for each in results if each.accuracy]
-    sections = [f"## {each.header.target} {each.header.target_version}\n\n{table(each.accuracy)}" for each in found]
-    return "\n\n".join(["# How accurate frameworks are", LEGEND, *sections]) + "\n"
+    if len(found) > 1:
+        return "\n\n".join(["# How accurate frameworks are", SUMMARY, *_summary(found)]) + "\n"
+    header, measured = found[0].header, found[0].accuracy
+    sections = [
+        f"## {rule}\n\n{_of_rule([each for each in measured if each.optimizer == rule])}"
+        for rule in dict.fromkeys(each.optimizer for each in measured)
+    ]
+    return "\n\n".join([f"# How accurate {header.target} {header.target_version} is", LEGEND, *sections]) + "\n"
+
+
+def _of_rule(measured: Sequence[Accuracy]) -> str:
+    """Write the table of one rule, without its name."""
+    return _fitting(measured, steps(measured), "pipe", ", ", frozenset({"optimizer"}))
+
+
+def _summary(results: Sequence[Results]) -> Iterator[str]:
+    """Yield a table of rule by target for each dtype and book, under headings."""
+    every = [each for result in results for each in result.accuracy]
+    targets = [f"{result.header.target} {result.header.target_version}" for result in results]
+    for dtype in dict.fromkeys(each.dtype for each in every):
+        yield f"## {dtype}"
+        for book in dict.fromkeys(each.book for each in every):
+            rules = sorted({each.optimizer for each in every if (each.dtype, each.book) == (dtype, book)})
+            lines = [[rule, *(_furthest(result.accuracy, rule, dtype) for result in results)] for rule in rules]
+            if lines:
+                sides = ("left", *("right",) * len(targets))
+                written = tabulate(lines, ["rule", *targets], "pipe", colalign=sides, disable_numparse=True)
+                yield f"### Rules of {book}, {dtype}\n\n{written}"
+
+
+def _furthest(measured: Iterable[Accuracy], rule: str, dtype: str) -> str:
+    """Return the median error at the end of the training run, of the engine that is furthest off."""
+    medians = [
+        each.points[-1].update.median
+        for each in measured
+        if each.about[:2] == (rule, dtype) and each.gradients == "training"
+    ]
+    return figure(max(medians)) if medians else ""
 
 
 def csv_text(results: Iterable[Results]) -> str:

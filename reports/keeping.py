@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,10 +38,18 @@ def add(
     """
     kept = read(path) if path.exists() else Results(header)
     _check_same(path, kept.header, header)
+    if not kept.verdicts:
+        kept = dataclasses.replace(kept, header=_about_both(kept.header, header))
     _replace(kept.accuracy, accuracy)
     _replace(kept.speed, speed)
     _replace(kept.certificates, certificates)
     write(path, kept)
+
+
+def _about_both(old: Header, new: Header) -> Header:
+    """Return a header of measurements that names what either names."""
+    dtypes, optimizers = [*old.dtypes, *new.dtypes], [*old.optimizers, *new.optimizers]
+    return dataclasses.replace(old, dtypes=list(dict.fromkeys(dtypes)), optimizers=list(dict.fromkeys(optimizers)))
 
 
 def _replace(kept: list[Any], new: Sequence[Any]) -> None:

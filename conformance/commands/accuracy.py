@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
@@ -29,15 +31,20 @@ from optimetry.reference.errors import TargetFault, UsageError
 from optimetry.reports import accuracy_tables
 from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.keeping import add
-from optimetry.reports.results import file_of, read
+from optimetry.reports.results import Header, read
 
 EXAMPLES = """\
 examples:
   optimetry accuracy torch --optimizer adam
   optimetry accuracy adapter:MyTarget --book torch --optimizer adamw --dtype float32
   optimetry check torch --out results && optimetry accuracy torch --out results      both in one results file
+  optimetry accuracy torch --book all --out results --resume      goes on where a long run was ended
 
 A slow target takes --steps 1000."""
+
+
+BETWEEN = 20.0
+"""Seconds after which a long run keeps what it has measured, so that it can be resumed."""
 
 
 def add_accuracy_command(commands: Any) -> None:
@@ -62,6 +69,9 @@ def add_accuracy_command(commands: Any) -> None:
         "--time-limit", default="60", metavar="S", help="seconds a hundred steps of the target may take (default 60)"
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="add to DIR/results.jsonl, and write tables there")
+    parser.add_argument(
+        "--resume", action="store_true", help="do not measure again what DIR/results.jsonl has of as many steps"
+    )
     parser.set_defaults(command=accuracy_command)
 
 
@@ -74,12 +84,21 @@ def accuracy_command(options: argparse.Namespace) -> int:
         raise UsageError(
             f"--steps = {steps}, must be at most {STEPS[-1]}" if rules else "--optimizer: must name a rule, no wrapper"
         )
+    if options.resume and options.out is None:
+        raise UsageError("--resume: needs --out, the folder of the run to resume")
     guard = Guard(seconds("--time-limit", options.time_limit))
-    if options.out is not None:
-        checked_folder(options.out)
+    kept = None if options.out is None else checked_folder(options.out) / "results.jsonl"
     target = load_target(options.target)
+    header = header_of(target.name, str(target.version), dtypes=dtypes, optimizers=rules, seed=0, effort="none")
+    runs = [Run(*each, steps) for each in product(dtypes, rules, KINDS)]
+    measured: list[Accuracy] = []
     failed: list[str] = []
-    measured = list(_measured(target, rules, dtypes, steps, guard, failed))
+    due = time.monotonic() + BETWEEN
+    for found in _each_measured(target, runs, guard, _known(kept, header) if options.resume else [], failed):
+        measured += found
+        if kept is not None and time.monotonic() > due:
+            keep(kept, header, measured)
+            due = time.monotonic() + BETWEEN
     print(f"{target.name} {target.version}, {steps:,} steps at the documented defaults.\n")
     if measured:
         print(f"{accuracy_tables.terminal(measured, terminal_width())}\n")
@@ -87,45 +106,73 @@ def accuracy_command(options: argparse.Namespace) -> int:
     else:
         print("none of the rules asked for is offered" if not failed else "nothing could be measured")
     print(*(f"\nfailed: {text}" for text in failed), sep="", end="\n" if failed else "")
-    if options.out is not None and measured:
-        keep(options.out, target, dtypes, rules, measured)
-        print(f"\nwritten: {file_of(options.out)}, accuracy.md, accuracy.csv")
+    if kept is not None and measured:
+        keep(kept, header, measured)
+        write_tables(options.out, [read(kept)])
+        print(f"\nwritten: {kept}, accuracy.md, accuracy.csv")
     return 1 if failed or not measured else 0
 
 
-def keep(folder: Path, target: Target, dtypes: list[str], rules: list[str], measured: list[Accuracy]) -> None:
-    """Add measurements to the results in a folder, and write the tables of all that are there.
+class Run(NamedTuple):
+    """What is measured together, for each engine of a target.
+
+    Attributes:
+        dtype: of the parameters.
+        rule: its name.
+        gradients: their kind.
+        steps: how many.
+    """
+
+    dtype: str
+    rule: str
+    gradients: str
+    steps: int
+
+
+def keep(file: Path, header: Header, measured: Sequence[Accuracy]) -> None:
+    """Add measurements to a results file.
 
     Raises:
         UsageError: it cannot be written.
         ResultsError: it holds results of something else.
     """
-    file = folder / "results.jsonl"
-    header = header_of(target.name, str(target.version), dtypes=dtypes, optimizers=rules, seed=0, effort="none")
     try:
         add(file, header, accuracy=measured)
     except OSError as error:
-        raise UsageError(f"--out {folder}: {error.strerror or error}") from error
-    write_tables(folder, [read(file)])
+        raise UsageError(f"--out {file.parent}: {error.strerror or error}") from error
 
 
 def _is_rule(name: str) -> bool:
     return isinstance(subject_named(name), RuleSubject)
 
 
-def _measured(
-    target: Target, rules: list[str], dtypes: list[str], steps: int, guard: Guard, failed: list[str]
-) -> Iterator[Accuracy]:
-    """Yield what each engine gives; the faults of those that fail are added to a list."""
-    jobs = [(rule, dtype, gradients) for rule in rules for dtype in dtypes for gradients in KINDS]
+def _known(file: Path | None, header: Header) -> list[Accuracy]:
+    """Return what a results file has of a target; of another version it has nothing."""
+    if file is None or not file.exists():
+        return []
+    found = read(file)
+    same = (found.header.target, found.header.target_version) == (header.target, header.target_version)
+    return found.accuracy if same else []
+
+
+def _each_measured(
+    target: Target, runs: Sequence[Run], guard: Guard, known: Sequence[Accuracy], failed: list[str]
+) -> Iterator[list[Accuracy]]:
+    """Yield what the engines give, run by run; the faults of those that fail are added to a list."""
+    long_enough = {each.about: each for each in known if each.points[-1].step == runs[0].steps}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a target's, such as about its own defaults
-        for rule, dtype, gradients in tqdm(jobs, unit="run", leave=False, disable=not sys.stderr.isatty()):
+        for run in tqdm(runs, unit="run", leave=False, disable=not sys.stderr.isatty()):
+            found = []
             for engine in engines_of(target):
+                name = engine_name(engine)
                 try:
-                    found = accuracy(engine, rule, dtype, gradients, steps, guard)
+                    one = long_enough.get((run.rule, run.dtype, name, run.gradients)) or accuracy(
+                        engine, run.rule, run.dtype, run.gradients, run.steps, guard
+                    )
                 except TargetFault as fault:
-                    failed.append(f"{rule} {dtype} (engine {engine_name(engine)}): {fault}")
+                    failed.append(f"{run.rule} {run.dtype} (engine {name}): {fault}")
                     continue
-                if found is not None:
-                    yield found
+                if one is not None:
+                    found.append(one)
+            yield found

@@ -29,7 +29,7 @@ from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
-from optimetry.reports import accuracy_tables, certificate_tables, tables
+from optimetry.reports import accuracy_tables, certificate_tables, speed_tables, tables
 from optimetry.reports.formats import WRITERS
 from optimetry.reports.results import Header, Results, Verdict, Writer
 from optimetry.reports.sentence import next_step, sentence
@@ -262,7 +262,7 @@ def diagnosing(launch: Launch, optimizer: str) -> str:
 
 
 def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:
-    """Write tables of the verdicts, errors and certificates that there are into a folder; return the files' names.
+    """Write tables of verdicts, errors, times and certificates, of what there is, into a folder; return their names.
 
     The folder is created if needed. Without measurements there is a table of verdicts, even an empty one.
 
@@ -273,6 +273,8 @@ def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:
     made: dict[str, str] = {}
     if any(each.accuracy for each in found):
         made |= {"accuracy.md": accuracy_tables.markdown(found), "accuracy.csv": accuracy_tables.csv_text(found)}
+    if any(each.speed for each in found):
+        made["speed.md"] = speed_tables.markdown(found)
     if any(each.certificates for each in found):
         made |= {
             "certificates.md": certificate_tables.markdown(found),

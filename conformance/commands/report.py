@@ -15,7 +15,7 @@ from optimetry.conformance.commands.arguments import add_format
 from optimetry.conformance.commands.check import checked_folder, write, write_tables
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.reference.errors import UsageError
-from optimetry.reports import accuracy_tables, certificate_tables, matrix, results, tables
+from optimetry.reports import accuracy_tables, certificate_tables, matrix, results, speed_tables, tables
 from optimetry.reports.badges import badges
 from optimetry.reports.formats import TABLE, WRITERS
 from optimetry.reports.joining import read_joined
@@ -58,14 +58,14 @@ def report_command(options: argparse.Namespace) -> int:
             folders = [Path(os.path.relpath(file.parent, options.out)).as_posix() for file in files]
             write(options.out / "matrix.md", matrix.page(found, folders))
             tables_written.append("matrix.md")
-        tables_written += drifts_written(found, options.out)
+        tables_written += pictures_written(found, options.out)
     if options.format in WRITERS:
         print(WRITERS[options.format](found), end="")
     else:
         print(*map(shown_results, found), sep="\n")
     stream = sys.stdout if options.format == TABLE else sys.stderr
     if options.out is not None:
-        print(f"written: {options.out / tables_written[0]}, {', '.join(tables_written[1:])}", file=stream)
+        print(f"written: {options.out / ', '.join(tables_written)}", file=stream)
     if options.site is not None:
         print(f"written: {page}", file=stream)
     if options.badges is not None:
@@ -76,20 +76,24 @@ def report_command(options: argparse.Namespace) -> int:
     return 0
 
 
-def drifts_written(found: Sequence[results.Results], folder: Path) -> list[str]:
-    """Write a picture of the errors over the steps for each dtype, where Matplotlib is installed; return their names.
+def pictures_written(found: Sequence[results.Results], folder: Path) -> list[str]:
+    """Write pictures of errors over the steps and of times over sizes; return their names, none without Matplotlib.
 
     Raises:
         UsageError: it cannot be written.
     """
-    if not any(each.accuracy for each in found) or find_spec("matplotlib") is None:
+    if not any(each.accuracy or each.speed for each in found) or find_spec("matplotlib") is None:
         return []
-    rules, names = [rule for rule in Contents.of(found).rules if rule.accuracy], []
-    for dtype in dict.fromkeys(dtype for rule in rules for dtype in rule.pictures):
-        curves = {rule.name: rule.curves(dtype) for rule in rules if dtype in rule.pictures}
-        names.append(f"accuracy-{dtype}.svg")
-        write(folder / names[-1], plots.drifts(curves))
-    return names
+    rules, drawn = Contents.of(found).rules, {}
+    for book, dtype in dict.fromkeys((rule.book, dtype) for rule in rules for dtype in rule.pictures):
+        curves = {rule.name: rule.curves(dtype) for rule in rules if rule.book == book and dtype in rule.pictures}
+        drawn[f"accuracy-{book}-{dtype}.svg"] = plots.drifts(curves)
+    for (rule, dtype, tensors), rows, names in speed_tables.runs([row for each in found for row in each.speed]):
+        if len({row.elements for row in rows}) > 1:
+            drawn[f"sweep-{rule}-{dtype}-{tensors}.svg"] = plots.sweep(rows, names)
+    for name, text in drawn.items():
+        write(folder / name, text)
+    return list(drawn)
 
 
 def shown_results(found: results.Results) -> str:

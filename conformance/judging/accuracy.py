@@ -27,6 +27,9 @@ from optimetry.reports.accuracy import LARGEST, Accuracy, Point, Spread
 STEPS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 """After how many steps errors are measured, and after the last of a run."""
 
+DIGITS = 4
+"""Of each figure that is kept: further ones tell about the drawn gradients alone."""
+
 
 @dataclass(frozen=True)
 class WideNumbers:
@@ -153,6 +156,7 @@ def _points(after: Array, exact: Exact, finite: Array) -> Iterator[Point]:
 def _spread(figures: Array) -> Spread:
     bounded = np.sort(np.nan_to_num(figures, nan=LARGEST, posinf=LARGEST).clip(max=LARGEST))
     median, p99, largest = (
-        float(bounded[int(np.ceil(share * len(bounded))) - 1]) if len(bounded) else 0.0 for share in (0.5, 0.99, 1.0)
+        float(f"{bounded[int(np.ceil(share * len(bounded))) - 1]:.{DIGITS - 1}e}") if len(bounded) else 0.0
+        for share in (0.5, 0.99, 1.0)
     )
     return Spread(median=median, p99=p99, largest=largest)

@@ -1,4 +1,4 @@
-"""Offers the generated parts to pages: ``{rules} BOOK``, ``{commands}`` and ``{picture} NAME``."""
+"""Offers the generated parts to pages: ``{rules} BOOK``, ``{commands}``, ``{picture} NAME``, ``{published} FILE``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from docs.building import commands, pictures, rules
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "reports" / "published"
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\([^)]*\)")
+BLOCK = re.compile(r"^```\{published\} (\S+)\n```$", re.MULTILINE)
 IMAGE = re.compile(r"(!\[[^\]]*\]\()")
 
 
@@ -39,20 +40,6 @@ class Commands(SphinxDirective):
         return self.parse_text_to_nodes(commands.page(), allow_section_headings=True)
 
 
-class Published(SphinxDirective):
-    """A page of ``reports/published`` without its title; pictures are kept, and links become text."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        """Parse the page where the directive stands."""
-        file = PUBLISHED / self.arguments[0]
-        self.env.note_dependency(str(file))
-        _, _, text = file.read_text(encoding="utf-8").partition("\n")
-        text = IMAGE.sub(rf"\1/../{file.parent.relative_to(ROOT).as_posix()}/", LINK.sub(r"\1", text))
-        return self.parse_text_to_nodes(text, allow_section_headings=True)
-
-
 class Picture(SphinxDirective):
     """A picture of the explanation, drawn while the site is built."""
 
@@ -68,8 +55,25 @@ class Picture(SphinxDirective):
         return [nodes.raw("", f"{drawn}<style>{pictures.colours()}</style>", format="html")]
 
 
+def include_published(app: Any, docname: str, source: list[str]) -> None:
+    """Put each page of ``reports/published`` that a page names in its place, before the page is parsed.
+
+    Its title is left out, pictures are kept, and links become text. A directive would not do: what stands before the
+    headings that it makes comes behind them.
+    """
+
+    def text_of(block: re.Match[str]) -> str:
+        file = PUBLISHED / block[1]
+        app.env.note_dependency(str(file))
+        _, _, text = file.read_text(encoding="utf-8").partition("\n")
+        return IMAGE.sub(rf"\1/../{file.parent.relative_to(ROOT).as_posix()}/", LINK.sub(r"\1", text))
+
+    source[0] = BLOCK.sub(text_of, source[0])
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Offer the directives to Sphinx."""
-    for directive in (Rules, Commands, Picture, Published):
+    for directive in (Rules, Commands, Picture):
         app.add_directive(directive.__name__.lower(), directive)
+    app.connect("source-read", include_published)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

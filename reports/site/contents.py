@@ -13,7 +13,7 @@ from optimetry.reports.filenames import Names
 from optimetry.reports.matrix import Statement, statements
 from optimetry.reports.results import OUTCOMES, Header, Outcome, Results, ResultsError, Verdict
 from optimetry.reports.site.findings import Finding, findings
-from optimetry.reports.speed import TOUCH, Speed
+from optimetry.reports.speed import Speed, called
 
 
 @dataclass(frozen=True)
@@ -104,13 +104,6 @@ class Run:
         """What contenders are called, those of the largest size first, the fastest of them first."""
         ordered = sorted(self.rows, key=lambda row: (-row.elements, row.nanoseconds))
         return {row.contender: called(row.contender) for row in ordered}
-
-
-def called(contender: str) -> str:
-    """Return what a contender is called for those who do not know the names of our engines."""
-    return {TOUCH: "speed of memory", "numba": "accelerated numba", "numpy": "accelerated numpy"}.get(
-        contender, contender
-    )
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from optimetry.reports import accuracy_tables, certificate_tables
 from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.results import Outcome
-from optimetry.reports.site.contents import called
-from optimetry.reports.site.mathml import mathml
+from optimetry.reports.site.mathml import block, mathml
+from optimetry.reports.speed import called
 from optimetry.reports.tables import about, number, percent
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def rendered(latex: str) -> Markup:
     """Render a formula on lines of its own; one that cannot be rendered is shown as LaTeX."""
     from markupsafe import Markup, escape
 
-    made = mathml(latex)
+    made = block(latex)
     return Markup(made) if made else Markup("<code>{}</code>").format(escape(limited(latex)))
 
 

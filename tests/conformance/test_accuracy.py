@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases import ordinary
+from optimetry.conformance.commands import accuracy as command
 from optimetry.conformance.judging.accuracy import STEPS, accuracy
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard
@@ -124,7 +125,39 @@ def test_the_command_adds_to_the_results_of_check(optimetry, tmp_path):
     assert [point.step for point in found.accuracy[0].points] == [1, 3, 10]
     rows = list(csv.DictReader((tmp_path / "accuracy.csv").read_text().splitlines()))
     assert float(rows[0]["update median"]) == found.accuracy[0].points[0].update.median
-    assert "| sgd" in (tmp_path / "accuracy.md").read_text()
+    assert "## sgd" in (tmp_path / "accuracy.md").read_text()
+
+
+@pytest.mark.usefixtures("miniatures")
+def test_a_run_that_was_ended_goes_on(optimetry, tmp_path, monkeypatch):
+    run = ("accuracy", "miniatures:Correct", "--optimizer", "sgd", "--steps", 10, "--out", tmp_path)
+    monkeypatch.setattr(command, "BETWEEN", 0.0)
+
+    def ended(engine, rule, dtype, gradients, steps, guard):
+        if dtype == "float64":
+            raise KeyboardInterrupt
+        return accuracy(engine, rule, dtype, gradients, steps, guard)
+
+    monkeypatch.setattr(command, "accuracy", ended)
+    assert optimetry(*run)[0] == 130
+    kept = read(tmp_path / "results.jsonl").accuracy
+    assert [each.about[1::2] for each in kept] == [("float32", "normal"), ("float32", "training")]
+    again = []
+    monkeypatch.setattr(command, "accuracy", lambda *about: again.append(about[2:4]) or accuracy(*about))
+    assert optimetry(*run, "--resume")[0] == 0
+    assert again == [("float64", "normal"), ("float64", "training")]
+    assert read(tmp_path / "results.jsonl").accuracy[:2] == kept
+    assert optimetry(*run, "--resume", "--steps", 3)[0] == 0
+    assert len(again) == 6  # a run of another length is another
+
+
+@pytest.mark.usefixtures("miniatures")
+def test_a_header_names_all_that_was_measured(optimetry, tmp_path):
+    for dtype, rule in (("float32", "sgd"), ("float64", "adam")):
+        quick = ("--optimizer", rule, "--dtype", dtype, "--steps", 1, "--out", tmp_path)
+        assert optimetry("accuracy", "miniatures:Correct", *quick)[0] == 0
+    header = read(tmp_path / "results.jsonl").header
+    assert (header.dtypes, header.optimizers) == (["float32", "float64"], ["sgd", "adam"])
 
 
 @pytest.mark.usefixtures("miniatures")
@@ -147,5 +180,6 @@ def test_a_target_that_fails_is_named(optimetry):
 
 
 def test_what_cannot_be_measured_is_refused(refused):
+    assert "--resume: needs --out" in refused("accuracy", "numpy", "--resume")
     assert "must be at most 10000" in refused("accuracy", "numpy", "--steps", STEPS[-1] + 1)
     assert "must name a rule, no wrapper" in refused("accuracy", "numpy", "--optimizer", "l2_decay")

@@ -1,11 +1,15 @@
-"""The published errors are of the pinned frameworks, of what their page names, and consistent with themselves."""
+"""The published errors are of the pinned frameworks and consistent with themselves."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
+import pytest
+
 from optimetry.conformance.targets.table import FRAMEWORKS, TOGETHER
+from optimetry.reference.books import BOOKS
 from optimetry.reports import accuracy_tables
 from optimetry.reports.results import Results, read
 from optimetry.reports.site import plots
@@ -13,30 +17,41 @@ from optimetry.reports.site.contents import Contents
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "reports" / "published" / "accuracy"
+PAGES = ROOT / "docs" / "published"
 AGAIN = "see docs/published/accuracy.md"
 
 
-def published() -> list[Results]:
-    return [read(file) for file in sorted(FOLDER.glob("*/results.jsonl"))]
+@cache
+def published() -> dict[Path, Results]:
+    return {file.parent: read(file) for file in sorted(FOLDER.glob("*/results.jsonl"))}
 
 
-def test_frameworks_are_pinned_and_measured_alike_on_what_the_page_names() -> None:
-    page = (ROOT / "docs" / "published" / "accuracy.md").read_text("utf-8")
-    named = set(re.findall(r"--optimizer (\w+)", page))
-    assert {each.header.target for each in published()} == {"accelerated", *TOGETHER}
-    for each in published():
+def test_frameworks_are_pinned_and_measured_alike() -> None:
+    assert {each.header.target for each in published().values()} == {"accelerated", *TOGETHER}
+    for folder, each in published().items():
+        assert folder.name == f"{each.header.target}-{each.header.target_version}"
         if each.header.target in FRAMEWORKS:
             assert each.header.target_version == FRAMEWORKS[each.header.target].version, AGAIN
-        assert {(one.optimizer, one.dtype) for one in each.accuracy} <= {(name, "float32") for name in named}
         assert {one.gradients for one in each.accuracy} == set(plots.GRADIENTS)
+        assert {one.book for one in each.accuracy} <= set(BOOKS)
         assert all([point.step for point in one.points][-1] == 10_000 for one in each.accuracy)
 
 
-def test_tables_and_picture_are_of_the_results() -> None:
-    found = published()
-    assert (FOLDER / "accuracy.md").read_text("utf-8") == accuracy_tables.markdown(found), AGAIN
-    assert (FOLDER / "accuracy.csv").read_text("utf-8") == accuracy_tables.csv_text(found), AGAIN
-    curves = {rule.name: rule.curves("float32") for rule in Contents.of(found).rules}
-    drawn, text = plots.drifts(curves), (FOLDER / "accuracy-float32.svg").read_text("utf-8")
-    legend = [re.findall(r"<text [^>]*>([^<]*)</text>", each) for each in (drawn, text)]
+def test_tables_are_of_the_results_and_have_pages() -> None:
+    assert (FOLDER / "accuracy.md").read_text("utf-8") == accuracy_tables.markdown(published().values()), AGAIN
+    index = (PAGES / "accuracy.md").read_text("utf-8")
+    for folder, each in published().items():
+        assert (folder / "accuracy.md").read_text("utf-8") == accuracy_tables.markdown([each]), AGAIN
+        page = PAGES / f"accuracy-{each.header.target}.md"
+        assert f"accuracy/{folder.name}/accuracy.md" in page.read_text("utf-8")
+        assert f"\n{page.stem}\n" in index
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.svg")), ids=lambda file: file.stem)
+def test_pictures_are_of_the_results(file: Path) -> None:
+    _, book, dtype = file.stem.split("-")
+    measured = Contents.of(list(published().values())).rules
+    rules = [rule for rule in measured if rule.book == book and dtype in rule.pictures]
+    drawn = plots.drifts({rule.name: rule.curves(dtype) for rule in rules})
+    legend = [re.findall(r"<text [^>]*>([^<]*)</text>", each) for each in (drawn, file.read_text("utf-8"))]
     assert legend[0] == legend[1], AGAIN

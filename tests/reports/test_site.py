@@ -16,7 +16,7 @@ from optimetry.conformance.commands.cli import main
 from optimetry.reports.document import Document
 from optimetry.reports.results import Computes, Results, ResultsError, Writer
 from optimetry.reports.site.build import build
-from optimetry.reports.site.mathml import mathml
+from optimetry.reports.site.mathml import block, mathml
 from optimetry.reports.site.words import limited, prose, ratio
 from tests.reports.written import ABSENT, BAD, GOOD, HEADER
 
@@ -182,6 +182,14 @@ def test_pieces() -> None:
     assert ratio(30.0) == "30.0 times the bound"
     assert prose("a < b: ``c`` ` d") == "a &lt; b: <code>c</code> ` d"
     assert mathml("x" * 3000) is None
+
+
+def test_a_line_may_break_between_two_formulas_but_not_within_one():
+    assert block(r"a = b \qquad c = d").count("<math") == 2
+    assert block(r"\begin{cases} a & b \qquad c \\ d & e \end{cases}").count("<math") == 1
+    assert block(r"\frac{a \qquad b}{c}").count("<math") == 1
+    assert block(r"\qquad") is None
+    assert block("a" + r"\qquad" + "x" * 3000) is None
 
 
 def written(folder: Path, results: Results) -> Path:

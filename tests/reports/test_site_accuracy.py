@@ -1,6 +1,7 @@
 """Errors at the defaults on the site, and the pictures of them."""
 
 import dataclasses
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -99,7 +100,30 @@ def test_engines_with_the_same_figures_share_a_row():
         ["lion", "float32", "fused", "training"],
     ]
     assert accuracy_tables.columns(shown)[4:] == ["1 step", "10 steps", "ULP"]
-    assert "engine" not in accuracy_tables.table([accuracy(engine="default")])
+
+
+def test_a_page_of_one_target_has_a_table_for_each_rule():
+    page = accuracy_tables.markdown([Results(HEADER, [], [], MEASURED)])
+    assert re.findall("^#.*", page, re.MULTILINE) == ["# How accurate torch 2.13.0 is", "## adam", "## lion"]
+    assert [line.split("|")[1].strip() for line in page.splitlines() if "| training" in line] == ["float32"] * 2
+    assert "| engine" in page
+    assert "| engine" not in accuracy_tables.markdown([Results(HEADER, [], [], [accuracy(engine="default")])])
+
+
+def test_a_page_of_several_has_the_error_of_the_engine_that_is_furthest_off():
+    other = dataclasses.replace(HEADER, target="keras", target_version="3")
+    slower = [accuracy(median=0.5, gradients="normal"), accuracy(engine="single", median=3e-4)]
+    page = accuracy_tables.markdown(
+        [Results(HEADER, [], [], [*MEASURED, *slower]), Results(other, [], [], [accuracy()])]
+    )
+    headings = ["# How accurate frameworks are", "## float32", "### Rules of fluid, float32"]
+    assert re.findall("^#.*", page, re.MULTILINE) == headings
+    assert re.sub(" +", "", page).splitlines()[-4:] == [
+        "|rule|torch2.13.0|keras3|",
+        "|:-------|---------------:|----------:|",
+        "|adam|3.0e-04|2.0e-06|",
+        "|lion|2.0e-06||",
+    ]
 
 
 def test_a_table_fits_the_terminal():

@@ -2,9 +2,12 @@
 
 import dataclasses
 import json
+import re
 
 import pytest
 
+from optimetry.conformance.commands.check import write_tables
+from optimetry.conformance.commands.report import pictures_written
 from optimetry.reports.keeping import add
 from optimetry.reports.results import Results, ResultsError, read
 from optimetry.reports.site.build import build
@@ -41,6 +44,20 @@ def test_a_page_shows_the_times_and_a_picture_of_them(tmp_path):
     assert 'src="../picture/speed-sgd-torch-2.13.0-float32-1.svg"' in times
     picture = (tmp_path / "picture/speed-sgd-torch-2.13.0-float32-1.svg").read_text()
     assert all(name in picture for name in ("accelerated numba", "torch fused", "speed of memory"))
+
+
+def test_a_report_has_a_table_of_sizes_and_a_picture_of_them(tmp_path):
+    found = [Results(HEADER, speed=[*ROWS, row("touch", 0.5, rule="adam")])]
+    made = [*write_tables(tmp_path, found), *pictures_written(found, tmp_path)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == made == ["speed.md", "sweep-sgd-float32-1.svg"]
+    page = (tmp_path / "speed.md").read_text()
+    assert re.sub(" +", "", page.split("## sgd, float32, 1 parameter\n\n")[1]).splitlines()[:4] == [
+        "|elements|acceleratednumba|speedofmemory|torchfused|",
+        "|-----------:|--------------------:|------------------:|--------------:|",
+        "|1,000|2|1|4|",
+        "|10,000|1.25|||",
+    ]
+    assert "## adam, float32, 1 parameter" in page
 
 
 def test_times_of_a_new_run_replace_those_of_the_same_thing(tmp_path):
