@@ -1,0 +1,150 @@
+"""Talks to a target program: what is asked, and for each answer what is wrong with it, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from optimetry.conformance.harness.messages import violations
+from optimetry.conformance.harness.program import Program, wire
+from optimetry.conformance.harness.python_harness import AVERAGE, LIMITS, PROTOCOL
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.names import not_among
+from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.targets.limits import hold_limits
+from optimetry.conformance.targets.session import kind_of
+from optimetry.reference.errors import TargetError, TargetFault, TargetHung
+
+LONGEST = 1 << 20
+"""Bytes that an answer may have beside its arrays."""
+
+LINGER = 0.05
+"""Seconds that are waited for a second line behind each answer."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One answer.
+
+    Attributes:
+        what: what was asked.
+        problems: what is wrong with the answer, in words; empty where nothing is.
+        note: what the answer says, in a few words.
+    """
+
+    what: str
+    problems: Sequence[str] = ()
+    note: str = ""
+
+
+class Wrong(Exception):
+    """The answer is not what was asked for; the texts say why."""
+
+
+class Conversation:
+    """A session with one program.
+
+    Args:
+        program: the program, which has not been started.
+        seconds: how long an answer may take.
+
+    Attributes:
+        hello: what the program says of itself.
+        hung: whether it left an answer out, so that nothing more can be asked.
+    """
+
+    def __init__(self, program: Program, seconds: float) -> None:
+        self.program, self.seconds = program, seconds
+        program.linger = LINGER
+        self.hello: dict[str, Any] = {}
+        self.hung = False
+
+    def found(self, what: str, play: Callable[[], str]) -> Finding:
+        """Play, and return what came of it."""
+        try:
+            return Finding(what, note=play())
+        except Wrong as wrong:
+            return Finding(what, wrong.args)
+        except TargetFault as fault:
+            self.hung = isinstance(fault, TargetHung)
+            last = fault.output.strip().splitlines()[-1:] if "standard error" not in str(fault) else []
+            return Finding(what, [str(fault), *(f"the last on standard error: {line}" for line in last)])
+
+    def asked(self, request: Mapping[str, Any], size: int = 0) -> dict[str, Any]:
+        """Return an answer that is as the schema says.
+
+        Raises:
+            Wrong: it is not, or is an error.
+            TargetFault: there is none.
+        """
+        if not self.program.running and request["do"] != "hello":
+            self.greet()
+        answer = self.program.ask(request["do"], wire(request), self.seconds, LONGEST + 4 * size)
+        wrong = list(violations(f"{request['do']} answer", answer))
+        if "error" in answer:
+            wrong = [f"answered with an error: {answer['error']}"]
+        if wrong:
+            raise Wrong(*wrong)
+        return answer
+
+    def about_run(self, request: Mapping[str, Any], size: int = 0) -> dict[str, Any]:
+        """Return an answer that is about the run that was asked for."""
+        answer = self.asked(request, size)
+        if "unsupported" in answer:
+            raise Wrong(f"says that what it has run is unsupported: {answer['unsupported']}")
+        if answer["run"] != request["run"]:
+            raise Wrong(
+                f"answered with run = {answer['run']}, must be {request['run']}: an answer belongs to its request"
+            )
+        return answer
+
+    def greet(self) -> str:
+        """Say hello, and return what the program says of itself, in a few words.
+
+        Raises:
+            Wrong: it says what cannot be.
+        """
+        self.hello = hello = self.asked({"do": "hello", "protocol": PROTOCOL})
+        wrong = []
+        for optimizer, dtypes in hello.get("optimizers", {}).items():
+            if optimizer not in SUBJECTS:
+                wrong.append(f"optimizers: {not_among('optimizer', optimizer, SUBJECTS)}")
+            elif kind_of(optimizer) == AVERAGE and not hello.get("stateful"):
+                wrong.append(f"optimizers: {optimizer}: an average needs a stateful session, which is not offered")
+            elif not dtypes:
+                wrong.append(f"optimizers: {optimizer}: no dtype is listed, must be some of {', '.join(FORMATS)}")
+        for engine in hello.get("engines", ["default"]):
+            try:
+                hold_limits(Said(hello, engine), engine)
+            except TargetError as error:
+                wrong.append(str(error).removeprefix("target "))
+        if wrong:
+            raise Wrong(*wrong)
+        language = f" ({hello['language']})" if "language" in hello else ""
+        offers = f"offers {', '.join(hello['optimizers'])}" if "optimizers" in hello else "lists no optimizers"
+        return f"{hello['name']} {hello['version']}{language}, {offers}"
+
+    def leave(self) -> str:
+        """Say bye.
+
+        Raises:
+            Wrong: the program does not end as it must.
+        """
+        status = self.program.close() if self.program.running else 0
+        if status is None:
+            raise Wrong("did not end: a program must end when it is told bye, or its input ends")
+        if status != 0:
+            raise Wrong(f"ended with exit status {status}, must be 0")
+        return ""
+
+
+class Said:
+    """What a program says of an engine: its limits, as the attributes of a target, and what it offers beside runs."""
+
+    def __init__(self, hello: Mapping[str, Any], engine: str) -> None:
+        said = {**hello, **hello.get("limits", {}).get(engine, {})}
+        self.offers: Sequence[str] = said.get("offers", ())
+        for name in LIMITS:
+            if name in said:
+                setattr(self, name, said[name])

@@ -1,0 +1,161 @@
+"""Plays a stateful session with a target program: runs in turn, step by step, which give what each gave as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.commands.conversation import Conversation, Finding, Said, Wrong
+from optimetry.conformance.harness.messages import elements, member, sent_size
+from optimetry.conformance.harness.python_harness import ACCUMULATED, GROUPS, RULE, SCALED
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.targets.limits import limits_of
+from optimetry.conformance.targets.program import beginning, steps_of
+from optimetry.conformance.targets.session import kind_of
+
+STEPS = 3
+
+
+class StatefulSession:
+    """Six runs of one optimizer, of which two are known as a whole.
+
+    Args:
+        talk: with the program.
+        engine: the engine.
+        optimizer: the optimizer.
+        dtype: the dtype.
+        first: the elements of the run of `example` after each step, one behind the other.
+        second: those of the run from other parameters.
+    """
+
+    def __init__(
+        self, talk: Conversation, engine: str, optimizer: str, dtype: str, first: bytes, second: bytes
+    ) -> None:
+        self.talk, self.engine, self.optimizer, self.dtype = talk, engine, optimizer, dtype
+        self.said = Said(talk.hello, engine)
+        self.case = example(optimizer, dtype, limits_of(self.said, optimizer).offered)
+        other = elsewhere(self.case)
+        self.begins = {1: self.case, 2: other, 4: self.case, 5: self.case}
+        self.whole = {1: first, 2: second, 3: second, 4: first, 5: first}
+        self.size = len(first) // STEPS
+        self.resumable, self.takes = False, list[str]()
+
+    def played(self) -> Iterator[Finding]:
+        """Yield the finding on each answer, until there can be no more."""
+        plays: list[tuple[str, Callable[[], str]]] = [
+            (f"start of run {run}", partial(self._start, run)) for run in (1, 2)
+        ]
+        for number, run in ((0, 1), (0, 2), (1, 1), (1, 2), (2, 1)):
+            plays.append((f"step {number + 1} of run {run}", partial(self._step, run, number)))
+        for what, play in plays:
+            yield self.talk.found(what, play)
+            if self.talk.hung:
+                return
+        if self.resumable:
+            yield self.talk.found("state of run 2, loaded into run 3", self._resume)
+            yield self.talk.found("step 3 of run 3", partial(self._step, 3, 2))
+        for kind, play in ((SCALED, self._scaled), (ACCUMULATED, self._accumulated)):
+            if kind in self.takes:
+                yield self.talk.found(kind, play)
+        if GROUPS in self.said.offers and kind_of(self.optimizer) == RULE:
+            yield self.talk.found("a step of two groups, one of them added", self._grouped)
+        yield self.talk.found("end of run 1", self._end)
+
+    def _start(self, run: int) -> str:
+        begin = beginning(self.optimizer, self.case.hyper, self.begins[run].parameters, self.dtype)
+        answer = self.talk.about_run({"do": "start", "run": run, "engine": self.engine, **begin})
+        self.resumable, self.takes = bool(answer.get("resumable")), answer.get("takes", [])
+        return f"{self.optimizer} in {self.dtype}{', which can be resumed' if self.resumable else ''}"
+
+    def _step(self, run: int, number: int) -> str:
+        request = {"do": "step", "run": run, **steps_of(self.case)[number]}
+        return self._after(request, self.whole[run][number * self.size :][: self.size])
+
+    def _scaled(self) -> str:
+        self._start(4)
+        given = steps_of(self.case.replace(grads=tuple(map(fourfold, self.case.grads))))[0]
+        return self._after({"do": SCALED, "run": 4, **given, "scale": 4.0}, self.whole[4][: self.size])
+
+    def _accumulated(self) -> str:
+        self._start(5)
+        given = steps_of(self.case)[0]
+        request = {"do": ACCUMULATED, "run": 5, "parts": [given["grads"]] * 2, "learning_rate": given["learning_rate"]}
+        return self._after(request, self.whole[5][: self.size])
+
+    def _grouped(self) -> str:
+        groups = [_group(self.begins[run]) for run in (1, 2)]
+        begin = {"do": "start_groups", "engine": self.engine, "optimizer": self.optimizer, "dtype": self.dtype}
+        self.talk.about_run({**begin, "run": 6, "groups": groups[:1]})
+        self.talk.about_run({"do": "add_group", "run": 6, **groups[1]})
+        given = steps_of(self.case)[0]
+        rates = [given["learning_rate"]] * 2
+        request = {"do": "step_groups", "run": 6, "grads": given["grads"] * 2, "learning_rates": rates}
+        return self._after(request, self.whole[1][: self.size] + self.whole[2][: self.size], 2)
+
+    def _resume(self) -> str:
+        state = self.talk.about_run({"do": "state", "run": 2})["state"]
+        reached = unflattened(self.whole[2][self.size :][: self.size], self.case.parameters)
+        self.begins[3] = self.case.replace(parameters=reached)
+        self._start(3)
+        self.talk.about_run({"do": "load", "run": 3, "state": state})
+        return f"slots {', '.join(state) or 'none'}"
+
+    def _end(self) -> str:
+        self.talk.about_run({"do": "end", "run": 1})
+        return ""
+
+    def _after(self, request: Mapping[str, Any], expected: bytes, groups: int = 1) -> str:
+        """Ask for a step, after which the parameters must have the elements expected."""
+        given = self.case.parameters * groups
+        answer = self.talk.about_run(request, sent_size(given))
+        if elements([member(answer, "after", request["do"])], given) != expected:
+            raise Wrong("gave other parameters than the same run in one message")
+        return ""
+
+
+def elsewhere(case: Case) -> Case:
+    """Return the run from other parameters."""
+    return case.replace(parameters=fourfold(case.parameters))
+
+
+def fourfold(arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """Return four times the arrays, which is exact; None stays None."""
+    return tuple(None if array is None else np.asarray(4 * array, array.dtype) for array in arrays)
+
+
+def _group(case: Case) -> dict[str, Any]:
+    """Return a group of parameters as it is sent."""
+    begin = beginning(case.optimizer, case.hyper, case.parameters, case.dtype)
+    return {name: begin[name] for name in ("hyper", "parameters")}
+
+
+def unflattened(raw: bytes, parameters: Sequence[Array]) -> tuple[Array, ...]:
+    """Return arrays like the parameters with these elements, one behind the other."""
+    ends = np.cumsum([param.nbytes for param in parameters])
+    return tuple(
+        np.frombuffer(raw[end - param.nbytes : end], param.dtype).reshape(param.shape)
+        for end, param in zip(ends, parameters, strict=True)
+    )
+
+
+def example(optimizer: str, dtype: str, offered: Callable[[Case], Case]) -> Case:
+    """Return a small run: a matrix, a 0-d and an empty parameter, a missing gradient, as far as they are offered."""
+    subject = SUBJECTS[optimizer]
+    kind = FORMATS[dtype].dtype
+    rng = np.random.default_rng(0)
+    shapes: Sequence[tuple[int, ...]] = ((2, 3), (), (0,))
+
+    def drawn() -> tuple[Array, ...]:
+        return tuple(np.asarray(rng.standard_normal(shape), kind) for shape in shapes)
+
+    grads: list[tuple[Array | None, ...]] = [drawn() for _ in range(STEPS)]
+    if kind_of(optimizer) == RULE:
+        grads[1] = (grads[1][0], None, grads[1][2])
+    hyper = {x.name: x.corners[0] if x.default is None else x.default for x in subject.hyperparameters()}
+    return offered(Case(optimizer, dtype, hyper, (0.1,) * STEPS, drawn(), tuple(grads)))
