@@ -10,7 +10,6 @@ from optimetry.accelerated.arena import Column
 from optimetry.accelerated.devices.interface import Computer, Launch, address_of
 from optimetry.accelerated.dtypes import Array, DtypePair
 from optimetry.accelerated.engines.cuda_tiles import CudaTiles
-from optimetry.accelerated.engines.engine import Executable
 from optimetry.accelerated.kernels.kernel import Kernel, Pass
 from optimetry.accelerated.plan import Plan, per_item, scalar_rows
 from optimetry.accelerated.selection.cuda import CudaSelector
@@ -31,7 +30,7 @@ class CudaEngine:
     def __init__(self, device: Computer, *, fmad: bool = False) -> None:
         self.device, self.fmad = device, fmad
 
-    def executable(self, kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> Executable:
+    def executable(self, kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> CudaExecutable | CudaTiles:
         """Compile every pass of a kernel, and the norms between them."""
         if kernel.factors is not None:
             return CudaTiles(kernel, kernel.factors, dtypes, self.device, master=master, fmad=self.fmad)

@@ -10,19 +10,15 @@ import numpy as np
 
 from optimetry.accelerated.arena import LINE, Column
 from optimetry.accelerated.dtypes import Array, DtypePair
-from optimetry.accelerated.engines.engine import Executable
+from optimetry.accelerated.engines.numba_tiles import NumbaTiles
+from optimetry.accelerated.engines.shares import DOUBLE, at_once, share_out
 from optimetry.accelerated.kernels.kernel import Kernel, Pass
-from optimetry.accelerated.plan import UNIT, Plan, per_item, scalar_rows
+from optimetry.accelerated.plan import Plan, per_item, scalar_rows
 from optimetry.accelerated.selection.numba import NumbaSelector
 from optimetry.accelerated.source.loop_text import compiled
-from optimetry.accelerated.source.machine_code import DONE, Loop
-from optimetry.accelerated.threads import processors, together, worthwhile
+from optimetry.accelerated.source.machine_code import Loop
+from optimetry.accelerated.threads import processors, worthwhile
 from optimetry.reference.errors import EngineUnavailableError
-
-SHARE = 4 * UNIT
-"""About how many elements a thread takes at a time: a thread that the system delays takes fewer."""
-
-DOUBLE = np.dtype(np.float64)
 
 
 class NumbaEngine:
@@ -42,11 +38,9 @@ class NumbaEngine:
             raise EngineUnavailableError("NUMBA_DISABLE_JIT is set: nothing can be compiled")
         self.threads = threads or processors()
 
-    def executable(self, kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> Executable:
+    def executable(self, kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> NumbaExecutable | NumbaTiles:
         """Compile every pass of a kernel."""
         if kernel.factors is not None:
-            from optimetry.accelerated.engines.numba_tiles import NumbaTiles
-
             return NumbaTiles(kernel, kernel.factors, dtypes, self.threads, master=master)
         return NumbaExecutable(kernel, dtypes, self.threads, master=master)
 
@@ -77,17 +71,6 @@ class NumbaExecutable:
         norms: list[Array] = []
         for pass_ in passes:
             norms = pass_.run(lr, norms)
-
-
-def at_once(units: int, elements: int) -> int:
-    """Return how many units a thread takes at a time."""
-    return max(1, SHARE * units // max(1, elements))
-
-
-def share_out(loop: Loop, table: Array, units: Array, scalars: Array, sums: Array, share: int, threads: int) -> None:
-    """Run a loop over all units, shared among threads; its arguments, and how many units are taken at a time."""
-    counters, size = np.zeros(2, np.int64), units.shape[1]
-    together(partial(loop, table, units, scalars, sums, share, counters), threads, lambda: bool(counters[DONE] >= size))
 
 
 class PreparedPass:

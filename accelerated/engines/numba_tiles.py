@@ -11,7 +11,7 @@ from numba import from_dtype
 
 from optimetry.accelerated.devices.interface import address_of
 from optimetry.accelerated.dtypes import Array, DtypePair
-from optimetry.accelerated.engines.numba import DOUBLE, at_once, share_out
+from optimetry.accelerated.engines.shares import DOUBLE, at_once, share_out
 from optimetry.accelerated.kernels.kernel import COLUMN, ROW, Factors, Kernel
 from optimetry.accelerated.plan import Plan, per_item
 from optimetry.accelerated.source import tile_text

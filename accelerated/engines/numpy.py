@@ -9,7 +9,6 @@ import numpy as np
 
 from optimetry.accelerated.arena import Column
 from optimetry.accelerated.dtypes import Array, DtypePair
-from optimetry.accelerated.engines.engine import Executable
 from optimetry.accelerated.engines.numpy_tiles import NumpyTiles
 from optimetry.accelerated.kernels.kernel import GRAD, PARAM, Kernel, Pass
 from optimetry.accelerated.plan import Plan, per_item, scalar_rows
@@ -27,7 +26,7 @@ class NumpyEngine:
 
     name = "numpy"
 
-    def executable(self, kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> Executable:
+    def executable(self, kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> NumpyExecutable | NumpyTiles:
         """Prepare a kernel; arenas say by themselves whether there are master copies."""
         if kernel.factors is not None:
             return NumpyTiles(kernel, kernel.factors, dtypes)

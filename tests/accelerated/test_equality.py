@@ -111,7 +111,7 @@ def test_engines_agree(name: str, hyper: dict[str, Any], dtype: str, master: boo
 @pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
 def test_threads_change_no_bit(name: str, hyper: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optimetry.accelerated.threads.ALONE", 1)
-    monkeypatch.setattr("optimetry.accelerated.engines.numba.SHARE", 1)
+    monkeypatch.setattr("optimetry.accelerated.engines.shares.SHARE", 1)
     alone, together = (run(name, hyper, "float32", threads=threads) for threads in (1, 3))
     assert state_bits(alone) == state_bits(together)
 

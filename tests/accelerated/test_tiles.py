@@ -85,5 +85,5 @@ def test_a_loaded_state_continues_to_the_same_bits() -> None:
 
 def test_threads_change_no_bit_of_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optimetry.accelerated.threads.ALONE", 1)
-    monkeypatch.setattr("optimetry.accelerated.engines.numba.SHARE", 1)
+    monkeypatch.setattr("optimetry.accelerated.engines.shares.SHARE", 1)
     assert state_bits(stepped("numba", threads=1)[0]) == state_bits(stepped("numba", threads=3)[0])
