@@ -20,6 +20,8 @@ def _operator(ufunc: np.ufunc, swapped: bool = False) -> Callable[[Any, Any], An
     """An operator by a ufunc of plain arrays: NumPy would look for overrides first, which takes longer than to add."""
 
     def method(self: Working, other: Any) -> Any:
+        if type(self) is not Working:  # a subclass has a say in every ufunc
+            return ufunc(other, self) if swapped else ufunc(self, other)
         mine, others = self.view(np.ndarray), _lowered(other, self.dtype)
         return _wrapped(ufunc(others, mine) if swapped else ufunc(mine, others))
 

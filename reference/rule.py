@@ -95,6 +95,11 @@ class Rule(Declared):
     at_rest: ClassVar[Mapping[str, Any] | None] = {}
     decay_powers: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def reads_shapes(self) -> bool:
+        """Whether this formula asks for the shape of a parameter; one with an edit may where the documented does not."""
+        return self.shaped
+
     def initial_state(self, param: Array) -> State:
         """The state before the first step, shaped like ``param``: zeros unless the rule says otherwise."""
         return State(**{slot: np.zeros_like(param) for slot in self.slots})

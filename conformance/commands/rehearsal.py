@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.conversation import Conversation, Finding, Said, Wrong
+from optimetry.conformance.commands.interview import Finding, Interview, Said, Wrong
 from optimetry.conformance.commands.stateful_session import STEPS, StatefulSession, elsewhere, example
 from optimetry.conformance.harness.messages import elements, rows, sent_size
 from optimetry.conformance.harness.program import Program
@@ -15,8 +15,8 @@ from optimetry.conformance.targets.program import beginning, steps_of
 from optimetry.reference.rules import RULES
 
 
-class Rehearsal(Conversation):
-    """A conversation that asks for all there is.
+class Rehearsal(Interview):
+    """An interview that asks for all there is.
 
     Args:
         program: the program, which has not been started.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.conversation import Conversation, Finding, Said, Wrong
+from optimetry.conformance.commands.interview import Finding, Interview, Said, Wrong
 from optimetry.conformance.harness.messages import elements, member, sent_size
 from optimetry.conformance.harness.python_harness import ACCUMULATED, GROUPS, RULE, SCALED
 from optimetry.conformance.numerics.arrays import Array
@@ -26,7 +26,7 @@ class StatefulSession:
     """Six runs of one optimizer, of which two are known as a whole.
 
     Args:
-        talk: with the program.
+        interview: with the program.
         engine: the engine.
         optimizer: the optimizer.
         dtype: the dtype.
@@ -35,10 +35,10 @@ class StatefulSession:
     """
 
     def __init__(
-        self, talk: Conversation, engine: str, optimizer: str, dtype: str, first: bytes, second: bytes
+        self, interview: Interview, engine: str, optimizer: str, dtype: str, first: bytes, second: bytes
     ) -> None:
-        self.talk, self.engine, self.optimizer, self.dtype = talk, engine, optimizer, dtype
-        self.said = Said(talk.hello, engine)
+        self.interview, self.engine, self.optimizer, self.dtype = interview, engine, optimizer, dtype
+        self.said = Said(interview.hello, engine)
         self.case = example(optimizer, dtype, limits_of(self.said, optimizer).offered)
         other = elsewhere(self.case)
         self.begins = {1: self.case, 2: other, 4: self.case, 5: self.case}
@@ -54,22 +54,22 @@ class StatefulSession:
         for number, run in ((0, 1), (0, 2), (1, 1), (1, 2), (2, 1)):
             plays.append((f"step {number + 1} of run {run}", partial(self._step, run, number)))
         for what, play in plays:
-            yield self.talk.found(what, play)
-            if self.talk.hung:
+            yield self.interview.found(what, play)
+            if self.interview.hung:
                 return
         if self.resumable:
-            yield self.talk.found("state of run 2, loaded into run 3", self._resume)
-            yield self.talk.found("step 3 of run 3", partial(self._step, 3, 2))
+            yield self.interview.found("state of run 2, loaded into run 3", self._resume)
+            yield self.interview.found("step 3 of run 3", partial(self._step, 3, 2))
         for kind, play in ((SCALED, self._scaled), (ACCUMULATED, self._accumulated)):
             if kind in self.takes:
-                yield self.talk.found(kind, play)
+                yield self.interview.found(kind, play)
         if GROUPS in self.said.offers and kind_of(self.optimizer) == RULE:
-            yield self.talk.found("a step of two groups, one of them added", self._grouped)
-        yield self.talk.found("end of run 1", self._end)
+            yield self.interview.found("a step of two groups, one of them added", self._grouped)
+        yield self.interview.found("end of run 1", self._end)
 
     def _start(self, run: int) -> str:
         begin = beginning(self.optimizer, self.case.hyper, self.begins[run].parameters, self.dtype)
-        answer = self.talk.about_run({"do": "start", "run": run, "engine": self.engine, **begin})
+        answer = self.interview.about_run({"do": "start", "run": run, "engine": self.engine, **begin})
         self.resumable, self.takes = bool(answer.get("resumable")), answer.get("takes", [])
         return f"{self.optimizer} in {self.dtype}{', which can be resumed' if self.resumable else ''}"
 
@@ -91,29 +91,29 @@ class StatefulSession:
     def _grouped(self) -> str:
         groups = [_group(self.begins[run]) for run in (1, 2)]
         begin = {"do": "start_groups", "engine": self.engine, "optimizer": self.optimizer, "dtype": self.dtype}
-        self.talk.about_run({**begin, "run": 6, "groups": groups[:1]})
-        self.talk.about_run({"do": "add_group", "run": 6, **groups[1]})
+        self.interview.about_run({**begin, "run": 6, "groups": groups[:1]})
+        self.interview.about_run({"do": "add_group", "run": 6, **groups[1]})
         given = steps_of(self.case)[0]
         rates = [given["learning_rate"]] * 2
         request = {"do": "step_groups", "run": 6, "grads": given["grads"] * 2, "learning_rates": rates}
         return self._after(request, self.whole[1][: self.size] + self.whole[2][: self.size], 2)
 
     def _resume(self) -> str:
-        state = self.talk.about_run({"do": "state", "run": 2})["state"]
+        state = self.interview.about_run({"do": "state", "run": 2})["state"]
         reached = unflattened(self.whole[2][self.size :][: self.size], self.case.parameters)
         self.begins[3] = self.case.replace(parameters=reached)
         self._start(3)
-        self.talk.about_run({"do": "load", "run": 3, "state": state})
+        self.interview.about_run({"do": "load", "run": 3, "state": state})
         return f"slots {', '.join(state) or 'none'}"
 
     def _end(self) -> str:
-        self.talk.about_run({"do": "end", "run": 1})
+        self.interview.about_run({"do": "end", "run": 1})
         return ""
 
     def _after(self, request: Mapping[str, Any], expected: bytes, groups: int = 1) -> str:
         """Ask for a step, after which the parameters must have the elements expected."""
         given = self.case.parameters * groups
-        answer = self.talk.about_run(request, sent_size(given))
+        answer = self.interview.about_run(request, sent_size(given))
         if elements([member(answer, "after", request["do"])], given) != expected:
             raise Wrong("gave other parameters than the same run in one message")
         return ""

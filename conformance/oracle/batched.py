@@ -111,7 +111,7 @@ def _member(asked: Asked) -> _Member | None:
     numbers, rule = evaluation.numbers, asked.computed or evaluation.numbers.subject.of(case.hyper)
     if evaluation.begun or not isinstance(numbers.subject, RuleSubject) or not isinstance(rule, Rule):
         return None
-    if rule.shaped or type(training(rule, ())) is not Training:
+    if rule.reads_shapes or type(training(rule, ())) is not Training:
         return None
     fields = {field.name: getattr(rule, field.name) for field in dataclasses.fields(rule)}
     chosen = tuple((name, repr(value)) for name, value in fields.items() if not isinstance(value, float))

@@ -112,10 +112,14 @@ class RunByMessages(Conversation):
         self, connection: Connection, number_of_run: int, parameters: Sequence[Array], takes: Sequence[str] = ()
     ) -> None:
         super().__init__(connection, number_of_run, parameters)
-        if SCALED in takes:
-            self.step_scaled, self.transform_scaled = self._step_scaled, self._transform_scaled
-        if ACCUMULATED in takes:
-            self.step_accumulated, self.transform_accumulated = self._step_accumulated, self._transform_accumulated
+        self._takes = takes
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the method for a kind of step that is taken: bound when it was made, a run would hold itself."""
+        kind = name.replace("transform", "step")
+        if kind in (SCALED, ACCUMULATED) and kind in self._takes:
+            return getattr(self, f"_{name}")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def step(self, grads: Sequence[Array | None], learning_rate: float) -> list[Array]:
         """Feed one more step."""

@@ -59,9 +59,9 @@ def test_the_report_of_what_is_joined(verdicts: Path, measured: Path, tmp_path: 
     files = [str(file.parent) for file in (measured, verdicts, other)]
     assert main(["report", *files, "--out", str(tmp_path / "out"), "--site", str(tmp_path / "site")]) == 0
     assert {file.name for file in (tmp_path / "out").iterdir()} == {
-        *("table.md", "table.csv", "matrix.md", "accuracy.md", "accuracy.csv", "accuracy-float32.svg")
+        *("table.md", "table.csv", "matrix.md", "accuracy.md", "accuracy.csv", "accuracy-fluid-float32.svg")
     }
-    picture = (tmp_path / "out" / "accuracy-float32.svg").read_text("utf-8")
+    picture = (tmp_path / "out" / "accuracy-fluid-float32.svg").read_text("utf-8")
     assert "torch 2.13.0" in picture
     assert "accelerated 2.13.0" in picture
     matrix = (tmp_path / "site" / "index.html").read_text("utf-8")
@@ -72,5 +72,5 @@ def test_the_report_of_what_is_joined(verdicts: Path, measured: Path, tmp_path: 
 def test_a_report_of_measurements_alone_has_no_empty_tables(measured: Path, tmp_path: Path) -> None:
     assert main(["report", str(measured), "--out", str(tmp_path / "out")]) == 0
     assert {file.name for file in (tmp_path / "out").iterdir()} == {
-        *("accuracy.md", "accuracy.csv", "accuracy-float32.svg")
+        *("accuracy.md", "accuracy.csv", "accuracy-fluid-float32.svg")
     }

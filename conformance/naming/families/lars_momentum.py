@@ -67,6 +67,10 @@ class LarsMomentumFamily(LarsMomentum):
         rare=("plain",),
     )
 
+    @property
+    def reads_shapes(self) -> bool:
+        return self.vectors == "plain"
+
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         scale, decayed = self._scaled(param, grad, lr)
         if self.learning_rate_placement == "outside_with_ratio":

@@ -42,8 +42,8 @@ class Wrong(Exception):
     """The answer is not what was asked for; the texts say why."""
 
 
-class Conversation:
-    """A session with one program.
+class Interview:
+    """An interview with one program.
 
     Args:
         program: the program, which has not been started.
