@@ -97,7 +97,7 @@ class Rule(Declared):
 
     @property
     def reads_shapes(self) -> bool:
-        """Whether this formula asks for the shape of a parameter; one with an edit may where the documented does not."""
+        """Whether this formula asks for the shape of a parameter; an edited one may where the documented does not."""
         return self.shaped
 
     def initial_state(self, param: Array) -> State:
