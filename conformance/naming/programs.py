@@ -215,7 +215,7 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         several = [slot for slot, x in held.items() if x.ndim]
         every = {EVERY + slot: name for slot in several for name, kind in kinds.items() if kind is int}
         return {**new, **{FIRST + slot: _expression(first[slot]) for slot in names}, **every}
-    except (AttributeError, TypeError, OptimetryError):
+    except (AttributeError, TypeError, ValueError, OptimetryError):
         return None
 
 
