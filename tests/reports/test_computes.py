@@ -46,6 +46,12 @@ PARTS = {
     "documented with the gradient before in place of a missing one": Part(
         "documented", given={"missing_gradients": "repeated"}
     ),
+    "documented, but uses grad of the step before": Part(
+        "documented", run={"finding": "late", "what": "grad", "steps": 1}
+    ),
+    "documented, but returns the parameters of 2 steps before": Part(
+        "documented", run={"finding": "returned_late", "steps": 2}
+    ),
     "ascent where use_nesterov is true": Part("ascent", {"property": "use_nesterov", "is": True}),
     "documented where lr_power is not -0.5": Part("documented", {"property": "lr_power", "is_not": -0.5}),
     "sgd where number of dimensions < 2": Part("sgd", {"property": "number of dimensions", "less_than": 2}),
