@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from optimetry.conformance.harness.messages import violations
+from optimetry.conformance.harness.messages import said_of, violations
 from optimetry.conformance.harness.program import Program, wire
 from optimetry.conformance.harness.python_harness import AVERAGE, LIMITS, PROTOCOL
 from optimetry.conformance.numerics.formats import FORMATS
@@ -143,7 +143,7 @@ class Said:
     """What a program says of an engine: its limits, as the attributes of a target, and what it offers beside runs."""
 
     def __init__(self, hello: Mapping[str, Any], engine: str) -> None:
-        said = {**hello, **hello.get("limits", {}).get(engine, {})}
+        said = said_of(hello, engine)
         self.offers: Sequence[str] = said.get("offers", ())
         for name in LIMITS:
             if name in said:

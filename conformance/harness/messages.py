@@ -61,6 +61,11 @@ def _told(error: jsonschema.ValidationError) -> Iterator[jsonschema.ValidationEr
         yield error
 
 
+def said_of(hello: Mapping[str, Any], engine: str) -> dict[str, Any]:
+    """Return what a program says of one engine: what it says of itself, but for what is different there."""
+    return {**hello, **hello.get("limits", {}).get(engine, {})}
+
+
 def member(answer: Mapping[str, Any], name: str, do: str) -> Any:
     """Return a member of an answer.
 

@@ -7,7 +7,7 @@ expressions are equal tuples, so a part is replaced wherever it stands.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any, TypeAlias
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from optimetry.conformance.naming.branches import answered, on_every_path
+from optimetry.conformance.naming.leaves import leaves_of, with_leaves
 from optimetry.conformance.subjects.wrappers.compression import are_sent
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.declaration import Declared
@@ -215,7 +216,7 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         several = [slot for slot, x in held.items() if x.ndim]
         every = {EVERY + slot: name for slot in several for name, kind in kinds.items() if kind is int}
         return {**new, **{FIRST + slot: _expression(first[slot]) for slot in names}, **every}
-    except (AttributeError, TypeError, ValueError, OptimetryError):
+    except (AttributeError, TypeError, OptimetryError):
         return None
 
 
@@ -228,17 +229,19 @@ def _of_wrapper(symbolic: Wrapper, counts: frozenset[str] = frozenset()) -> Prog
     parameters: list[Any] = [Symbol(PARAM)]
     computes = next(kind for kind in type(symbolic).__mro__ if "feed" in vars(kind))
     first = symbolic.first(fed) if "first" in vars(computes) else None
-    before = dict(_leaves(first)) if first is not None else {}
+    before = dict(leaves_of(first)) if first is not None else {}
 
     def stepped() -> Program:
         symbols = [Symbol(BEFORE if name in counts else name) for name in before]
-        given, state = symbolic.feed(fed, parameters, None if first is None else _like(first, iter(symbols)))
-        after = [] if state is None else [_expression(x) for _, x in _leaves(state)]
+        given, state = symbolic.feed(fed, parameters, None if first is None else with_leaves(first, iter(symbols)))
+        after = [] if state is None else [_expression(x) for _, x in leaves_of(state)]
+        if len(after) != len(before):
+            raise TypeError("a subclass keeps what its base does not begin with")
         return {PARAM: _expression(given[0]), **dict(zip(before, after, strict=True))}
 
     program = on_every_path(stepped)
     if "result" in vars(computes):  # of the state alone: traced behind its branches, not once in each
-        state = _like(first, iter([Symbol(program[name]) for name in before]))
+        state = with_leaves(first, iter([Symbol(program[name]) for name in before]))
         program[PARAM] = _expression(vars(computes)["result"](symbolic, state)[0])
     advancing = frozenset(name for name, x in before.items() if type(x) is int and program[name] == ("add", name, 1))
     if advancing:
@@ -247,23 +250,6 @@ def _of_wrapper(symbolic: Wrapper, counts: frozenset[str] = frozenset()) -> Prog
     if "" in slots or any(program.pop(name) != STEP for name in counts):
         return None
     return {**program, **{FIRST + name: x for name, x in slots.items()}}
-
-
-def _leaves(state: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the parts of what a wrapper keeps, each with the name of its field; of one parameter alone."""
-    if not isinstance(state, tuple | list):
-        yield name, state
-        return
-    for field, part in zip(getattr(state, "_fields", [name] * len(state)), state, strict=True):
-        yield from _leaves(part, field)
-
-
-def _like(state: Any, leaves: Iterator[Any]) -> Any:
-    """Return the same structure with other parts."""
-    if not isinstance(state, tuple | list):
-        return next(leaves)
-    parts = [_like(part, leaves) for part in state]
-    return parts if isinstance(state, list) else type(state)(*parts) if hasattr(state, "_fields") else tuple(parts)
 
 
 def _on_symbols(update: Any) -> Callable[..., Any]:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.harness.messages import elements, rows
+from optimetry.conformance.harness.messages import elements, rows, said_of
 from optimetry.conformance.harness.program import Program, number, wire
 from optimetry.conformance.harness.python_harness import AVERAGE, GROUPS, LIMITS, MIXED, RULE, encoded
 from optimetry.conformance.numerics.arrays import Array
@@ -60,7 +60,7 @@ class ProgramTarget:
         self.name, self.version = hello["name"], hello["version"]
         self.stateful = bool(hello.get("stateful", False))
         self._answered: tuple[Case, Array | TargetFault] | None = None
-        said = {**hello, **hello.get("limits", {}).get(self.engine, {})}
+        said = said_of(hello, self.engine)
         for name in LIMITS:
             if name in said:
                 setattr(self, name, said[name])
