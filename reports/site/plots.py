@@ -36,6 +36,8 @@ SIZE = (3.8, 4.2)
 
 GRADIENTS = {"normal": "N(0, 1) gradients", "training": "gradients of a training"}
 
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 STYLE = {
     "axes.edgecolor": FAINT,
     "axes.labelcolor": TEXT,
@@ -110,12 +112,23 @@ def _drift(axes: Any, measured: Sequence[tuple[str, Accuracy]], names: Sequence[
     for name, each in measured:
         if name in names:
             _curve(axes, each, names.index(name), len(names), name.replace("$", r"\$"))  # a name is no formula
-    axes.set_xscale("log")
-    if any(0 < value < LARGEST for line in axes.lines for value in line.get_ydata()):
-        axes.set_yscale("log")
+    _ruled(axes, logarithmic=any(0 < value < LARGEST for line in axes.lines for value in line.get_ydata()))
+
+
+def _ruled(axes: Any, *, logarithmic: bool = True) -> None:
+    """Give a panel a grid, a logarithmic abscissa, and such an ordinate, unless it shows nothing above 0."""
     axes.grid(visible=True)
     axes.set_axisbelow(True)
+    for axis, scale in ((axes.xaxis, axes.set_xscale), (axes.yaxis, axes.set_yscale)):
+        if axis is axes.xaxis or logarithmic:
+            scale("log")
+            axis.set_major_formatter(_power)
     axes.minorticks_off()
+
+
+def _power(value: float, _: int | None = None) -> str:
+    """Write a power of ten as text: the default sets ticks as formulas, which takes most of the time of a picture."""
+    return "10" + str(round(math.log10(value))).translate(RAISED)
 
 
 def _legend(figure: Any, side: str, columns: int) -> None:
@@ -156,13 +169,9 @@ def sweep(rows: Sequence[Speed], names: Mapping[str, str]) -> str:
         for place, contender in enumerate([name for name in names if name != TOUCH][:SHOWN]):
             _sweep(axes, rows, contender, names[contender], {"color": SERIES[place], "marker": MARKERS[place]})
         _sweep(axes, rows, TOUCH, names.get(TOUCH, TOUCH), {"color": TEXT, "ls": "--", "marker": "_"})
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        _ruled(axes)
         axes.set_xlabel("elements of one parameter")
         axes.set_ylabel("ns / element")
-        axes.grid(visible=True)
-        axes.set_axisbelow(True)
-        axes.minorticks_off()
         figure.legend(loc="outside lower center", ncols=2, frameon=False)
         return themed(figure)
 
@@ -200,11 +209,7 @@ def effects(measured: Mapping[str, Mapping[str, Mapping[float, float]]]) -> str:
                     look = {"color": SERIES[place], "marker": MARKERS[place]}
                     axes.plot(*zip(*line, strict=True), label=name, lw=1.5, ms=4, **look)
             axes.set_title(rule, loc="left", fontsize=9)
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-            axes.grid(visible=True)
-            axes.set_axisbelow(True)
-            axes.minorticks_off()
+            _ruled(axes)
         for axes in panels:  # those that are left
             axes.set_visible(False)
         figure.supxlabel("standard deviation of gradients", fontsize=9)
