@@ -93,10 +93,15 @@ def ratio(share: float | None) -> str:
 def in_words(measured: Sequence[Accuracy]) -> str:
     """Say what errors mean for a training at the defaults: a rule of thumb, no verdict; empty where none is known.
 
-    The worst of the medians after the last step on a model's gradients counts.
+    The worst of the medians after the last step on a model's gradients counts, in the widest dtype that was measured.
+    Half precision tells nothing: there, rounding the parameter alone may be as large as its update.
     """
-    medians = [one.points[-1].update.median for one in measured if one.gradients == "training"]
-    return next(words for limit, words in WORDS if max(medians) < limit) if medians else ""
+    medians = {
+        dtype: [one.points[-1].update.median for one in measured if (one.gradients, one.dtype) == ("training", dtype)]
+        for dtype in ("float64", "float32")
+    }
+    widest = next(filter(None, medians.values()), None)
+    return next(words for limit, words in WORDS if max(widest) < limit) if widest else ""
 
 
 def certificates(found: Sequence[Certificate]) -> list[list[tuple[str, bool]]]:

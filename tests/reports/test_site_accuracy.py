@@ -48,6 +48,13 @@ def test_the_worst_engine_has_the_word(median, words):
     assert in_words([]) == ""
 
 
+def test_rounding_to_less_precision_is_not_called_another_optimizer():
+    measured = [accuracy(median=2e-6), accuracy(dtype="float16", median=0.9), accuracy(dtype="float64", median=2e-3)]
+    assert in_words(measured[:2]) == "no one will notice"
+    assert in_words(measured) == "a training ends a little elsewhere"  # what is left when rounding is small
+    assert in_words([measured[1]]) == ""
+
+
 def drawn(*measured):
     return plots.drift([(f"target {i}", each) for i, each in enumerate(measured)])
 
