@@ -14,9 +14,8 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.fitting import Fit, Taken
 from optimetry.conformance.targets.own import Maker, works
 from optimetry.conformance.targets.protocol import Hyper
-from optimetry.conformance.targets.torch.rules import ENGINES, TorchClass, TorchRun
+from optimetry.conformance.targets.torch.rules import ENGINES, TorchClass, TorchRun, array_of, tensor_over
 from optimetry.conformance.targets.torch.table import OFFERS
-from optimetry.conformance.targets.torch.tensors import array_of, tensor_over
 from optimetry.reference.errors import TargetError
 
 OF_THE_GROUP, NUMBER = "group ", "number "

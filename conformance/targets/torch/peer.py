@@ -10,9 +10,8 @@ import torch
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.peers import Step
 from optimetry.conformance.targets.protocol import Hyper
-from optimetry.conformance.targets.torch.rules import TorchClass
+from optimetry.conformance.targets.torch.rules import TorchClass, tensor_over
 from optimetry.conformance.targets.torch.table import OFFERS
-from optimetry.conformance.targets.torch.tensors import tensor_over
 
 TIMED = ("fused", "foreach")  # a loop over single tensors is slow, and no one chooses it for speed
 

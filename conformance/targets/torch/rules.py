@@ -1,21 +1,35 @@
-"""Runs of ``torch.optim``: one class over tensors that share memory with NumPy arrays."""
+"""Runs of ``torch.optim``, over parameters or groups of them: tensors that share memory with NumPy arrays."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import torch
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.offers import Offer, Source, passed
 from optimetry.conformance.targets.protocol import Hyper
-from optimetry.conformance.targets.torch.groups import TorchGroups
-from optimetry.conformance.targets.torch.tensors import array_of, tensor_over
+
+
+def tensor_over(array: Array) -> torch.Tensor:
+    """Make a tensor over the memory of ``array``. torch does not know NumPy's bfloat16, so its bits are passed."""
+    if array.dtype == ml_dtypes.bfloat16:
+        return torch.from_numpy(array.view(np.uint16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def array_of(tensor: torch.Tensor) -> Array:
+    """Copy ``tensor`` to a NumPy array."""
+    if tensor.dtype == torch.bfloat16:
+        return np.array(tensor.view(torch.uint16).numpy()).view(ml_dtypes.bfloat16)
+    return np.array(tensor.numpy())
+
 
 ENGINES: Mapping[str, Mapping[str, bool]] = {
     "single": {"foreach": False},
@@ -193,5 +207,52 @@ class ScalingTorchRun(TorchRun):
                 if grad is not None:
                     loss = (parameter * tensor_over(np.array(grad, order="C"))).sum() / len(parts)
                     loss.backward()
+        self._optimizer.step()
+        return [array.copy() for array in self._arrays]
+
+
+Keywords = Callable[[Hyper, Sequence[Array]], Mapping[str, Any]]
+"""The keyword arguments of a class for hyperparameters, and the parameters that they are for."""
+
+
+class TorchGroups:
+    """One optimizer over groups of parameters.
+
+    Args:
+        cls: its class.
+        keywords: the arguments of a group.
+        rate: the name of the learning rate among them.
+        sparse: whether gradients are given as sparse tensors.
+        groups: hyperparameters and parameters of each.
+    """
+
+    def __init__(
+        self, cls: Any, keywords: Keywords, rate: str, sparse: bool, groups: Sequence[tuple[Hyper, list[Array]]]
+    ) -> None:
+        self._keywords, self._rate, self._sparse = keywords, rate, sparse
+        self._arrays: list[Array] = []
+        self._parameters: list[torch.nn.Parameter] = []
+        first = keywords(*groups[0])
+        made = [self._group(hyper, parameters) for hyper, parameters in groups]
+        self._optimizer = cls(made, **{rate: 1.0}, **first)
+
+    def _group(self, hyper: Hyper, parameters: Sequence[Array]) -> dict[str, Any]:
+        arrays = [np.array(parameter, order="C") for parameter in parameters]
+        tensors = [torch.nn.Parameter(tensor_over(array)) for array in arrays]
+        self._arrays += arrays
+        self._parameters += tensors
+        return {"params": tensors, self._rate: 1.0, **self._keywords(hyper, parameters)}
+
+    def add(self, hyper: Hyper, parameters: list[Array]) -> None:
+        """Add a group, which ``Optimizer.add_param_group`` does."""
+        self._optimizer.add_param_group(self._group(hyper, parameters))
+
+    def step(self, grads: list[Array | None], learning_rates: list[float]) -> list[Array]:
+        """One ``Optimizer.step``."""
+        for group, rate in zip(self._optimizer.param_groups, learning_rates, strict=True):
+            group[self._rate] = float(rate)
+        for parameter, grad in zip(self._parameters, grads, strict=True):
+            tensor = None if grad is None else tensor_over(np.array(grad, order="C"))
+            parameter.grad = tensor if tensor is None or not self._sparse else tensor.to_sparse()
         self._optimizer.step()
         return [array.copy() for array in self._arrays]

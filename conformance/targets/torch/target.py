@@ -10,8 +10,7 @@ import torch
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.offers import TableTarget
 from optimetry.conformance.targets.protocol import Hyper
-from optimetry.conformance.targets.torch.groups import TorchGroups
-from optimetry.conformance.targets.torch.rules import ENGINES
+from optimetry.conformance.targets.torch.rules import ENGINES, TorchGroups
 from optimetry.conformance.targets.torch.table import ABSENT, OFFERS
 
 

@@ -17,7 +17,7 @@ from torch.optim.swa_utils import AveragedModel
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.offers import Offer, lopsided
 from optimetry.conformance.targets.protocol import Hyper
-from optimetry.conformance.targets.torch.tensors import array_of, tensor_over
+from optimetry.conformance.targets.torch.rules import array_of, tensor_over
 
 
 @dataclass(frozen=True)
