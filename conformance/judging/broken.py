@@ -13,7 +13,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws import Law, laws_of
-from optimetry.conformance.laws.law import Formula
+from optimetry.conformance.laws.law import Formula, Trial
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import named_classes
 from optimetry.conformance.numerics.agreement import Expected
@@ -64,7 +64,7 @@ class BrokenLaws:
         """
         for law in laws_of(subject_of(case)):
             if law.name not in self.broken and not (law.slow and self.cases):
-                found = law.broken(target, case, guard, engines=self.engines)
+                found = law.broken(Trial(target, case, guard, engines=self.engines))
                 if found is not None:
                     self.broken[law.name] = Broken(law, found, case, engines=self.engines)
         self.cases += 1
@@ -117,7 +117,7 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
         if explanation is None or each.law.universal or each.law.any_arithmetic:
             bounded.clear()
             rule_of = None if explanation is None else explanation.rule.of
-            found = each.law.broken(target, each.case, guard, noted, rule_of, each.engines)
+            found = each.law.broken(Trial(target, each.case, guard, noted, rule_of, engines=each.engines))
             if found is not None:
                 kept[name] = Broken(each.law, found, each.case, formula, each.engines)
             elif not bounded and not each.law.any_arithmetic:  # which is held to the formula, and to no bound

@@ -11,7 +11,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.shrink import shrunk
 from optimetry.conformance.judging.broken import Broken
 from optimetry.conformance.judging.script import Ran, script, script_of_law
-from optimetry.conformance.laws.law import Difference, NotOffered, Trial
+from optimetry.conformance.laws.law import Difference, Trial
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.numerics.arrays import Array
@@ -97,10 +97,7 @@ def lawless(target: Target, broken: Broken, guard: Guard) -> dict[str, Any]:
 
     def contradicting(smaller: Case) -> tuple[str, list[Ran]] | None:
         trial = Trial(target, smaller, guard, broken.formula, engines=broken.engines)
-        try:
-            found = law.check(trial)
-        except NotOffered:
-            return None
+        found = law.broken(trial)
         return None if found is None else (found, list(trial.ran))
 
     small, shown = broken.case, (broken.found, list[Ran]())

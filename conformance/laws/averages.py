@@ -9,19 +9,12 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.laws.clips import named
-from optimetry.conformance.laws.law import Difference, Trial, beyond, first_difference, law
+from optimetry.conformance.laws.law import Difference, Trial, beyond, first_difference, is_average, law, named
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.oracle.expected import expected
-from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.targets.session import Session, copied, watched
 from optimetry.reference.averaging.window import FOLD
-
-
-def is_average(subject: Subject) -> bool:
-    """Whether a subject averages parameters."""
-    return bool(getattr(subject, "averages", False))
 
 
 def ended(trial: Trial, *, applied: bool = True) -> tuple[Any, list[Array]]:

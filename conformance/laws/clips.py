@@ -8,22 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Applies, Trial, beyond, is_rule, law
+from optimetry.conformance.laws.law import Trial, beyond, clips, is_rule, law, named
 from optimetry.conformance.laws.variations import halved, largest, rescaled, shaped
 from optimetry.conformance.oracle.expected import expected
-from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.rule import Array
-
-
-def clips(subject: Subject) -> bool:
-    """Whether a subject limits what it is fed."""
-    return bool(getattr(subject.declaration, "clips", False))
-
-
-def named(name: str) -> Applies:
-    """Return a condition: the subject has this name."""
-    return lambda subject: subject.name == name
 
 
 @cache

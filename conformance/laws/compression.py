@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.laws.clips import named
-from optimetry.conformance.laws.law import Trial, first_difference, law
+from optimetry.conformance.laws.law import Trial, first_difference, law, named
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.reference.distributed.dgc_momentum import count_sent
 

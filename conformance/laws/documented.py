@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Applies, Difference, Trial, is_rule, law
+from optimetry.conformance.laws.law import Applies, Difference, Trial, is_elementwise_rule, is_rule, law
 from optimetry.conformance.laws.readings import kind_of, kinds_of
-from optimetry.conformance.laws.universal import is_elementwise_rule, reshaping
+from optimetry.conformance.laws.universal import reshaping
 from optimetry.conformance.laws.variations import each, largest, poisonings, rescaled, with_gap
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array, flat

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Difference, NotOffered, Trial, is_rule, law
-from optimetry.conformance.laws.universal import keeps_state
+from optimetry.conformance.laws.law import Difference, NotOffered, Trial, is_rule, keeps_state, law
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.subjects.registry import subject_of

@@ -38,6 +38,7 @@ class Trial:
     """A target, the case a law is tried on, the guard over its runs, and the formula whose rounding bounds them.
 
     Attributes:
+        formula: whose rounding bound runs are compared with: the documented one, unless another is known.
         rule_of: the formula that the target computes, from hyperparameters, where that is not the documented one.
         ran: every case that was run for the law so far, with its trajectory; shared with the trials made of this one.
         engines: all engines of the target that are judged, in the order in which it lists them.
@@ -179,31 +180,14 @@ class Law:
     symptom: bool = False
     any_arithmetic: bool = False
 
-    def broken(
-        self,
-        target: Target,
-        case: Case,
-        guard: Guard,
-        formula: Formula = expected,
-        rule_of: Callable[[Mapping[str, Any]], Declared] | None = None,
-        engines: Sequence[Target] = (),
-    ) -> str | None:
-        """Return what contradicts the law on a case, None where nothing does or the law cannot be tried.
-
-        Args:
-            target: one engine.
-            case: what the law is tried on.
-            guard: what watches over the runs.
-            formula: whose rounding bound two runs are compared with; the documented one's by default.
-            rule_of: what the target computes, from hyperparameters; the documented formula by default.
-            engines: all engines of the target that are judged.
+    def broken(self, trial: Trial) -> str | None:
+        """Return what contradicts the law on a trial, None where nothing does or the law cannot be tried.
 
         Raises:
             TargetFault: the target breaks the protocol.
         """
         try:
-            trial = Trial(target, case, guard, formula, rule_of, engines=engines)
-            return self.check(trial) if self.applies(subject_of(case)) else None
+            return self.check(trial) if self.applies(subject_of(trial.case)) else None
         except NotOffered:
             return None
 
@@ -221,14 +205,44 @@ def laws_of(subject: Subject) -> list[Law]:
     return sorted(applicable, key=lambda law: (not law.universal, law.symptom))
 
 
+def every_subject(subject: Subject) -> bool:
+    """Return True for every subject."""
+    return True
+
+
 def is_rule(subject: Subject) -> bool:
     """Whether a subject is an update rule."""
     return isinstance(subject, RuleSubject)
 
 
-def every_subject(subject: Subject) -> bool:
-    """Return True for every subject."""
-    return True
+def is_elementwise_rule(subject: Subject) -> bool:
+    """Whether a subject is an update rule whose elements are independent of each other."""
+    return is_rule(subject) and subject.elementwise
+
+
+def is_average(subject: Subject) -> bool:
+    """Whether a subject averages parameters."""
+    return bool(getattr(subject, "averages", False))
+
+
+def takes_gradients(subject: Subject) -> bool:
+    """Whether a subject is fed gradients: an update rule, a clip or a regularizer."""
+    return not is_average(subject)
+
+
+def clips(subject: Subject) -> bool:
+    """Whether a subject limits what it is fed."""
+    return bool(getattr(subject.declaration, "clips", False))
+
+
+def keeps_state(subject: Subject) -> bool:
+    """Whether a target may offer to save and load a run: of a rule or of an average."""
+    return is_rule(subject) or is_average(subject)
+
+
+def named(name: str) -> Applies:
+    """Return a condition: the subject has this name."""
+    return lambda subject: subject.name == name
 
 
 def law(

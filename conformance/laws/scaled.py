@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Grads
-from optimetry.conformance.laws.law import Trial, first_difference, is_rule, law
+from optimetry.conformance.laws.law import Trial, first_difference, is_rule, law, takes_gradients
 from optimetry.conformance.laws.variations import rescaled, switched_on
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
-from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.targets.session import Session, watched
 
 SCALE = 4.0
@@ -23,11 +22,6 @@ SCALE = 4.0
 
 PARTS = ((2, 0), (0, 2), (1, 1))
 """The gradients of two parts of a batch, as multiples of their mean, in turns: any order of adding them is exact."""
-
-
-def takes_gradients(subject: Subject) -> bool:
-    """Whether a subject is fed gradients: an update rule, a clip or a regularizer."""
-    return not getattr(subject, "averages", False)
 
 
 @law(

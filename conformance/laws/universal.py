@@ -6,22 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Trial, first_difference, is_rule, law
+from optimetry.conformance.laws.law import Trial, first_difference, is_elementwise_rule, is_rule, keeps_state, law
 from optimetry.conformance.laws.variations import complete, each, halved, largest, poisonings, with_gap
 from optimetry.conformance.numerics.arrays import flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
-from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.targets.session import Session, watched
-
-
-def is_elementwise_rule(subject: Subject) -> bool:
-    """Whether a subject is an update rule whose elements are independent of each other."""
-    return is_rule(subject) and subject.elementwise
-
-
-def keeps_state(subject: Subject) -> bool:
-    """Whether a target may offer to save and load a run: of a rule or of an average."""
-    return is_rule(subject) or bool(getattr(subject, "averages", False))
 
 
 @law("two runs of the same case give the same bits")

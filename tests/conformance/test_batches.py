@@ -24,7 +24,7 @@ def found(law: str, target: Target, optimizer: str, dtype: str = "float32", coun
     """What some cases show."""
     cases = drawn_cases(SUBJECTS[optimizer], dtype, seed=0, count=count)
     offered = [case for case in cases if reason_unsupported(target, case) is None]
-    tried = [LAWS[law].broken(target, case, Guard()) for case in offered]
+    tried = [LAWS[law].broken(Trial(target, case, Guard())) for case in offered]
     assert tried
     return [text for text in tried if text is not None]
 

@@ -14,6 +14,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.broken import Broken, BrokenLaws, confirmed, widest
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws import LAWS
+from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.equivalents import STYLES
@@ -66,7 +67,7 @@ def judged(target: Any, search: float | None = 0.0) -> Verdict:
 
 def test_a_dialect_whose_tail_rounds_differently_is_that_dialect() -> None:
     target = with_another_tail(of_the_class)
-    found = LAWS["permutation"].broken(target, telling_case(), Guard())
+    found = LAWS["permutation"].broken(Trial(target, telling_case(), Guard()))
     assert found is not None  # with the bound of the document, whose step is a hundred times shorter
     broken = BrokenLaws({"permutation": Broken(LAWS["permutation"], found, telling_case())})
     assert confirmed(target, broken, Explanation(RULE), Guard()).broken == {}

@@ -10,6 +10,7 @@ import pytest
 
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS
+from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.dtypes import DTYPES
 from optimetry.conformance.selftest.instead import Instead
@@ -25,7 +26,7 @@ def found(target: Target, optimizer: str, dtype: str = "float32", count: int = 3
     """What some cases show."""
     cases = drawn_cases(SUBJECTS[optimizer], dtype, seed=0, count=count)
     offered = [case for case in cases if reason_unsupported(target, case) is None]
-    tried = [LAWS[DTYPES].broken(target, case, Guard()) for case in offered]
+    tried = [LAWS[DTYPES].broken(Trial(target, case, Guard())) for case in offered]
     assert tried
     return [text for text in tried if text is not None]
 

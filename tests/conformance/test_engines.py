@@ -8,6 +8,7 @@ import pytest
 
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS
+from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.selftest.equivalents import STYLES
 from optimetry.conformance.selftest.equivalents.engines import StyledTarget
 from optimetry.conformance.selftest.faults import FAULTS
@@ -22,7 +23,7 @@ BLEND, NEGATED = "one_engine_steps_along_a_blend", "one_engine_saves_a_negated_v
 def found(law: str, target: Target, engines: list[Target], optimizer: str) -> list[str]:
     """What some cases show against one engine."""
     cases = [case for case in drawn_cases(SUBJECTS[optimizer], "float32", seed=0, count=30) if len(case.grads) > 2]
-    tried = [LAWS[law].broken(target, case, Guard(), engines=engines) for case in cases[:6]]
+    tried = [LAWS[law].broken(Trial(target, case, Guard(), engines=engines)) for case in cases[:6]]
     return [text for text in tried if text is not None]
 
 

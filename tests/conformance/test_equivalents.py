@@ -11,6 +11,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import laws_of
+from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget, rules_of
 from optimetry.conformance.selftest.equivalents.wrappers import HONEST
 from optimetry.conformance.selftest.instead import Instead
@@ -87,7 +88,7 @@ def test_every_equivalent_keeps_every_law(optimizer: str, dtype: str) -> None:
         target = StyledTarget(style)
         if optimizer in rules_of(style) and target.unsupported(optimizer, case.hyper, dtype) is None:
             for law in laws_of(subject_named(optimizer)):
-                found[style.name, law.name] = law.broken(target, case, Guard())
+                found[style.name, law.name] = law.broken(Trial(target, case, Guard()))
     assert {key: text for key, text in found.items() if text is not None} == {}
 
 

@@ -159,7 +159,7 @@ def test_the_counterexample_to_a_law_is_a_small_case_that_breaks_it() -> None:
     assert shown.keys() >= {"case", "script"}
     case = Case.from_json(shown["case"])
     assert (len(case.grads), case.size) == (1, 1)
-    assert LAWS["repeatable"].broken(Unsteady(documented_class("sgd")), case, Guard()) is not None
+    assert LAWS["repeatable"].broken(Trial(Unsteady(documented_class("sgd")), case, Guard())) is not None
 
 
 def test_a_known_formula_that_breaks_a_universal_law_is_not_named() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS
+from optimetry.conformance.laws.law import Trial
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.faults.groups import GROUPS
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -20,7 +21,7 @@ def found(target: Target, optimizer: str) -> list[str]:
     """What some cases show."""
     drawn = drawn_cases(SUBJECTS[optimizer], "float32", seed=0, count=40)
     cases = [case for case in drawn if len(case.grads) > 2 and reason_unsupported(target, case) is None]
-    tried = [LAWS[GROUPS].broken(target, case, Guard()) for case in cases[:3]]
+    tried = [LAWS[GROUPS].broken(Trial(target, case, Guard())) for case in cases[:3]]
     return [text for text in tried if text is not None]
 
 

@@ -13,7 +13,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS, laws_of
-from optimetry.conformance.laws.law import law
+from optimetry.conformance.laws.law import Trial, law
 from optimetry.conformance.naming.families.family import STEP_COUNTS, StepCount
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.selftest.faults import FAULTS
@@ -36,7 +36,7 @@ def some_cases(optimizer: str, dtype: str = "float32") -> list[Case]:
 def test_the_reference_keeps_every_law(optimizer: str, dtype: str) -> None:
     laws = [one for one in laws_of(SUBJECTS[optimizer]) if not one.slow]
     for case in some_cases(optimizer, dtype)[:2]:
-        assert {one.name: one.broken(NumpyTarget(), case, Guard()) for one in laws} == dict.fromkeys(
+        assert {one.name: one.broken(Trial(NumpyTarget(), case, Guard())) for one in laws} == dict.fromkeys(
             one.name for one in laws
         )
 
@@ -47,7 +47,7 @@ def broken_by(target: Target, optimizer: str) -> set[str]:
         one.name
         for case in some_cases(optimizer)
         for one in laws_of(SUBJECTS[optimizer])
-        if one.broken(target, case, Guard()) is not None
+        if one.broken(Trial(target, case, Guard())) is not None
     }
 
 
@@ -79,7 +79,7 @@ def test_a_target_is_fed_arrays_of_its_own_by_every_law(subject: Subject) -> Non
         target.dtype = case.form.dtype
         for one in laws_of(subject):
             if not one.slow:
-                assert one.broken(target, case, Guard()) is None
+                assert one.broken(Trial(target, case, Guard())) is None
         assert trajectory(target, case, Guard()).shape == (len(case.grads), case.size)
     assert target.seen > 100
 
@@ -122,7 +122,7 @@ class HoldsInputs(NumpyTarget):
 
 def test_a_law_that_does_not_apply_is_not_broken() -> None:
     (case, *_) = some_cases("clip_by_norm")
-    assert LAWS["missing_gradient"].broken(FAULTS["largest_element"].target(), case, Guard()) is None
+    assert LAWS["missing_gradient"].broken(Trial(FAULTS["largest_element"].target(), case, Guard())) is None
     assert LAWS["clipping_twice"] in laws_of(SUBJECTS["clip_by_norm"])
     assert LAWS["clipping_twice"] not in laws_of(SUBJECTS["adam"])
 

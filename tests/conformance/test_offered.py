@@ -14,7 +14,7 @@ from optimetry.conformance.cases.offered import CANNOT, EMPTY, MISSING, ZERO_D, 
 from optimetry.conformance.cases.profiles import PROFILES
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.laws.law import LAWS
+from optimetry.conformance.laws.law import LAWS, Trial
 from optimetry.conformance.numerics.arrays import Array, same_bits
 from optimetry.conformance.plugin.properties import hold_property
 from optimetry.conformance.selftest.instead import computing
@@ -186,8 +186,8 @@ def test_a_law_is_tried_exactly_where_what_it_needs_is_offered(law: str) -> None
         (np.ones(1, np.float32),),
         ((np.ones(1, np.float32),), (np.ones(1, np.float32),)),
     )
-    assert LAWS[law].broken(Wrong(), case, Guard()) is None
-    assert LAWS[law].broken(SaysNothing(), case, Guard()) is not None
+    assert LAWS[law].broken(Trial(Wrong(), case, Guard())) is None
+    assert LAWS[law].broken(Trial(SaysNothing(), case, Guard())) is not None
 
 
 def test_engines_that_offer_more_are_tried_on_more() -> None:
