@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from optimetry.conformance.cases.case import Case
-from optimetry.reference.declaration import Hyperparameter
+from optimetry.reference.declaration import Declared, Hyperparameter
 
 Shape = tuple[int, ...]
 
@@ -18,49 +19,52 @@ MATRICES = ((3, 4), (1, 7), (9, 1), (2, 11), (13, 3), (5, 5), (2, 3, 4))
 """More shapes where rows and columns are told apart: one row, one column, wide, tall, square, and several matrices."""
 
 
-class Drawn(Hashable, Protocol):
-    """The part of a subject that drawing uses; subjects are declared in a room above this one."""
+@dataclass(frozen=True)
+class Drawn(ABC):
+    """What drawing uses of a subject, which a room above this one declares in full.
 
-    def __hash__(self) -> int:
-        """Cases are kept by it."""
-        ...
+    Attributes:
+        declaration: its hyperparameters and its formula.
+    """
+
+    declaration: type[Declared]
 
     @property
     def name(self) -> str:
-        """Its name."""
-        ...
+        """Its name, as on the command line."""
+        return self.declaration.name
 
     @property
     def elementwise(self) -> bool:
         """Whether an element of the result depends on the same element of the inputs alone."""
-        ...
+        return self.declaration.elementwise
 
     @property
+    @abstractmethod
     def joint(self) -> bool:
         """Whether what one parameter gets depends on the others."""
-        ...
 
     @property
     def counts_zeros(self) -> bool:
         """Whether elements that are zero in all inputs change what others become."""
-        ...
+        return self.declaration.counts_zeros
 
     @property
     def shaped(self) -> bool:
         """Whether the shape of a parameter changes what its elements become."""
-        ...
+        return self.declaration.shaped
 
     def takes(self, shape: Shape) -> bool:
-        """Whether the document says what becomes of a parameter of this shape."""
-        ...
+        """Return whether the document says what becomes of a parameter of this shape."""
+        return self.declaration.takes(shape)
 
-    def hyperparameters(self) -> Sequence[Hyperparameter]:
-        """Its hyperparameters, with their domains and corners."""
-        ...
+    def hyperparameters(self) -> tuple[Hyperparameter, ...]:
+        """Its hyperparameters with their domains and corners, in the order of the document."""
+        return self.declaration.hyperparameters()
 
     def adapted(self, case: Case) -> Case:
-        """Turn a case as it was drawn into one that makes sense for the subject."""
-        ...
+        """Turn a case as it was drawn into one that makes sense for this subject."""
+        return case
 
 
 def shapes_of(subject: Drawn) -> Sequence[Shape]:

@@ -6,14 +6,15 @@ the laws, the families of dialects, counterexamples and planted faults work on s
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.drawn import Drawn
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.reference.declaration import Declared, Hyperparameter
+from optimetry.reference.declaration import Declared
 
 LEARNING_RATE = "learning_rate"
 """The name under which the learning rate of a step becomes a number."""
@@ -32,24 +33,14 @@ class Numbers(Protocol):
 
 
 @dataclass(frozen=True)
-class Subject(ABC):
+class Subject(Drawn):
     """Something documented that can be judged.
-
-    Attributes:
-        declaration: its hyperparameters and its formula.
 
     Class attributes:
         has_learning_rate: whether it uses the learning rate of a step.
     """
 
-    declaration: type[Declared]
-
     has_learning_rate: ClassVar[bool] = False
-
-    @property
-    def name(self) -> str:
-        """Its name, as on the command line."""
-        return self.declaration.name
 
     @property
     def book(self) -> str:
@@ -62,38 +53,10 @@ class Subject(ABC):
         return self.declaration.document()
 
     @property
-    def elementwise(self) -> bool:
-        """Whether an element of the result depends on the same element of the inputs alone."""
-        return self.declaration.elementwise
-
-    @property
-    def counts_zeros(self) -> bool:
-        """Whether elements that are zero in all inputs change what others become."""
-        return self.declaration.counts_zeros
-
-    @property
-    def shaped(self) -> bool:
-        """Whether the shape of a parameter changes what its elements become."""
-        return self.declaration.shaped
-
-    def takes(self, shape: tuple[int, ...]) -> bool:
-        """Return whether the document says what becomes of a parameter of this shape."""
-        return self.declaration.takes(shape)
-
-    @property
-    @abstractmethod
-    def joint(self) -> bool:
-        """Whether what one parameter gets depends on the others."""
-
-    @property
     def numbers(self) -> tuple[str, ...]:
         """The names of its real numbers, which an implementation may hold in less precision."""
         real = [parameter.name for parameter in self.hyperparameters() if parameter.kind is float]
         return (*real, *[LEARNING_RATE] * self.has_learning_rate)
-
-    def hyperparameters(self) -> tuple[Hyperparameter, ...]:
-        """Its hyperparameters, in the order of the document."""
-        return self.declaration.hyperparameters()
 
     def of(self, hyper: Mapping[str, Any]) -> Declared:
         """Return the documented formula with these hyperparameters.
@@ -102,10 +65,6 @@ class Subject(ABC):
             HyperparameterError: one is missing, unknown or not allowed.
         """
         return self.declaration.of(hyper)
-
-    def adapted(self, case: Case) -> Case:
-        """Turn a case as it was drawn into one that makes sense for this subject."""
-        return case
 
     @abstractmethod
     def trajectory(self, case: Case, numbers: Numbers, computed: Declared | None = None) -> Iterator[Sequence[Any]]:
