@@ -11,9 +11,9 @@ from tabulate import tabulate
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.found_text import found_text
 from optimetry.conformance.commands.words import counted, digits_of, rows_of, wrapped
-from optimetry.conformance.commands.worked_text import worked_text
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
+from optimetry.conformance.judging.worked import Row, Worked
 from optimetry.conformance.naming.points import PointClass, family_axes
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
 from optimetry.reports.arithmetic import described
@@ -218,3 +218,30 @@ def _share(agreement: Agreement) -> str:
     if agreement.share == LARGEST_SHARE:
         return "beyond any bound"
     return number(agreement.share) if agreement.elements > agreement.vacuous else "nothing to compare"
+
+
+def worked_text(worked: Worked, width: int) -> Iterator[str]:
+    """Write the first divergence from the document, with the numbers of that element."""
+    found = worked.divergence
+    where = "the parameter" if found.slot == PARAMETER else f"slot {found.slot}"
+    size = f"step {found.step}, tensor {found.tensor}, element {found.element}"
+    hyper = ", ".join(f"{name} = {value:g}" for name, value in found.case.hyper.items())
+    said = f"first divergence at {size}, in {where}; worked through{f' with {hyper}' if hyper else ''}:"
+    yield from wrapped(said, width)
+    rows = (*worked.given, *worked.between, *worked.after)
+    cells = [[row.what, *(_number(value, found.case) for value in _values(row, worked))] for row in rows]
+    returned = f"{'param' if found.slot == PARAMETER else found.slot}, returned"
+    cells.append([returned, *[""] * bool(worked.other), _number(found.given, found.case)])
+    headers = ["", "documented", *[textwrap.fill(worked.other, 24)] * bool(worked.other)]
+    table = tabulate(cells, headers, "simple", disable_numparse=True, maxcolwidths=[max(width - 50, 30), None, None])
+    yield textwrap.indent(table, "  ")
+
+
+def _values(row: Row, worked: Worked) -> list[float | None]:
+    """Return a row's number in the documented formula, and in the other where there is one."""
+    return [row.documented, *[row.other] * bool(worked.other)]
+
+
+def _number(value: float | None, case: Case) -> str:
+    """Write a number; nothing where there is none."""
+    return "" if value is None else digits_of(value, case)

@@ -3,14 +3,91 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.arguments import seconds
+from optimetry.conformance.commands.interview import Finding, Interview, Said, Wrong
 from optimetry.conformance.commands.launching import PROGRAM, memory_of, program_of
-from optimetry.conformance.commands.rehearsal import Rehearsal
+from optimetry.conformance.commands.stateful_session import STEPS, StatefulSession, elsewhere, example
 from optimetry.conformance.commands.words import counted
+from optimetry.conformance.harness.messages import elements, rows, sent_size
 from optimetry.conformance.harness.program import Program
+from optimetry.conformance.targets.limits import limits_of
+from optimetry.conformance.targets.program import beginning, steps_of
 from optimetry.reference.errors import UsageError
+from optimetry.reference.rules import RULES
+
+
+class Rehearsal(Interview):
+    """An interview that asks for all there is.
+
+    Args:
+        program: the program, which has not been started.
+        seconds: how long an answer may take.
+
+    Attributes:
+        runs: what two runs gave, by engine, optimizer and dtype.
+    """
+
+    def __init__(self, program: Program, seconds: float) -> None:
+        super().__init__(program, seconds)
+        self.runs: dict[tuple[str, str, str], tuple[bytes, bytes]] = {}
+
+    def played(self) -> Iterator[Finding]:
+        """Yield the finding on each answer, until there can be no more."""
+        finding = self.found("hello", self.greet)
+        yield finding
+        if finding.problems:
+            return
+        for engine in self.hello.get("engines") or ["default"]:
+            for optimizer, dtypes in self._offered().items():
+                for dtype in dtypes:
+                    where = f" on {engine}" if "engines" in self.hello else ""
+                    yield self.found(
+                        f"run of {optimizer} in {dtype}{where}", partial(self._runs, engine, optimizer, dtype)
+                    )
+                    if self.hung:
+                        return
+        if self.hello.get("stateful") and self.runs:
+            known, elements_after = next(iter(self.runs.items()))
+            yield from StatefulSession(self, *known, *elements_after).played()
+        yield self.found("bye", self.leave)
+
+    def _offered(self) -> Mapping[str, Sequence[str]]:
+        """Return the optimizers to ask for, with dtypes: those that the program lists, else all rules in float32."""
+        listed: Mapping[str, Sequence[str]] = self.hello.get("optimizers", {name: ["float32"] for name in RULES})
+        return listed
+
+    def _runs(self, engine: str, optimizer: str, dtype: str) -> str:
+        """Play a run, the same without steps, and one from other parameters, whose answer must be another."""
+        case = example(optimizer, dtype, limits_of(Said(self.hello, engine), optimizer).offered)
+        found = self._run(engine, case)
+        if isinstance(found, str):
+            return found
+        try:
+            self._run(engine, case.replace(grads=(), learning_rates=()))
+        except Wrong as wrong:
+            raise Wrong(*(f"without steps: {text}" for text in wrong.args)) from None
+        other = self._run(engine, elsewhere(case))
+        if other == found or isinstance(other, str):
+            raise Wrong("gave the same for a run from other parameters: an answer belongs to its own request")
+        self.runs[engine, optimizer, dtype] = found, other
+        return f"{STEPS} steps"
+
+    def _run(self, engine: str, case: Case) -> bytes | str:
+        """Return the elements of the arrays after each step, or the reason why the run is not offered."""
+        begin = beginning(case.optimizer, case.hyper, case.parameters, case.dtype)
+        request = {"do": "run", "engine": engine, **begin, "steps": steps_of(case)}
+        answer = self.asked(request, sent_size(case.parameters) * len(case.grads))
+        if "unsupported" not in answer:
+            return elements(rows(answer, len(case.grads), "run"), case.parameters)
+        if "optimizers" in self.hello:
+            raise Wrong(f"says that what hello lists is unsupported: {answer['unsupported']}")
+        return f"unsupported: {answer['unsupported']}"
+
 
 EXAMPLES = """\
 examples:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from optimetry.conformance.commands.cli import main
+from optimetry.conformance.commands.harness import Rehearsal
 from optimetry.conformance.commands.interview import Finding
-from optimetry.conformance.commands.rehearsal import Rehearsal
 from optimetry.conformance.harness import program as program_module
 from optimetry.conformance.harness.program import Program
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.commands.worked_text import worked_text
+from optimetry.conformance.commands.diagnosis_text import worked_text
 from optimetry.conformance.judging.traced import Number, differences
 from optimetry.conformance.judging.worked import Row, Worked, worked
 from optimetry.conformance.naming.explanation import Explanation
