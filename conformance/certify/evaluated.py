@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.harness.python_harness import default_environment
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.environment import default_environment
 from optimetry.conformance.numerics.formats import Format
 from optimetry.conformance.oracle.expected import BoundedNumbers
-from optimetry.conformance.subjects.counting import training
-from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.subjects.rules import RuleSubject, training
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.reference.rule import Rule, State
 

@@ -20,9 +20,8 @@ from optimetry.conformance.commands.check import checked_folder, header_of, writ
 from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.judging.accuracy import STEPS, accuracy
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of

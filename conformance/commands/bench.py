@@ -15,8 +15,8 @@ from tqdm import tqdm
 from optimetry.conformance.commands.arguments import seconds, whole
 from optimetry.conformance.commands.check import checked_folder, header_of
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.targets.accelerated.timing import HOST_ENGINES, Timed, has_kernel, timed
 from optimetry.reference.errors import UsageError
 from optimetry.reports.keeping import add

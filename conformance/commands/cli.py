@@ -36,9 +36,8 @@ from optimetry.conformance.commands.ci import add_reporting, annotation, reporti
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of, split
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, SUBJECTS, chosen_in
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_meaning, builtin_names, builtin_version
 from optimetry.reference.errors import OptimetryError, UsageError

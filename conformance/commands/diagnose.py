@@ -25,8 +25,8 @@ from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.naming.budget import SEARCH_SECONDS
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
 

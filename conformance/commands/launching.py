@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from optimetry.conformance.harness.program import python_command
-from optimetry.conformance.subjects.books import chosen_in
+from optimetry.conformance.subjects.registry import chosen_in
 from optimetry.conformance.targets.own import MAKERS
 from optimetry.conformance.targets.own_loading import Own, parsed
 from optimetry.reference.errors import UsageError

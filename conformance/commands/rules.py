@@ -14,8 +14,7 @@ from tabulate import tabulate
 from optimetry.conformance.commands.documents import formula_text, starts_otherwise
 from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.naming.families import DIALECTS
-from optimetry.conformance.subjects.books import DEFAULT_BOOK, chosen_in
-from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.conformance.subjects.registry import DEFAULT_BOOK, SUBJECTS, chosen_in, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 

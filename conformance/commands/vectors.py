@@ -15,9 +15,8 @@ from tqdm import tqdm
 from optimetry.conformance import judging
 from optimetry.conformance.commands.check import checked_folder, write
 from optimetry.conformance.judging.vectors import DTYPES, document, text_of
-from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.reference.errors import UsageError
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.harness.python_harness import default_environment
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.environment import default_environment
 from optimetry.conformance.oracle.expected import BoundedNumbers, with_underflow_room
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject

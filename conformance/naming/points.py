@@ -31,8 +31,8 @@ from optimetry.conformance.naming.families.family import (
 )
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.oracle.expected import expected
-from optimetry.conformance.subjects.counting import STEP_COUNT
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import STEP_COUNT
 from optimetry.reference.declaration import Declared
 
 FILE = "classes.json"

@@ -1,4 +1,4 @@
-"""Numbers with rounding bounds: formats, bounds, error ratios, units in the last place, the environment they need.
+"""Numbers with rounding bounds: formats, bounds, error ratios, units in the last place.
 
 Importing this package fills the tables of what NumPy's functions become on numbers with bounds.
 """

@@ -21,14 +21,13 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.harness.python_harness import default_environment
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.environment import default_environment
 from optimetry.conformance.numerics.formats import NotAlikeError, side_by_side
 from optimetry.conformance.oracle.expected import KEPT, Asked, Evaluation, evaluation_of
 from optimetry.conformance.oracle.joined import columns_of, groups_of
-from optimetry.conformance.subjects.counting import training
-from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.subjects.rules import RuleSubject, training
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.reference.rule import Rule, State
 from optimetry.reference.training import Training

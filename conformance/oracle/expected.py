@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.harness.python_harness import default_environment
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.environment import default_environment
 from optimetry.conformance.numerics.formats import FORMATS, Format, scalar_format
 from optimetry.conformance.oracle.joined import together
 from optimetry.conformance.subjects.registry import subject_of

@@ -17,9 +17,8 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.arithmetic import FLUSHES, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.plugin.properties import Nonconformity, hold_property
-from optimetry.conformance.subjects.books import DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.conformance.subjects.registry import DEFAULT_BOOK, SUBJECTS, chosen_in, subject_named
 from optimetry.conformance.targets.loading import load_target, made
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
 from optimetry.reports.results import Verdict

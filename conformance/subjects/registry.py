@@ -1,9 +1,11 @@
-"""Registers every subject by its name."""
+"""Registers every subject by its name, and chooses those that a user names: of a book, or as ``book.rule``."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.subjects.names import not_among
+from optimetry.conformance.subjects.names import chosen, not_among
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.subjects.wrappers import WRAPPERS
@@ -34,3 +36,26 @@ def subject_named(name: str) -> Subject:
 def subject_of(case: Case) -> Subject:
     """Return the subject that a case is for."""
     return subject_named(case.optimizer)
+
+
+DEFAULT_BOOK, EVERY_BOOK = "fluid", "all"
+
+BOOK_HELP = f"whose document is the judge: {', '.join(BOOKS)}, or {EVERY_BOOK} (default {DEFAULT_BOOK})"
+"""What the option that names a book is for."""
+
+
+def chosen_in(book: str, asked: Iterable[str] | None) -> list[str]:
+    """Return the names of the subjects asked for, each once, or of all rules of a book.
+
+    Args:
+        book: its name, or ``all``. A name asked for is one of its rules, ``adamw`` for ``torch.adamw``, or any
+            subject's.
+        asked: the names; nothing stands for all rules of the book.
+
+    Raises:
+        UsageError: there is no such book or subject; the text lists those that there are.
+    """
+    (book,) = chosen("book", [book], [*BOOKS, EVERY_BOOK])
+    rules = [name for each in BOOKS if book in (each, EVERY_BOOK) for name in BOOKS[each]]
+    names = [f"{book}.{name}" if f"{book}.{name}" in rules else name for name in asked or ()]
+    return chosen("optimizer", names, rules, also=[name for name in SUBJECTS if name not in rules])

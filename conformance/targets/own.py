@@ -18,8 +18,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from optimetry.conformance.harness.python_harness import what_is_wrong
-from optimetry.conformance.numerics.environment import default_environment
+from optimetry.conformance.harness.python_harness import default_environment, what_is_wrong
 from optimetry.conformance.subjects.names import near_miss, not_among
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.fitting import Fit, Taken, fitted, taken_by

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.harness.python_harness import default_environment
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.environment import default_environment
 from optimetry.conformance.numerics.formats import Format, scalar_format
 from optimetry.conformance.subjects.registry import SUBJECTS
 

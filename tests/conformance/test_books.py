@@ -8,8 +8,7 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.cli import main
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.plugin.checks import Judging
-from optimetry.conformance.subjects.books import chosen_in
-from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.registry import chosen_in, subject_named
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.protocol import engines_of
 from optimetry.reference.books import BOOKS

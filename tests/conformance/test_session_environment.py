@@ -13,8 +13,8 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.harness.python_harness import changes, default_environment
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.numerics.environment import changes, default_environment
 from optimetry.conformance.oracle.expected import expected, kept
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import NUMPY_DEFAULT, Guard, trajectory

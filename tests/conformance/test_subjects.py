@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import cases, drawn_cases
+from optimetry.conformance.harness.python_harness import default_environment
 from optimetry.conformance.numerics.agreement import Expected, compare
 from optimetry.conformance.numerics.arrays import flat
-from optimetry.conformance.numerics.environment import default_environment
 from optimetry.conformance.numerics.formats import FORMATS, QUAD
 from optimetry.conformance.oracle.expected import BoundedNumbers, expected
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named, subject_of

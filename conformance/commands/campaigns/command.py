@@ -33,9 +33,8 @@ from optimetry.conformance.commands.progress import progress_bar
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.subjects.books import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
 from optimetry.reference.errors import CampaignError, UsageError
 from optimetry.reports import tables
 

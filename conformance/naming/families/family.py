@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from optimetry.conformance.subjects.counting import ANY_GRADIENT, EVERY_STEP, OWN
+from optimetry.conformance.subjects.rules import ANY_GRADIENT, EVERY_STEP, OWN
 from optimetry.reference.declaration import Declared
 
 

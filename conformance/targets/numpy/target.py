@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.subjects.counting import training
+from optimetry.conformance.subjects.rules import training
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.targets.numpy.batches import mean_of, unscaled
 from optimetry.conformance.targets.numpy.groups import Grouped
