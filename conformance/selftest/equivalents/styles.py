@@ -2,108 +2,73 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from optimetry.conformance.laws.readings import DROPPED, KEPT
 from optimetry.conformance.selftest.equivalents import evaluation, layouts, rewritings
 from optimetry.conformance.selftest.equivalents.engines import Style
 from optimetry.conformance.selftest.equivalents.evaluation import Evaluation
-from optimetry.conformance.selftest.equivalents.expression import as_documented
+from optimetry.conformance.selftest.equivalents.expression import Rewriting, as_documented
 
 WITHOUT_EPSILON = ("papers.adamax",)
 """Rules that divide by a gradient's magnitude alone: where that is subnormal, its reciprocal overflows."""
 
+WIDE, NARROW = Evaluation(wide=True), Evaluation(narrow_scalars=True)
+
+
+def _rewriting(rewriting: Rewriting, description: str, **more: Any) -> Style:
+    """Declare the style that evaluates another expression, called as the function that makes it."""
+    return Style(name=rewriting.__name__, description=description, rewriting=rewriting, **more)
+
+
 STYLES: dict[str, Style] = {
     style.name: style
     for style in (
-        Style(
-            name="scalars_first",
-            description="regrouped: numbers are multiplied and divided before any array is",
-            rewriting=rewritings.scalars_first,
-        ),
-        Style(
-            name="scalars_last",
-            description="regrouped: arrays are multiplied and divided before any number is",
-            rewriting=rewritings.scalars_last,
-        ),
-        Style(
-            name="one_quotient",
-            description="regrouped: one quotient of two products",
-            rewriting=rewritings.one_quotient,
-        ),
-        Style(
-            name="commuted",
-            description="operands of sums, products and maxima in the other order",
-            rewriting=rewritings.commuted,
-            keeps_bits=True,
-        ),
-        Style(
-            name="distributed",
-            description="a number times a sum as the sum of two products",
-            rewriting=rewritings.distributed,
-        ),
-        Style(
-            name="lerp",
-            description="averages as old + (1 - b)*(new - old), from the nearer end, as torch.lerp",
-            rewriting=rewritings.lerp,
-        ),
-        Style(
-            name="one_sided_lerp",
-            description="averages as old + (1 - b)*(new - old), as Keras; for b >= 1/2, below which it cancels",
-            rewriting=rewritings.one_sided_lerp,
+        _rewriting(rewritings.scalars_first, "regrouped: numbers are multiplied and divided before any array is"),
+        _rewriting(rewritings.scalars_last, "regrouped: arrays are multiplied and divided before any number is"),
+        _rewriting(rewritings.one_quotient, "regrouped: one quotient of two products"),
+        _rewriting(rewritings.commuted, "operands of sums, products and maxima in the other order", keeps_bits=True),
+        _rewriting(rewritings.distributed, "a number times a sum as the sum of two products"),
+        _rewriting(rewritings.lerp, "averages as old + (1 - b)*(new - old), from the nearer end, as torch.lerp"),
+        _rewriting(
+            rewritings.one_sided_lerp,
+            "averages as old + (1 - b)*(new - old), as Keras; for b >= 1/2, below which it cancels",
             smallest_decay=0.5,
         ),
-        Style(
-            name="fma_first",
-            description="FMA-contracted: a product and the sum it enters are rounded once, the first of two products",
-            rewriting=rewritings.fma_first,
+        _rewriting(
+            rewritings.fma_first,
+            "FMA-contracted: a product and the sum it enters are rounded once, the first of two products",
         ),
-        Style(
-            name="fma_last",
-            description="FMA-contracted, the second of two products",
-            rewriting=rewritings.fma_last,
-        ),
-        Style(
-            name="reciprocal",
-            description="division as multiplication by the reciprocal",
-            overflows=WITHOUT_EPSILON,
-            rewriting=rewritings.reciprocal,
-        ),
-        Style(
-            name="reciprocal_root",
-            description="division by a root as multiplication by the reciprocal root",
-            rewriting=rewritings.reciprocal_root,
-        ),
-        Style(
-            name="root_of_each",
-            description="the root of a quotient as the quotient of roots, as torch.optim.Adadelta",
-            rewriting=rewritings.root_of_each,
-        ),
-        Style(
-            name="sums_regrouped",
-            description="regrouped: sums of three terms in the order that the page prints, or from their end",
-            rewriting=rewritings.sums_regrouped,
+        _rewriting(rewritings.fma_last, "FMA-contracted, the second of two products"),
+        _rewriting(rewritings.reciprocal, "division as multiplication by the reciprocal", overflows=WITHOUT_EPSILON),
+        _rewriting(rewritings.reciprocal_root, "division by a root as multiplication by the reciprocal root"),
+        _rewriting(rewritings.root_of_each, "the root of a quotient as the quotient of roots, as torch.optim.Adadelta"),
+        _rewriting(
+            rewritings.sums_regrouped,
+            "regrouped: sums of three terms in the order that the page prints, or from their end",
         ),
         Style(
             name="wide_intermediate",
             description="a step is computed in the next wider format; parameters and state are rounded",
-            evaluation=Evaluation(wide=True),
+            evaluation=WIDE,
         ),
         Style(
             name="wide_state",
             description="steps and state in the next wider format; parameters are rounded",
-            evaluation=Evaluation(wide=True),
+            evaluation=WIDE,
             wide_state=True,
         ),
         Style(
             name="master_copy",
             description="everything in the next wider format; what is returned is a rounded copy",
-            evaluation=Evaluation(wide=True),
+            evaluation=WIDE,
             wide_state=True,
             wide_parameters=True,
         ),
         Style(
             name="narrow_scalars",
             description="hyperparameters and learning rate in the arrays' precision, and computed in it",
-            evaluation=Evaluation(narrow_scalars=True),
+            evaluation=NARROW,
         ),
         Style(
             name="repeated_products",
@@ -160,10 +125,9 @@ STYLES: dict[str, Style] = {
             in_place=True,
             keeps_bits=True,
         ),
-        Style(
-            name="zeros_skipped",
-            description="terms of hyperparameters that are 0 are left out, as in `if weight_decay != 0`",
-            rewriting=rewritings.zeros_skipped,
+        _rewriting(
+            rewritings.zeros_skipped,
+            "terms of hyperparameters that are 0 are left out, as in `if weight_decay != 0`",
             keeps_bits=True,
         ),
         Style(
@@ -209,7 +173,7 @@ STYLES: dict[str, Style] = {
             overflows=WITHOUT_EPSILON,
             needs_elementwise=True,
             rewriting=rewritings.compiled,
-            evaluation=Evaluation(narrow_scalars=True),
+            evaluation=NARROW,
         ),
     )
 }

@@ -9,12 +9,11 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
-from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks
+from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.selftest.faults.missing import MissingIsZero
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.reference.declaration import Declared
-from optimetry.reference.rule import Rule
 
 Passed = Callable[[Mapping[str, Any], Memory], Mapping[str, Any]]
 """The hyperparameters that an adapter passes on, from those that it was given."""
@@ -52,16 +51,6 @@ def _held_at_the_first(optimizer: str, name: str) -> str:
     """Return the outcome for a hyperparameter held at that of the first case that faults are tried on."""
     (case,) = drawn_cases(subject_named(optimizer), "float32", seed=0, count=1)
     return f"diverges: documented with {name} = {case.hyper[name]:g} whatever is given"
-
-
-def _with_rate(rate: Callable[[Any], float]) -> Start:
-    return lambda rule, parameters, memory: HookedRun(rule, parameters, Hooks(rate=rate))
-
-
-def _frozen_dialect(rule: Rule, parameters: list[Array], memory: Memory) -> HookedRun:
-    (scaled,) = (one for one in DIALECTS["adam"] if one.name == "scaled_epsilon")
-    formula: Any = scaled.of(rule.hyper())
-    return HookedRun(formula, parameters, Hooks(rate=lambda rates: rates[0]))
 
 
 enter(
@@ -130,7 +119,7 @@ enter(
         name="default_learning_rate",
         optimizer="adamax",
         defect="the adapter does not pass the learning rate on, and the framework has 0.001",
-        start=_with_rate(lambda rates: 0.001),
+        start=hooked(rate=lambda rates: 0.001),
         outcome="diverges: documented with learning_rate = 0.001 whatever is given",
         because="check your adapter",
     ),
@@ -138,7 +127,7 @@ enter(
         name="learning_rate_lost",
         optimizer="momentum",
         defect="the step is not multiplied by the learning rate",
-        start=_with_rate(lambda rates: 1.0),
+        start=hooked(rate=lambda rates: 1.0),
         outcome="diverges: documented with learning_rate = 1 whatever is given",
     ),
     Fault(
@@ -152,7 +141,7 @@ enter(
         name="scaled_epsilon_with_a_frozen_rate",
         optimizer="adam",
         defect="the framework computes a dialect, and the adapter passes the learning rate on once",
-        start=_frozen_dialect,
+        start=hooked("scaled_epsilon", rate=lambda rates: rates[0]),
         outcome="diverges: scaled_epsilon with the learning rate of the first step in every step",
         dtypes=("float32", "float64"),
     ),

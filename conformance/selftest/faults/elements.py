@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
-from optimetry.conformance.selftest.faults.hooks import Grads, HookedRun, Hooks, hooked
+from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
+from optimetry.conformance.selftest.faults.hooks import Grads, hooked
+from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.precision import working
-from optimetry.reference.rule import Rule
 
 
 def _keeping(skipped: Callable[[int], slice]) -> Start:
@@ -37,7 +37,7 @@ def _position_dependent(before: Array, after: Array) -> Array:
     return moved
 
 
-class _TwiceRun(HookedRun):
+class _TwiceRun(RuleRun):
     """Updates the first parameter twice in every step."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
@@ -64,18 +64,6 @@ class _IdleRun(RuleRun):
             return after
         self.training.parameters = [working(param) for param in before]
         return before
-
-
-def _twice(rule: Rule, parameters: list[Array], memory: Memory) -> _TwiceRun:
-    return _TwiceRun(rule, parameters, Hooks())
-
-
-def _late(rule: Rule, parameters: list[Array], memory: Memory) -> _LateRun:
-    return _LateRun(rule, parameters)
-
-
-def _idle(rule: Rule, parameters: list[Array], memory: Memory) -> _IdleRun:
-    return _IdleRun(rule, parameters)
 
 
 enter(
@@ -164,21 +152,21 @@ enter(
         name="first_tensor_updated_twice",
         optimizer="lamb",
         defect="chunks of a multi-tensor kernel overlap in the first parameter",
-        start=_twice,
+        start=run_as(_TwiceRun),
         rejected_by="parameters_are_independent",
     ),
     Fault(
         name="one_step_late",
         optimizer="adamax",
         defect="the parameters returned are those before the step, as asynchronous copies do",
-        start=_late,
+        start=run_as(_LateRun),
         outcome="diverges: documented, but returns the parameters of the step before",
     ),
     Fault(
         name="first_step_idle",
         optimizer="adamax",
         defect="nothing moves in the first step, which apex's test of its fused optimizers does not notice",
-        start=_idle,
+        start=run_as(_IdleRun),
         outcome="diverges: documented, but skips the first update of the parameters, though not of the state",
     ),
     Fault(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Memory, Start
 from optimetry.conformance.targets.numpy.target import RuleRun
@@ -67,11 +68,17 @@ class HookedRun(RuleRun):
         return returned
 
 
-def hooked(**hooks: Any) -> Start:
-    """Return a function that begins runs with these `Hooks`."""
+def dialect_of(rule: Rule, name: str) -> Any:
+    """Return the dialect of a rule that has this name, with the rule's hyperparameters."""
+    (dialect,) = (each for each in DIALECTS[rule.name] if each.name == name)
+    return dialect.of(rule.hyper())
+
+
+def hooked(dialect: str | None = None, **hooks: Any) -> Start:
+    """Return a function that begins runs with these `Hooks`, of the documented rule or of a dialect."""
     chosen = Hooks(**hooks)
 
     def start(rule: Rule, parameters: list[Array], memory: Memory) -> HookedRun:
-        return HookedRun(rule, parameters, chosen)
+        return HookedRun(rule if dialect is None else dialect_of(rule, dialect), parameters, chosen)
 
     return start

@@ -11,10 +11,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
-from optimetry.conformance.selftest.faults.hooks import Grads, HookedRun, Hooks, hooked
+from optimetry.conformance.selftest.faults.hooks import Grads, hooked
 from optimetry.conformance.selftest.faults.state import Run
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage
 from optimetry.conformance.targets.numpy.target import RuleRun
@@ -22,6 +21,11 @@ from optimetry.conformance.targets.numpy.wrappers import AverageFeed
 from optimetry.reference.averaging.exponential import Decayed
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
+
+
+def run_as(kind: type[RuleRun]) -> Start:
+    """Begin runs of this kind."""
+    return lambda rule, parameters, memory: kind(rule, parameters)
 
 
 def _slot_in(slot: str, dtype: Any) -> Start:
@@ -38,12 +42,7 @@ def _slot_in(slot: str, dtype: Any) -> Start:
                 array = np.array(state[slot])
                 return State(**{**state, slot: working(array.astype(dtype).astype(array.dtype))})
 
-    return lambda rule, parameters, memory: Held(rule, parameters)
-
-
-def run_as(kind: type[RuleRun]) -> Start:
-    """Begin runs of this kind."""
-    return lambda rule, parameters, memory: kind(rule, parameters)
+    return run_as(Held)
 
 
 def _skipping(skipped: Callable[[int], bool]) -> Start:
@@ -81,12 +80,6 @@ class _LastOut(RuleRun):
 
     def _kept(self, before: Any, after: Any) -> Any:
         return working(_last_kept(np.array(before), np.array(after)))
-
-
-def _last_kept_by_a_dialect(rule: Rule, parameters: list[Array], memory: Memory) -> HookedRun:
-    (scaled,) = (one for one in DIALECTS["adam"] if one.name == "scaled_epsilon")
-    formula: Any = scaled.of(rule.hyper())
-    return HookedRun(formula, parameters, Hooks(parameter=_last_kept))
 
 
 class _FirstMomentAnew(Run):
@@ -131,12 +124,6 @@ def _zero_for_nonfinite(grad: Array) -> Array:
 
 def _none_unless_finite(grads: Grads) -> Grads:
     return [grad if grad is None or np.isfinite(grad).all() else None for grad in grads]
-
-
-def _finite_steps_of_a_dialect(rule: Rule, parameters: list[Array], memory: Memory) -> HookedRun:
-    (scaled,) = (one for one in DIALECTS["adam"] if one.name == "scaled_epsilon")
-    formula: Any = scaled.of(rule.hyper())
-    return HookedRun(formula, parameters, Hooks(parameter=lambda old, new: np.where(np.isfinite(new), new, old)))
 
 
 def _clipped(limit: float) -> Start:
@@ -218,7 +205,7 @@ enter(
         "adam",
         "leaves out the last element of every tensor",
         "epsilon is scaled, and the loop ends at n - 1",
-        _last_kept_by_a_dialect,
+        hooked("scaled_epsilon", parameter=_last_kept),
         rule="scaled_epsilon",
     ),
     beside(
@@ -279,7 +266,7 @@ enter(
         "adam",
         "takes 0 for NaN and infinities in steps",
         "epsilon is scaled, and nan_to_num makes 0 of a step that is not finite: neuralnetlib 5.0.0",
-        _finite_steps_of_a_dialect,
+        hooked("scaled_epsilon", parameter=lambda old, new: np.where(np.isfinite(new), new, old)),
         rule="scaled_epsilon",
         rejected_by="nonfinite_gradients_act",
     ),

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
+from optimetry.conformance.selftest.faults.fault import Fault, enter
 from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.precision import working
-from optimetry.reference.rule import Rule, State
+from optimetry.reference.rule import State
 from optimetry.reference.rules.lars_momentum import LarsMomentum
 
 LANES = 16
@@ -41,10 +41,6 @@ class _RowByRow(LarsMomentum):
         return working(np.stack(params)), State(velocity=working(np.stack(velocities)))
 
 
-def _row_by_row(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
-    return RuleRun(_RowByRow(**rule.hyper()), parameters)
-
-
 enter(
     Fault(
         name="tail_of_one_element",
@@ -56,7 +52,7 @@ enter(
         name="norms_of_rows",
         optimizer="lars_momentum",
         defect="each row of a matrix has its own norms, as in adaptive clipping by units",
-        start=_row_by_row,
+        start=lambda rule, parameters, memory: RuleRun(_RowByRow(**rule.hyper()), parameters),
         rejected_by="norms_of_any_shape",
     ),
 )

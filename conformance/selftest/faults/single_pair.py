@@ -5,14 +5,12 @@ It is not among `FAULTS`, all of which `optimetry check` must notice.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.fault import Fault, Memory
+from optimetry.conformance.selftest.faults.fault import Fault
+from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.targets.numpy.target import RuleRun
-from optimetry.reference.rule import Rule
 
 PARAMETER, GRADIENT = 0x3F81, 0x0001
 """The bits of the pair: 1.0078125 and the smallest subnormal in bfloat16."""
@@ -30,16 +28,11 @@ class _SinglePairRun(RuleRun):
         return after
 
 
-def _start(rule: Any, parameters: list[Array], memory: Memory) -> _SinglePairRun:
-    formula: Rule = rule
-    return _SinglePairRun(formula, parameters)
-
-
 SINGLE_PAIR = Fault(
     name="single_pair",
     optimizer="sgd",
     defect="one pair of a parameter and a gradient gives zero: an entry of a table, or a corner of a conversion",
-    start=_start,
+    start=run_as(_SinglePairRun),
     dtypes=("bfloat16",),
 )
 

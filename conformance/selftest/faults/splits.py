@@ -6,10 +6,9 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
-from optimetry.conformance.selftest.faults.hooks import Grads
+from optimetry.conformance.selftest.faults.hooks import Grads, dialect_of
 from optimetry.conformance.selftest.faults.mutations import mutant
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.declaration import Declared
@@ -21,11 +20,7 @@ Formula = Callable[[Rule], Any]
 
 
 def _dialect(name: str) -> Formula:
-    def other(rule: Rule) -> Any:
-        (found,) = (one for one in DIALECTS[rule.name] if one.name == name)
-        return found.of(rule.hyper())
-
-    return other
+    return lambda rule: dialect_of(rule, name)
 
 
 def _rule(name: str, *taken: str) -> Formula:
