@@ -7,6 +7,7 @@ import math
 import os
 import secrets
 
+from optimetry.conformance.numerics.formats import FORMATS as DTYPES
 from optimetry.reference.errors import UsageError
 from optimetry.reports.formats import FORMATS, TABLE
 
@@ -52,9 +53,27 @@ def seconds(option: str, text: str) -> float:
     return number
 
 
+def add_dtypes(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``--dtype`` to a command that judges in `DEFAULT_DTYPES` where none is named."""
+    parser.add_argument(
+        "--dtype",
+        action="append",
+        metavar="NAME",
+        help=f"one of: {', '.join(DTYPES)}; can be repeated (default {' and '.join(DEFAULT_DTYPES)})",
+    )
+
+
 def default_workers() -> int:
     """Return the number of worker processes where none is asked for: two, or one where there is one processor."""
     return min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add the option ``-n`` to a command."""
+    workers = default_workers()
+    parser.add_argument(
+        "-n", default=str(workers), metavar="WORKERS", help=f"number of worker processes (default {workers})"
+    )
 
 
 def add_search(parser: argparse.ArgumentParser, default: float) -> None:

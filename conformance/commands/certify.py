@@ -14,7 +14,7 @@ from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
-from optimetry.conformance.commands.arguments import default_workers, seconds, seed_of, whole
+from optimetry.conformance.commands.arguments import add_workers, seconds, seed_of, whole
 from optimetry.conformance.commands.blocks import FILE, Blocks
 from optimetry.conformance.commands.certifying import Certification, certified, print_certificates
 from optimetry.conformance.commands.check import checked_folder, header_of, write_tables
@@ -66,10 +66,7 @@ def add_certify(commands: Any) -> None:
     parser.add_argument(
         "--seed", default="0", metavar="N", help="seed of the drawn states and of the share, or `random` (default 0)"
     )
-    workers = default_workers()
-    parser.add_argument(
-        "-n", default=str(workers), metavar="WORKERS", help=f"number of worker processes (default {workers})"
-    )
+    add_workers(parser)
     parser.add_argument(
         "--time-limit", default="60", metavar="S", help="seconds the target may take for a block (default 60)"
     )

@@ -23,9 +23,10 @@ from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.arguments import (
     DEFAULT_DTYPES,
     OPTIMIZER_HELP,
+    add_dtypes,
     add_format,
     add_search,
-    default_workers,
+    add_workers,
     search_of,
     seconds,
     seed_of,
@@ -172,12 +173,7 @@ def add_check(commands: Any) -> None:
     check.add_argument(
         "--wrappers", action="store_true", help="also judge clips, regularizers, averages and compression"
     )
-    check.add_argument(
-        "--dtype",
-        action="append",
-        metavar="NAME",
-        help=f"one of: {', '.join(FORMATS)}; can be repeated (default {' and '.join(DEFAULT_DTYPES)})",
-    )
+    add_dtypes(check)
     check.add_argument(
         "--effort",
         default=DEFAULT_EFFORT,
@@ -197,10 +193,7 @@ def add_check(commands: Any) -> None:
         action="store_true",
         help="go on with a run that was ended: give its options again; the verdicts in DIR/results.jsonl are kept",
     )
-    workers = default_workers()
-    check.add_argument(
-        "-n", default=str(workers), metavar="WORKERS", help=f"number of worker processes (default {workers})"
-    )
+    add_workers(check)
     check.add_argument(
         "--expect", type=Path, metavar="LEDGER", help="expected verdicts: `optimizer dtype verdict[:name] reason`"
     )

@@ -11,6 +11,7 @@ from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands.arguments import (
     DEFAULT_DTYPES,
     OPTIMIZER_HELP,
+    add_dtypes,
     add_search,
     search_of,
     seconds,
@@ -53,12 +54,7 @@ def add_diagnose(commands: Any) -> None:
     add_target(parser)
     parser.add_argument("--optimizer", metavar="NAME", help=OPTIMIZER_HELP)
     parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
-    parser.add_argument(
-        "--dtype",
-        action="append",
-        metavar="NAME",
-        help=f"one of: {', '.join(FORMATS)}; can be repeated (default {' and '.join(DEFAULT_DTYPES)})",
-    )
+    add_dtypes(parser)
     parser.add_argument(
         "--effort",
         default=DEFAULT_EFFORT,

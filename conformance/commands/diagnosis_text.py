@@ -10,7 +10,7 @@ from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.found_text import found_text
-from optimetry.conformance.commands.words import counted, digits_of, rows_of, wrapped
+from optimetry.conformance.commands.terminal import counted, digits_of, rows_of, wrapped
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
 from optimetry.conformance.judging.worked import Row, Worked

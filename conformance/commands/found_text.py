@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.words import counted, digits_of, rows_of, wrapped
+from optimetry.conformance.commands.terminal import counted, digits_of, rows_of, wrapped
 from optimetry.conformance.judging.diagnose import Diagnosis, FoundFormula
 from optimetry.conformance.naming.points import DOCUMENTED
 from optimetry.conformance.naming.rivals import Telling

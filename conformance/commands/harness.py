@@ -12,7 +12,7 @@ from optimetry.conformance.commands.arguments import seconds
 from optimetry.conformance.commands.interview import Finding, Interview, Said, Wrong
 from optimetry.conformance.commands.launching import PROGRAM, memory_of, program_of
 from optimetry.conformance.commands.stateful_session import STEPS, StatefulSession, elsewhere, example
-from optimetry.conformance.commands.words import counted
+from optimetry.conformance.commands.terminal import counted
 from optimetry.conformance.harness.messages import elements, rows, sent_size
 from optimetry.conformance.harness.program import Program
 from optimetry.conformance.targets.limits import limits_of

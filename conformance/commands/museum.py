@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.commands.arguments import add_search
+from optimetry.conformance.commands.arguments import add_search, add_workers
 
 DEFAULT_SEARCH = 0.0
 
@@ -33,10 +32,7 @@ def add_museum(commands: Any) -> None:
     )
     parser.add_argument("--case", action="append", metavar="ID", help="one of them; can be repeated, all by default")
     parser.add_argument("--effort", default="quick", metavar="|".join(EFFORTS), help="how many cases (default quick)")
-    workers = min(2, os.cpu_count() or 1)
-    parser.add_argument(
-        "-n", default=str(workers), metavar="WORKERS", help=f"number of worker processes (default {workers})"
-    )
+    add_workers(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="write museum.md, museum.svg and museum.jsonl to DIR")
     add_search(parser, DEFAULT_SEARCH)
     parser.set_defaults(command=museum_command)

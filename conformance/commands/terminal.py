@@ -1,4 +1,4 @@
-"""Adapts output to the terminal: its width, and colours for verdicts."""
+"""Writes for a terminal: its width, colours for verdicts, counts, indented lines and the numbers of a case."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import os
 import re
 import shutil
 import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from optimetry.conformance.cases.case import Case
 
 COLOURS = {"conforms": 32, "imprecise": 33, "dialect": 36, "diverges": 31, "error": 31}
 """The colour of each outcome in a table, as the number of its ANSI sequence; the word is there in any case."""
@@ -23,3 +28,32 @@ def shown(table: str) -> str:
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return table
     return _OUTCOME.sub(lambda found: f"\033[{COLOURS[found[1]]}m{found[1]}\033[0m", table)
+
+
+def counted(count: int, what: str) -> str:
+    """Write a number of things."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Break a text into lines, indented."""
+    return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
+
+
+def rows_of(case: Case) -> Iterator[tuple[str, Any]]:
+    """Yield the numbers of a case as rows of a table."""
+    yield from case.hyper.items()
+    yield "learning rates", ", ".join(map(str, case.learning_rates))
+    yield "parameters", _tensors(case.parameters, case)
+    yield from ((f"gradients, step {step + 1}", _tensors(grads, case)) for step, grads in enumerate(case.grads))
+
+
+def _tensors(arrays: Sequence[Any], case: Case) -> str:
+    """Write tensors with semicolons between them."""
+    texts = ("none" if x is None else ", ".join(digits_of(each, case) for each in x.reshape(-1)) for x in arrays)
+    return "; ".join(text or "(empty)" for text in texts)
+
+
+def digits_of(value: Any, case: Case) -> str:
+    """Write a number with enough digits to identify it."""
+    return f"{float(value):.{17 if case.dtype == 'float64' else 9}g}"

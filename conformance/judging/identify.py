@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
+from optimetry.conformance.judging.narrowed import narrowed
 from optimetry.conformance.naming.candidates import FLUSHED, tiers
 from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass
-from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.arithmetic import INCREMENTAL, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
@@ -44,11 +44,11 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
         if alive:
             found, *others = sorted(alive, key=_choices)
             alike = (other.explanation.rule.name for other in others if other.explanation)
-            narrowed = _narrowed(held, found)
-            elsewhere = _names(_same_elsewhere(held, narrowed.explanation))
-            return dataclasses.replace(narrowed, alike=tuple(dict.fromkeys(alike)), elsewhere=elsewhere)
+            identity = narrowed(held, found)
+            elsewhere = _names(_same_elsewhere(held, identity.explanation))
+            return dataclasses.replace(identity, alike=tuple(dict.fromkeys(alike)), elsewhere=elsewhere)
     alive = [one for one in _found_elsewhere(held) if one.tried >= ENOUGH]
-    return dataclasses.replace(_narrowed(held, alive[0]), elsewhere=_names(alive)) if alive else longest
+    return dataclasses.replace(narrowed(held, alive[0]), elsewhere=_names(alive)) if alive else longest
 
 
 def _found_elsewhere(held: Holding) -> list[Identity]:
@@ -98,52 +98,3 @@ def _with_fewest_numbers(alive: Sequence[Identity]) -> list[Identity]:
 def _choices(identity: Identity) -> int:
     """Return in how many choices a rule differs from the document."""
     return len(identity.explanation.rule.point) if identity.explanation else 0
-
-
-def _sharpest_alone(held: Holding, explanation: Explanation, names: Sequence[str]) -> Identity | None:
-    """Return the same with one number held in float32: of those that explain it, the one with the tightest bound.
-
-    One that needs the slack for regrouping comes behind those that do not.
-    """
-
-    def sharpness(identity: Identity) -> tuple[bool, float]:
-        share = identity.from_explanation.share
-        return share <= 1, share
-
-    found = [held.holding(explanation.with_numbers((), (name,))) for name in names]
-    return max((one for one in found if one), key=sharpness, default=None)
-
-
-def _with_fewer(held: Holding, identity: Identity, names: Sequence[str]) -> Identity:
-    """Drop numbers held in float32, one after the other, as long as the explanation still holds."""
-    explanation = identity.explanation
-    assert explanation is not None
-    for name in names:
-        names, before = tuple(other for other in names if other != name), names
-        found = held.holding(explanation.with_numbers((), names)) if names else None
-        identity, names = (found, names) if found else (identity, before)
-    return identity
-
-
-def _narrowed(held: Holding, identity: Identity) -> Identity:
-    """Reduce the numbers held in float32 to those that the probes, or else the cases, show."""
-    explanation = identity.explanation
-    assert explanation is not None
-    names = explanation.arithmetic.float32_in_some_uses
-    if not names:
-        return identity
-    shown = numbers_in_float32(held.target, explanation.with_numbers(()), held.guard)
-    if shown.float32 and not shown.float32_in_some_uses:
-        found = held.holding(explanation.with_numbers(shown.float32))
-        if found is not None:
-            return found
-    identity = _sharpest_alone(held, explanation, names) or _with_fewer(held, identity, names)
-    assert identity.explanation is not None
-    names = identity.explanation.arithmetic.float32_in_some_uses
-    throughout: tuple[str, ...] = ()
-    for name in names:
-        others = tuple(other for other in names if other not in (*throughout, name))
-        found = held.holding(explanation.with_numbers((*throughout, name), others))
-        if found is not None:
-            identity, throughout = found, (*throughout, name)
-    return identity

@@ -2,12 +2,13 @@
 
 They are tried once the other cases have an explanation, the documented formula or another. A target that is right in
 small cases and wrong in large ones computes nothing that has a name: it diverges, and the size at which it begins to is
-the reason.
+the reason. What is off may be elements that are left out of every update, or one of the alterations of runs may explain
+all that is compared of the case: then the verdict names that beside the rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +18,14 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.large import LONGEST, built, largeness, smallest, to_json
 from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence
-from optimetry.conformance.judging.beside import beside_the_rule
+from optimetry.conformance.judging.parts import MOST
 from optimetry.conformance.judging.script import script
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.numerics.agreement import SLACK, Agreement, Expected, compare, shares_of
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.runs import mistakes_of_runs
+from optimetry.conformance.numerics.agreement import SLACK, Agreement, Expected, compare, explained, shares_of
+from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.oracle.sampled import Part, part_of, sampled
 from optimetry.conformance.subjects.registry import subject_named, subject_of
@@ -204,3 +207,58 @@ def _cut(found: _Failing) -> Part | None:
         first = int(np.argmax(shares)) - element
         columns = np.arange(first, first + case.parameters[tensor].size)
     return part_of(case, columns) if len(columns) * steps <= NUMBERS else None
+
+
+FEW = 2**13
+"""The most numbers, of all steps, on which alterations are tried."""
+
+
+def beside_the_rule(
+    whole: Case, part: Part, given: Array, off: Array, explanation: Explanation
+) -> Mapping[str, Any] | None:
+    """Return what a run does beside its rule, as `Part.run` records it; None where no listed alteration explains it.
+
+    Args:
+        whole: the large case.
+        part: what is compared of it.
+        given: what the target returned there, shape (steps, elements).
+        off: which of these elements the rule does not explain.
+        explanation: the rule, which explains the small cases.
+    """
+    case, subject = part.case, subject_of(part.case)
+    if not subject.elementwise or not subject.has_learning_rate:
+        return None
+    kept = (given == flat(case.parameters)).all(axis=0)
+    if kept[off].all():
+        return _left_out(whole, part.columns, off, kept)
+    chosen = np.sort(np.argsort(~off, kind="stable")[: max(FEW // len(given), 1)])  # those that are off first
+    case, given = part_of(case, chosen).case, given[:, chosen]
+    listed = (one for one in mistakes_of_runs(subject, case.dtype)[0] if not getattr(one.alteration, "by_place", False))
+    tried = ((one, explained(given, Mistaken(explanation, one).expected(case), case.form)) for one in listed)
+    found = [one for one, agreement in tried if agreement is not None and agreement.judged >= MOST]
+    return found[0].run if found and all(one.is_same(found[0]) for one in found) else None
+
+
+def _left_out(whole: Case, columns: Array, off: Array, kept: Array) -> Mapping[str, Any]:
+    """Describe which elements keep their first values, where all that are off do."""
+    sizes = [param.size for param in whole.parameters]
+    starts = np.cumsum([0, *sizes])
+    tensors = np.searchsorted(starts, columns, side="right") - 1
+    wrong = np.unique(tensors[off])
+    if kept.all():
+        return {"finding": "left_out_elements", "which": "every element"}
+    if all(kept[tensors == tensor].all() for tensor in wrong):
+        return {"finding": "left_out_tensors", "which": f"tensor {_listed(wrong)}"}
+    if len(wrong) > 1:
+        return {"finding": "left_out_elements", "which": f"{np.count_nonzero(off)} of the elements compared"}
+    places = columns - starts[wrong[0]]
+    first, last = places[off].min(), places[off].max()
+    if first == last:
+        return {"finding": "left_out_elements", "which": f"element {first}"}
+    if kept[(places >= first) & (places <= last) & (tensors == wrong[0])].all():
+        return {"finding": "left_out_elements", "which": f"elements {first} to {last}"}
+    return {"finding": "left_out_elements", "which": f"{np.count_nonzero(off)} of the elements compared"}
+
+
+def _listed(numbers: Array) -> str:
+    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"

@@ -11,12 +11,11 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from optimetry.conformance.cases.effort import EFFORTS, Effort
-from optimetry.conformance.cases.profiles import OF_EFFORT, PROFILES
 from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of, read
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.arithmetic import FLUSHES, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.plugin.properties import Nonconformity, hold_property
+from optimetry.conformance.plugin.properties import OF_EFFORT, PROFILES, Nonconformity, hold_property
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import DEFAULT_BOOK, SUBJECTS, chosen_in, subject_named
 from optimetry.conformance.targets.loading import load_target, made

@@ -1,10 +1,13 @@
-"""Tests one engine with cases drawn by Hypothesis' own engine, which shrinks them to the simplest that fails."""
+"""Tests one engine with cases drawn by Hypothesis' own engine, which shrinks them to the simplest that fails.
+
+How many it draws is chosen by a profile: ``dev``, ``ci`` or ``thorough``.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-from hypothesis import example, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.replayed import replayed
@@ -18,6 +21,18 @@ from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
+
+_COMMON = settings(deadline=None, database=None, suppress_health_check=list(HealthCheck), print_blob=True)
+
+PROFILES: dict[str, settings] = {
+    "dev": settings(_COMMON, max_examples=10, derandomize=True),
+    "ci": settings(_COMMON, max_examples=40, derandomize=True),
+    "thorough": settings(_COMMON, max_examples=1000),
+}
+"""Settings by profile name; those of ``dev`` and ``ci`` draw the same cases each time."""
+
+OF_EFFORT = {"quick": "dev", "standard": "ci", "thorough": "thorough"}
+"""The profile that goes with each effort of a seeded judgement."""
 
 
 class Nonconformity(AssertionError):

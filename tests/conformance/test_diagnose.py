@@ -12,11 +12,11 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.divergence import first_divergence
+from optimetry.conformance.judging.narrowed import numbers_in_float32
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.points import classes_of, documented_class
-from optimetry.conformance.naming.precision import numbers_in_float32
 from optimetry.conformance.naming.probes import APART, probes_of
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.arithmetic import Arithmetic

@@ -11,12 +11,11 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.offered import CANNOT, EMPTY, MISSING, ZERO_D, Limits
-from optimetry.conformance.cases.profiles import PROFILES
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws.law import LAWS, Trial
 from optimetry.conformance.numerics.arrays import Array, same_bits
-from optimetry.conformance.plugin.properties import hold_property
+from optimetry.conformance.plugin.properties import PROFILES, hold_property
 from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.limits import limits_of

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import settings
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.profiles import PROFILES
 from optimetry.conformance.cases.replayed import replayed
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.plugin import properties
-from optimetry.conformance.plugin.properties import Nonconformity, hold_property
+from optimetry.conformance.plugin.properties import PROFILES, Nonconformity, hold_property
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named

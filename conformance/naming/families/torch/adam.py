@@ -8,10 +8,18 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
-from optimetry.conformance.naming.families.torch.decaying import decayed
 from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
 from optimetry.reference.books.torch.adam import Adam
+from optimetry.reference.books.torch.gradient import directed, with_decay
 from optimetry.reference.rule import Array, Rule, State
+
+
+def decayed(rule: Any, param: Array, grad: Array, lr: Any) -> tuple[Array, Array]:
+    """Return the parameter and the gradient to descend along, one of which holds the decay as the rule's flag says."""
+    grad = directed(grad, rule.maximize)
+    if rule.decoupled_weight_decay:
+        return param - lr * rule.weight_decay * param, grad
+    return param, with_decay(grad, param, rule.weight_decay)
 
 
 @dataclass(frozen=True, kw_only=True)
