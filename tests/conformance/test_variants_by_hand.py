@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.naming.families.family import FAMILIES, WITH_ARITHMETIC
-from optimetry.conformance.naming.moments import moving_average_of_squares
 from optimetry.conformance.naming.points import at
-from optimetry.conformance.numerics.arithmetic import INCREMENTAL
+from optimetry.conformance.numerics.arithmetic import INCREMENTAL, moving_average_of_squares
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_named

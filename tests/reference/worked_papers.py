@@ -29,15 +29,7 @@ STEPS = [
     Worked("papers.amsgrad", HALVES, 2.0, 1, [5.0], [0.0], RESTING, [5.0], RESTING),
     # as Adam, θ = 2 - (1/2 · 4 / (√16 + 4) + 1/2 · 2)
     Worked(
-        "papers.adamw",
-        {**HALVES, "epsilon": 4.0, "weight_decay": 0.5},
-        0.5,
-        1,
-        [2.0],
-        [2.0],
-        MOMENTS,
-        [0.75],
-        AFTER,
+        "papers.adamw", {**HALVES, "epsilon": 4.0, "weight_decay": 0.5}, 0.5, 1, [2.0], [2.0], MOMENTS, [0.75], AFTER
     ),
     # μ = 1/4 in every step, m = 1/4 · 51 + 3/4 · 3 = 15, n = 8, 1/4 · 15 / (15/16) + 3/4 · 3 / (3/4) = 7,
     # θ = 2 - 1/2 · 7 / (√16 + 3)
@@ -53,17 +45,7 @@ STEPS = [
         {"m": [15.0], "n": [8.0], "mu_product": 0.25},
     ),
     # ρ∞ = 3, ρ = 1: θ = 3 - 1/4 · 2 / (1/2)
-    Worked(
-        "papers.radam",
-        HALVES,
-        0.25,
-        1,
-        [3.0],
-        [2.0],
-        {"m": [2.0], "v": [4.0]},
-        [2.0],
-        {"m": [2.0], "v": [4.0]},
-    ),
+    Worked("papers.radam", HALVES, 0.25, 1, [3.0], [2.0], {"m": [2.0], "v": [4.0]}, [2.0], {"m": [2.0], "v": [4.0]}),
     # so late that every correction is 1 and ρ = ρ∞ = 7: θ = 3 - 2 · 2 / √4
     Worked(
         "papers.radam",

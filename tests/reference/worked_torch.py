@@ -59,29 +59,9 @@ STEPS = [
         {"momentum_buffer": [0.5]},
     ),
     # g = 1 + 1/2 · 2 = 2, m = 2, v = 6 + 2 = 8, w = 2 - (2 / (1/2)) / (√(8 / (1/2)) + 4)
-    Worked(
-        "torch.adam",
-        {**ADAM, "eps": 4.0},
-        1.0,
-        1,
-        [2.0],
-        [1.0],
-        ADAM_STATE,
-        [1.5],
-        AFTER_ADAM,
-    ),
+    Worked("torch.adam", {**ADAM, "eps": 4.0}, 1.0, 1, [2.0], [1.0], ADAM_STATE, [1.5], AFTER_ADAM),
     # the largest v so far is 32: w = 2 - 4 / (√64 + 8)
-    Worked(
-        "torch.adam",
-        {**ADAM, "eps": 8.0, "amsgrad": True},
-        1.0,
-        1,
-        [2.0],
-        [1.0],
-        ADAM_STATE,
-        [1.75],
-        AFTER_ADAM,
-    ),
+    Worked("torch.adam", {**ADAM, "eps": 8.0, "amsgrad": True}, 1.0, 1, [2.0], [1.0], ADAM_STATE, [1.75], AFTER_ADAM),
     # decoupled: w = 2 - 1/2 · 2 = 1, and then 1 - 4 / (4 + 4)
     Worked(
         "torch.adam",
@@ -108,28 +88,10 @@ STEPS = [
         {"exp_avg": [15.0], "exp_avg_sq": [8.0], "mu_product": 0.25},
     ),
     # ρ∞ = 3, ρ = 1: w = 3 - 1/4 · 2 / (1/2)
-    Worked(
-        "torch.radam",
-        {"beta1": 0.5, "beta2": 0.5},
-        0.25,
-        1,
-        [3.0],
-        [2.0],
-        AVERAGES,
-        [2.0],
-        AVERAGES,
-    ),
+    Worked("torch.radam", {"beta1": 0.5, "beta2": 0.5}, 0.25, 1, [3.0], [2.0], AVERAGES, [2.0], AVERAGES),
     # so late that every correction is 1 and ρ = ρ∞ = 7: w = 3 - 2 · 2 / (√4 + 2)
     Worked(
-        "torch.radam",
-        {"beta1": 0.5, "beta2": 0.75, "eps": 2.0},
-        2.0,
-        1000,
-        [3.0],
-        [2.0],
-        AVERAGES,
-        [2.0],
-        AVERAGES,
+        "torch.radam", {"beta1": 0.5, "beta2": 0.75, "eps": 2.0}, 2.0, 1000, [3.0], [2.0], AVERAGES, [2.0], AVERAGES
     ),
     # m = 2, u = max(1/2 · 4, 2 + 2) = 4, w = 3 - 2 / (1/2 · 4)
     Worked(
@@ -157,15 +119,7 @@ STEPS = [
     ),
     # the rate of step 3 is 2 / (1 + 2 · 1/2) = 1, s = 16, w = 2 - 3 / (4 + 2)
     Worked(
-        "torch.adagrad",
-        {"lr_decay": 0.5, "eps": 2.0},
-        2.0,
-        3,
-        [2.0],
-        [3.0],
-        {"sum": [7.0]},
-        [1.5],
-        {"sum": [16.0]},
+        "torch.adagrad", {"lr_decay": 0.5, "eps": 2.0}, 2.0, 3, [2.0], [3.0], {"sum": [7.0]}, [1.5], {"sum": [16.0]}
     ),
     # v = 16, b = 1/2 + 3 / (4 + 2) = 1, w = 3 - 2 · 1; without momentum w = 3 - 2 · 3 / 6
     Worked(

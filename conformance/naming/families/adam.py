@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
-from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
+from optimetry.conformance.numerics.arithmetic import moving_average, moving_average_of_squares
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adam import Adam
 

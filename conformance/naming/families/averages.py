@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, declare
-from optimetry.conformance.naming.moments import moving_average
+from optimetry.conformance.numerics.arithmetic import moving_average
 from optimetry.conformance.subjects.wrappers.averages import SCHEDULE, ExponentialMovingAverage, ModelAverage
 from optimetry.reference.averaging.exponential import Decayed, ExponentialAverage
 from optimetry.reference.averaging.window import WindowAverage

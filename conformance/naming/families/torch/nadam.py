@@ -9,7 +9,7 @@ import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
 from optimetry.conformance.naming.families.torch.adam import decayed
-from optimetry.conformance.naming.moments import moving_average, moving_average_of_squares
+from optimetry.conformance.numerics.arithmetic import moving_average, moving_average_of_squares
 from optimetry.reference.books.torch.nadam import NAdam
 from optimetry.reference.rule import Array, State
 
