@@ -1,4 +1,7 @@
-"""One conformance case: an optimizer, its hyperparameters, and every bit of what it is fed."""
+"""One conformance case: an optimizer, its hyperparameters, and every bit of what it is fed.
+
+Cases that once were judged wrongly, or that come nearest to it, are kept in files and tried beside drawn ones.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -106,3 +111,21 @@ def _array_out(array: Array) -> dict[str, Any]:
 
 def _array_in(fields: dict[str, Any], dtype: np.dtype[Any]) -> Array:
     return np.frombuffer(bytes.fromhex(fields["bits"]), dtype).reshape(fields["shape"])
+
+
+CORPUS = "corpus"
+"""The folder with a file for each subject and dtype; one case a line, as `Case.to_json` writes it."""
+
+
+def file_of(optimizer: str, dtype: str) -> str:
+    """Return the name of the file in `CORPUS` for one subject in one dtype."""
+    return f"{optimizer}-{dtype}.jsonl"
+
+
+@cache
+def replayed(optimizer: str, dtype: str) -> tuple[Case, ...]:
+    """Return the cases that are kept for one subject in one dtype."""
+    file = resources.files(__package__).joinpath(CORPUS, file_of(optimizer, dtype))
+    if not file.is_file():
+        return ()
+    return tuple(map(Case.from_json, file.read_text(encoding="utf-8").splitlines()))

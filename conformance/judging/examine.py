@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
-from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.case import Case, replayed
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.large import large_plans
 from optimetry.conformance.cases.offered import Limits
-from optimetry.conformance.cases.replayed import replayed
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examination import Examination
 from optimetry.conformance.naming.probes import probes_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Trial, beyond, clips, is_rule, law, named
+from optimetry.conformance.laws.law import Trial, beyond, clips, is_joint, law, named, treats_alone
 from optimetry.conformance.laws.variations import halved, largest, rescaled, shaped
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
@@ -35,21 +35,13 @@ def clipping_twice(trial: Trial) -> str | None:
     return beyond(again.run(), once, trial.formula(trial.case).bound + expected(trial.case, computed).bound)
 
 
-@law(
-    "each parameter is treated as if it were alone",
-    universal=False,
-    applies=lambda subject: not is_rule(subject) and not subject.joint,
-)
+@law("each parameter is treated as if it were alone", universal=False, applies=treats_alone)
 def treated_alone(trial: Trial) -> str | None:
     alone = [trial.on(trial.case.only([i])).run() for i in range(len(trial.case.parameters))]
     return trial.agrees(trial.run(), np.concatenate(alone, axis=1))
 
 
-@law(
-    "how elements are shared out among parameters does not matter",
-    universal=False,
-    applies=lambda subject: subject.joint,
-)
+@law("how elements are shared out among parameters does not matter", universal=False, applies=is_joint)
 def sharing_out(trial: Trial) -> str | None:
     whole = trial.on(largest(trial.case))
     return whole.agrees(whole.run(), whole.on(halved(whole.case)).run())

@@ -230,6 +230,16 @@ def takes_gradients(subject: Subject) -> bool:
     return not is_average(subject)
 
 
+def is_joint(subject: Subject) -> bool:
+    """Whether what a wrapper gives for one parameter depends on the others."""
+    return subject.joint
+
+
+def treats_alone(subject: Subject) -> bool:
+    """Whether a subject is a wrapper that treats each parameter as if it were alone."""
+    return not is_rule(subject) and not is_joint(subject)
+
+
 def clips(subject: Subject) -> bool:
     """Whether a subject limits what it is fed."""
     return bool(getattr(subject.declaration, "clips", False))

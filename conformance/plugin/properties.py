@@ -9,8 +9,7 @@ from functools import lru_cache
 
 from hypothesis import HealthCheck, example, given, settings
 
-from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.replayed import replayed
+from optimetry.conformance.cases.case import Case, replayed
 from optimetry.conformance.cases.strategies import cases
 from optimetry.conformance.judging.script import script
 from optimetry.conformance.naming.explanation import Explanation

@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 from tabulate import tabulate
 
-from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.replayed import CORPUS, file_of, replayed
+from optimetry.conformance.cases.case import CORPUS, Case, file_of, replayed
 from optimetry.conformance.certify.worst import Search, Worst, ratios, worst_of
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.selftest.equivalents import STYLES, StyledTarget, rules_of

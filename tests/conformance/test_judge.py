@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.case import Case, replayed
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.cases.replayed import replayed
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, LARGEST_ULP, SLACK

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import settings
 
-from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.replayed import replayed
+from optimetry.conformance.cases.case import Case, replayed
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.plugin import properties
 from optimetry.conformance.plugin.properties import PROFILES, Nonconformity, hold_property

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from optimetry.conformance.cases import replayed as corpus
+from optimetry.conformance.cases.case import file_of, replayed
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.cases.replayed import replayed
 from optimetry.conformance.certify.worst import Search, Worst, ratios
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.agreement import SLACK, compare
@@ -102,7 +101,7 @@ def test_a_worst_case_is_kept_once(tmp_path):
     each = Row("sgd", "float32", "as documented", found, 0.5, 0.6)
     assert [keep(each, tmp_path), keep(each, tmp_path)] == [True, False]
     assert not keep(Row("sgd", "float32", "as documented", Worst(), 0.0, 0.0), tmp_path)
-    (line,) = (tmp_path / corpus.file_of("sgd", "float32")).read_text().splitlines()
+    (line,) = (tmp_path / file_of("sgd", "float32")).read_text().splitlines()
     assert line == found.case.to_json()
     assert f"{found.share:.4f}" in page([each], "")
 
