@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.reference.rule import Array
 
 FLUSHES, INCREMENTAL, FLOAT32_NORM = "flushes_subnormals", "incremental_moments", "float32_norm"
 FLOAT32, PARTLY_FLOAT32 = "float32", "float32_in_some_uses"
