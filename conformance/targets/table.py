@@ -37,6 +37,7 @@ ROWS = (
     Framework("keras", "keras", "3.15.0", "keras"),
     Framework("tensorflow", "tensorflow-cpu", "2.21.0", "tensorflow", apart=True),
     Framework("mlx", "mlx", "0.32.4", "mlx", apart=True),
+    Framework("tinygrad", "tinygrad", "0.14.0", "tinygrad", apart=True),
 )
 
 FRAMEWORKS = {row.name: row for row in ROWS}

@@ -1,0 +1,1 @@
+"""tinygrad (``tinygrad.nn.optim``) as a target, on the CPU."""
