@@ -12,6 +12,9 @@ from optimetry.accelerated.dtypes import Array
 Launch = Callable[[int, Sequence[int]], None]
 """``launch(blocks, arguments)`` starts a compiled kernel; arguments are addresses and whole numbers of 64 bits."""
 
+LINE = 64
+"""The bytes of a cache line, and of the widest vector."""
+
 
 def address_of(array: Any) -> int:
     """Return the address of an array's first element; ``array.ctypes.data`` takes three times as long."""

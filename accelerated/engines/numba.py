@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from optimetry.accelerated.arena import LINE, Column
+from optimetry.accelerated.arena import Column
+from optimetry.accelerated.devices.interface import LINE
 from optimetry.accelerated.dtypes import Array, DtypePair
 from optimetry.accelerated.engines.numba_tiles import NumbaTiles
 from optimetry.accelerated.engines.shares import DOUBLE, at_once, share_out

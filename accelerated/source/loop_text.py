@@ -12,6 +12,9 @@ is text. For Adam in float32 it reads, in short::
             param_array[i], ... = function(param_array[i], grad_array[i], moment1_array[i], ..., lr_t, beta1, ...)
     wait a moment for units that other threads have taken
 
+Where parameters are narrow and many, a unit is done in short runs, and before each the lines of a later one are
+prefetched: these loops do more for each byte, and what the processor fetches ahead by itself comes too late for them.
+
 Waking a thread that sleeps takes longer than what is left at the end, so a thread without work keeps checking for a
 moment.
 """
@@ -28,10 +31,20 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
+from optimetry.accelerated.devices.interface import LINE
 from optimetry.accelerated.dtypes import DtypePair
 from optimetry.accelerated.kernels.kernel import OUT, PARAM, Pass, select
 from optimetry.accelerated.source import machine_code
 from optimetry.accelerated.source.conversions import CONVERSIONS
+
+RUN = 64
+"""The elements of a run: if lines of more were asked for at once, requests would wait for each other."""
+
+AHEAD = 1024
+"""How many elements ahead lines are prefetched."""
+
+FAR = 1 << 22
+"""Steps of more elements are taken to find nothing in the cache; of fewer, runs would only cost time."""
 
 
 @overload(select)
@@ -53,17 +66,38 @@ def text_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
     names = pass_.arrays(master=master)
     element = {name: f"{name}_array[i]" for name in names}  # a slot may have the name of a number in the loop
     dtype, sums = dtypes_of(pass_, dtypes, master), [f"sum{j}" for j in range(pass_.sums)]
+    loop = [
+        *(f"{name}_array = array_at(table[{j}, k], start, n, {dtype[name]})" for j, name in enumerate(names)),
+        "for i in range(n):",
+        *(f"    {line}" for line in inner(pass_, element, scalars, dtypes, master)),
+    ]
+    if dtypes.narrow and not sums:  # the order of a sum must not depend on what else a step updates
+        loop = in_runs(loop, [getattr(dtypes, "dtype" if dtype[name] == "held" else "compute") for name in names])
     return around_units(
         [
             "k, start, n, r = units[0, unit], units[1, unit], units[2, unit], units[3, unit]",
-            *(f"{name}_array = array_at(table[{j}, k], start, n, {dtype[name]})" for j, name in enumerate(names)),
             *(f"c{j} = compute(scalars[r, {j}])" for j in range(scalars)),
             *(f"{total} = 0.0" for total in sums),
-            "for i in range(n):",
-            *(f"    {line}" for line in inner(pass_, element, scalars, dtypes, master)),
+            *loop,
             *(f"partial[unit, {j}] = {total}" for j, total in enumerate(sums)),
         ]
     )
+
+
+def in_runs(loop: list[str], dtypes: list[np.dtype[Any]]) -> list[str]:
+    """Write a loop over ``n`` elements from ``start`` on in runs, given the dtypes of the rows of the table."""
+    ahead = [
+        f"prefetch(table[{j}, k] + uint64(start * {dtype.itemsize} + {AHEAD * dtype.itemsize + line}))"
+        for j, dtype in enumerate(dtypes)
+        for line in range(0, RUN * dtype.itemsize, LINE)
+    ]
+    return [
+        f"end, run = start + n, {RUN} if n * size > {FAR} else n",
+        "while start < end:",
+        "    n = min(run, end - start)",
+        *(f"    {line}" for line in (*ahead, *loop)),
+        "    start += n",
+    ]
 
 
 def dtypes_of(pass_: Pass, dtypes: DtypePair, master: bool) -> dict[str, str]:
@@ -137,6 +171,8 @@ def loop_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: W
         "array_at": machine_code.array_at,
         "counted": machine_code.counted,
         "look_on": machine_code.look_on,
+        "prefetch": machine_code.prefetch,
+        "uint64": np.uint64,
         "compute": dtypes.compute.type,
         "held": held.type,
         "add": machine_code.add_in_any_order,

@@ -8,6 +8,7 @@ import pytest
 from optimetry.accelerated.dtypes import DTYPES
 from optimetry.accelerated.kernels import offered
 from optimetry.accelerated.optimizer import Accelerated
+from optimetry.accelerated.source.loop_text import FAR
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.oracle.expected import expected
@@ -75,6 +76,20 @@ def test_bits_of_the_reference(name: str, hyper: dict[str, Any], dtype: str, eng
             assert got.shape == must.shape
             assert got.tobytes() == must.tobytes()
     assert [int(count) for count in state["step"]] == training.updates
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_bits_where_a_loop_is_divided_into_runs(dtype: str) -> None:
+    """With more than `FAR` elements, units are divided; the last run of the first is shorter, as that unit is."""
+    rng, one = np.random.default_rng(0), DTYPES[dtype].dtype
+    memory, grad = (rng.standard_normal(FAR + 100, np.float32).astype(one) for _ in range(2))
+    states = []
+    for engine in ("numba", "numpy"):
+        optimizer = Accelerated("adam", [memory.copy()[8:]], engine=engine)
+        for _ in range(2):
+            optimizer.step([grad[8:]], 0.1)
+        states.append(state_bits(optimizer))
+    assert states[0] == states[1]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

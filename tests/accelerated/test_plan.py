@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from optimetry.accelerated.arena import LARGE
+from optimetry.accelerated.devices.interface import LINE
 from optimetry.accelerated.dtypes import DTYPES
+from optimetry.accelerated.kernels.kernel import PARAM
 from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.plan import UNIT, Units
 from tests.accelerated.cases import EACH_KIND, ENGINES, kernel, state_bits, variants_where
@@ -53,6 +56,23 @@ def test_gradients_in_the_same_arrays_are_as_fresh_ones(
         same.step(given, 0.1)
         fresh.step([None if grad is None else grad.copy() for grad in given], 0.1)
         assert state_bits(same) == state_bits(fresh), step
+
+
+@pytest.mark.parametrize("elements", [3 * UNIT, LARGE // 4])
+@pytest.mark.parametrize("master", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_units_begin_where_cache_lines_do_in_parameter_and_state(dtype: str, master: bool, elements: int) -> None:
+    memory = np.zeros(elements + LINE, DTYPES[dtype].dtype)
+    for offset in (0, 1, 8, 31):
+        optimizer = Accelerated("adam", [memory[offset:][:elements]], None, engine="numba", multi_precision=master)
+        ((executable, plan),) = optimizer._planned([np.ones(elements, memory.dtype)])
+        executable.ready(plan, 0.1)
+        (pass_,) = plan.prepared
+        starts = pass_.units[1, 1:]
+        assert len(starts) >= 2
+        for name in (PARAM, "moment1", "moment2"):
+            addresses = plan.addresses(name)[0] + np.uint64(plan.arena.itemsize(name)) * starts.astype(np.uint64)
+            assert not (addresses % LINE).any(), (name, offset)
 
 
 def test_a_state_that_is_loaded_between_steps_with_the_same_gradients() -> None:
