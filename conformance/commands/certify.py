@@ -18,6 +18,7 @@ from optimetry.conformance.commands.arguments import add_workers, seconds, seed_
 from optimetry.conformance.commands.blocks import FILE, Blocks
 from optimetry.conformance.commands.certifying import Certification, certified, print_certificates
 from optimetry.conformance.commands.check import checked_folder, header_of, write_tables
+from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
 from optimetry.conformance.commands.workers import Workers
@@ -91,7 +92,7 @@ def certify_command(options: argparse.Namespace) -> int:
         for step in STEPS
         for setting in settings_of(rule_of(rule), options.corners)
     ]
-    with Workers(task, count) as workers:
+    with Workers(task, count) as workers, held(options.out):
         engines = {name: workers.engines.index(name) for name in chosen("engine", options.engine, workers.engines)}
         certification = Certification(judges, engines, blocks)
         header = header_of(workers.name, workers.version, dtypes=dtypes, optimizers=rules, seed=seed, effort="none")

@@ -19,6 +19,7 @@ from optimetry.conformance.commands.blocks import FILE
 from optimetry.conformance.commands.certifying import certify_all, first_steps, print_certificates
 from optimetry.conformance.commands.ci import Reporting
 from optimetry.conformance.commands.documents import document_of
+from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of
@@ -82,7 +83,7 @@ def run(check: Check) -> int:
         KeyboardInterrupt: after Ctrl-C. One that ended a search has let the jobs that were under way come to a verdict;
             these are printed and written, and a run with ``--resume`` goes on behind them.
     """
-    with Workers(check.task, min(check.workers, len(check.jobs))) as workers:
+    with Workers(check.task, min(check.workers, len(check.jobs))) as workers, held(check.out):
         header = header_of(
             workers.name,
             workers.version,

@@ -12,7 +12,7 @@ Array = np.ndarray[Any, Any]
 
 def flat(arrays: Sequence[Array]) -> Array:
     """Concatenate all elements of all arrays, in C order."""
-    return np.concatenate([array.reshape(-1) for array in arrays])
+    return np.concatenate(arrays, axis=None)
 
 
 def same_bits(a: Array, b: Array) -> bool:

@@ -118,87 +118,98 @@ def _member(asked: Asked) -> _Member | None:
 
 
 @dataclass(frozen=True)
-class _Strip:
-    """A tensor of a case, or a part of one where elements are independent.
+class _Part:
+    """The elements of a case that are updated together: a tensor, or several where elements are independent.
 
     Attributes:
         number: of the evaluation.
-        columns: its elements among those of the case.
-        steps: those in which it has a gradient, and is updated.
-        updates: how often it has been updated behind each step of the case.
+        columns: the elements among those of the case; a slice if they are all.
+        size: how many they are.
+        steps: those in which they have a gradient, and are updated.
+        updates: how often they have been updated behind each step of the case.
     """
 
     number: int
-    columns: Array
+    columns: Any
+    size: int
     steps: Array
     updates: Array
 
 
 def _evaluate(group: Sequence[_Member]) -> None:
     """Evaluate what can be evaluated together."""
-    widths: dict[int, list[_Strip]] = {}
+    widths: dict[int, list[_Part]] = {}
     for number, member in enumerate(group):
-        for width, strip in _strips(number, member):
-            widths.setdefault(width, []).append(strip)
-    results, given, numbers = [x.evaluation.empty() for x in group], [_rows(x.case) for x in group], _Numbers(group)
-    for width, strips in widths.items():
-        strips.sort(key=lambda strip: -len(strip.steps))
-        value, bound = _Side(group, strips, width, given).evaluated(numbers)
-        for place, strip in enumerate(strips):
-            own_value, own_bound = results[strip.number]
-            own_value[:, strip.columns] = value[strip.updates, : len(strip.columns), place]
-            own_bound[:, strip.columns] = bound[strip.updates, : len(strip.columns), place]
+        for width, part in _parts(number, member):
+            widths.setdefault(width, []).append(part)
+    results, rows, numbers = [x.evaluation.empty() for x in group], [_rows(x.case) for x in group], _Numbers(group)
+    for width, parts in widths.items():
+        side = _Side(group, parts, width, rows)
+        evaluated = side.evaluated(numbers)
+        for part, strips in zip(parts, side.strips, strict=True):
+            for own, every in zip(results[part.number], evaluated, strict=True):
+                behind = every[part.updates, :, strips]
+                own[:, part.columns] = behind.reshape(len(behind), -1)[:, : part.size]
     for member, result in zip(group, results, strict=True):
         member.evaluation.fill(*result)
 
 
-def _strips(number: int, member: _Member) -> Iterator[tuple[int, _Strip]]:
-    """Yield the strips of a case, with how many elements each has room for; none where there are no elements."""
+def _parts(number: int, member: _Member) -> Iterator[tuple[int, _Part]]:
+    """Yield the parts of a case, with the width of their strips; none that has no elements."""
     case, elementwise = member.case, member.evaluation.elementwise
     for parameters in groups_of(case, elementwise):
-        columns = columns_of(case, parameters)
-        present = [grads[parameters[0]] is not None for grads in case.grads]
-        steps, updates = np.flatnonzero(present), np.cumsum(present)
-        width = STRIP if elementwise else max(len(columns), 1)
-        for start in range(0, len(columns), width):
-            yield width, _Strip(number, columns[start : start + width], steps, updates)
+        if size := sum(case.parameters[i].size for i in parameters):
+            columns = slice(None) if size == case.size else columns_of(case, parameters)
+            present = np.array([grads[parameters[0]] is not None for grads in case.grads])
+            part = _Part(number, columns, size, np.flatnonzero(present), np.cumsum(present))
+            yield STRIP if elementwise else size, part
 
 
 def _rows(case: Case) -> tuple[Array, Array]:
     """Return the parameters of a case as a row, and its gradients as a row a step, with zeros where one is missing."""
-    zeros = [np.zeros_like(param) for param in case.parameters]
-    grads = [zero if grad is None else grad for each in case.grads for zero, grad in zip(zeros, each, strict=True)]
+    grads = [
+        np.zeros_like(param) if grad is None else grad
+        for each in case.grads
+        for param, grad in zip(case.parameters, each, strict=True)
+    ]
     return flat(case.parameters), flat(grads).reshape(-1, case.size)
 
 
 class _Side:
     """Strips of one width side by side, those with most updates first, and what they are fed.
 
+    The elements of a part follow one another across its strips, and then down.
+
     Attributes:
         owner: the number of each strip's evaluation.
         updates: how often each is updated.
         steps: the step of each strip's updates, shape (updates, strips).
+        strips: those of each part.
         start: the parameters, shape (width, strips); strips that have fewer elements are filled up with zeros.
         grads: the gradients of each update, shape (updates, width, strips).
     """
 
     def __init__(
-        self, group: Sequence[_Member], strips: Sequence[_Strip], width: int, given: Sequence[tuple[Array, Array]]
+        self, group: Sequence[_Member], parts: Sequence[_Part], width: int, rows: Sequence[tuple[Array, Array]]
     ) -> None:
         case = group[0].case
         self.form = side_by_side(group[0].evaluation.numbers.form)
-        self.owner = np.array([strip.number for strip in strips])
-        self.updates = np.array([len(strip.steps) for strip in strips])
-        self.steps = np.zeros((self.updates[0], len(strips)), int)
-        self.start = np.zeros((width, len(strips)), case.form.dtype)
-        self.grads = np.zeros((self.updates[0], width, len(strips)), case.form.dtype)
-        for place, strip in enumerate(strips):
-            parameters, grads = given[strip.number]
-            self.steps[: len(strip.steps), place] = strip.steps
-            self.start[: len(strip.columns), place] = parameters[strip.columns]
-            self.grads[: len(strip.steps), : len(strip.columns), place] = grads[
-                strip.steps[:, np.newaxis], strip.columns
-            ]
+        counts = [-(-part.size // width) for part in parts]
+        updates = np.repeat([len(part.steps) for part in parts], counts)
+        order = np.argsort(-updates, kind="stable")  # which leaves the strips of a part together
+        self.updates, self.owner = updates[order], np.repeat([part.number for part in parts], counts)[order]
+        firsts = np.argsort(order)[np.cumsum([0, *counts[:-1]])]
+        self.strips = [slice(first, first + count) for first, count in zip(firsts, counts, strict=True)]
+        self.steps = np.zeros((self.updates[0], len(order)), int)
+        self.start = np.zeros((width, len(order)), case.form.dtype)
+        self.grads = np.zeros((self.updates[0], width, len(order)), case.form.dtype)
+        for part, strips, count in zip(parts, self.strips, counts, strict=True):
+            parameters, grads = rows[part.number]
+            fed = np.zeros((1 + len(part.steps), width * count), case.form.dtype)
+            fed[0, : part.size], fed[1:, : part.size] = parameters[part.columns], grads[part.steps][:, part.columns]
+            blocks = fed.reshape(-1, width, count)
+            self.start[:, strips], self.grads[: len(part.steps), :, strips] = blocks[0], blocks[1:]
+            self.steps[: len(part.steps), strips] = part.steps[:, np.newaxis]
 
     def evaluated(self, numbers: _Numbers) -> tuple[Array, Array]:
         """Return the values and the bounds before and after each update, each of shape (updates + 1, width, strips)."""

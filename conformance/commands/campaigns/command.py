@@ -26,6 +26,7 @@ from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart
 from optimetry.conformance.commands.certify import rule_of
 from optimetry.conformance.commands.certifying import print_certificates
 from optimetry.conformance.commands.check import checked_folder, header_of
+from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import AnyJob, Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
 from optimetry.conformance.commands.ledger import Ledger
@@ -129,6 +130,7 @@ def campaign_command(options: argparse.Namespace) -> int:
     checked_folder(options.out)
     with ExitStack() as stack:
         site, finish = _executor(stack, task, options.scheduler, count)
+        stack.enter_context(held(options.out))
         plan = plan_of(asked, seed, search, blocks, options.corners, site.loaded.engines)
         headers = {
             kind: dataclasses.replace(

@@ -1,7 +1,8 @@
 """Measures what a task costs beside its own work: ``python -m optimetry.conformance.commands.campaigns.overhead``.
 
 Tasks that do nothing go to a cluster of Dask, and what they find into a file, as in `optimetry campaign`. Prints the
-time for each, the processor time of this process for each, and the most memory that this process has held.
+time for each, the processor time of the client and of the scheduler for each, and the most memory that both have held.
+A local cluster has its scheduler in the process of the client: an address tells them apart.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import argparse
 import resource
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -38,16 +40,29 @@ def main() -> None:
     task, site = Task(Launch("nothing"), EFFORTS["quick"], 0), Site(Loaded("", "", {}, []), "", "")
     plan = Plan([SearchPart(Search(starts=options.tasks), "sgd", "float32", 0, "default")])
     with Cluster(task, options.scheduler, 2) as cluster, tempfile.TemporaryDirectory() as folder:
-        before, began, processor = _peak(), time.monotonic(), time.process_time()
+        before, began, client, scheduler = _peak(), time.monotonic(), time.process_time(), _of_scheduler(_processor)
         with closing(Finished(Path(folder) / FILE, {}, plan)) as finished:
             for number, findings in cluster.finished(finished.take, site, nothing):
                 finished.add(number, findings)
-            took, own = time.monotonic() - began, time.process_time() - processor
+            took, client = time.monotonic() - began, time.process_time() - client
             merged = sum(1 for _ in finished.in_order())
+        scheduler = _of_scheduler(_processor) - scheduler
         print(
-            f"{merged:,} tasks: {1e3 * took / merged:.2f} ms each, of which the client's processor "
-            f"{1e3 * own / merged:.2f} ms; peak memory of the client {before:.0f} MiB before them, {_peak():.0f} behind"
+            f"{merged:,} tasks: {1e3 * took / merged:.2f} ms each; processor of the client {1e3 * client / merged:.2f} "
+            f"ms, of the scheduler {1e3 * scheduler / merged:.2f} ms; peak memory of the client {before:.0f} MiB "
+            f"before them, {_peak():.0f} behind, of the scheduler {_of_scheduler(_peak):.0f}"
         )
+
+
+def _of_scheduler(function: Callable[[], float]) -> float:
+    """Return what a function gives in the process of the scheduler."""
+    from distributed import default_client
+
+    return float(default_client().run_on_scheduler(function))
+
+
+def _processor() -> float:
+    return time.process_time()
 
 
 def _peak() -> float:
