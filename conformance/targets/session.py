@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -29,7 +29,20 @@ from optimetry.conformance.subjects.wrappers.wrapper import WrapperSubject
 from optimetry.conformance.targets.protocol import Target
 from optimetry.reference.errors import TargetFault, TargetHung
 
-__all__ = ["NUMPY_DEFAULT", "Guard", "Session", "copied", "hold_contents", "kind_of", "trajectory", "watched"]
+__all__ = [
+    "NUMPY_DEFAULT",
+    "Guard",
+    "Session",
+    "copied",
+    "hold_contents",
+    "in_turn",
+    "kind_of",
+    "trajectory",
+    "watched",
+]
+
+Call = Callable[[], Any]
+"""A call of a method of a run that returns arrays."""
 
 STRETCH = 100
 """The steps that are watched as one run: a run of thousands takes an honest target, too, its time."""
@@ -91,6 +104,13 @@ class Session(Feeding):
         start: Any = target.start if kind == RULE else getattr(target, "start_wrapper", None)
         super().__init__(start, kind, case.optimizer, case.hyper, case.parameters, fresh)
 
+    def step(self, grads: Sequence[Array | None], rate: float) -> list[Array]:
+        """Feed one more step, and return the result; that of a run by messages has been checked."""
+        if self.kind == AVERAGE or not getattr(self.run, "by_messages", False):
+            return super().step(grads, rate)
+        after: list[Array] = self.run.step(grads, rate) if self.kind == RULE else self.run.transform(grads)
+        return after
+
 
 def kind_of(optimizer: str) -> str:
     """Return what a subject is in the protocol's words: a rule, a wrapper of gradients, or an average."""
@@ -119,6 +139,15 @@ def hold_contents(target: Target, case: Case, guard: Guard) -> None:
             raise TargetFault(
                 f"keeps the array of gradient {i} instead of its contents, where the next step's gradient is written"
             )
+
+
+def in_turn(target: Target, calls: Iterable[Call]) -> Iterator[list[Array]]:
+    """Make calls of methods of a target's runs, one after the other, and yield what each returns.
+
+    A program is asked for many of them in one message; elsewhere each is made when its result is asked for.
+    """
+    together = getattr(target, "in_turn", None)
+    yield from together(calls) if callable(together) else (copied(call()) for call in calls)
 
 
 @contextmanager
