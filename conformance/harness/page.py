@@ -39,7 +39,8 @@ library takes to train. Elements follow the line of a request, and that of its a
 behind them. An answer that is `unsupported` or an `error` is a line alone."""
 
 SEVERAL = """\
-Only where `hello` says `several`: a step takes a library less time than two processes take to wake each other."""
+Only where `hello` says `several`: a step takes a library less time than two processes take to wake each other.
+Where a program ends or hangs in the middle, each run that was among the requests is asked for again by itself."""
 
 SECTIONS: Mapping[str, tuple[str, Sequence[str]]] = {
     "What every program answers": ("", ("hello", "run", "bye")),
@@ -50,7 +51,7 @@ SECTIONS: Mapping[str, tuple[str, Sequence[str]]] = {
         STATEFUL,
         ("start", "step", "state", "load", "end"),
     ),
-    "Several steps at once": (SEVERAL, ("several",)),
+    "Several requests at once": (SEVERAL, ("several",)),
     "Averages": (
         "In a stateful session, for runs of the kind `average`; `step` is `update`, `apply` and `restore` in one.",
         ("update", "apply", "restore"),

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from optimetry.conformance.harness.ending import ending
 from optimetry.conformance.harness.starting import started
@@ -34,6 +34,14 @@ PATIENCE = 2.0
 
 PIPE = 1 << 20
 """Bytes that a pipe should hold, so that no side waits for the other in the middle of a message."""
+
+
+class _Within(NamedTuple):
+    """The time that an answer to a request may take, and when that ends."""
+
+    do: str
+    seconds: float
+    deadline: float
 
 
 class Program:
@@ -126,7 +134,7 @@ class Program:
     def _exchange(
         self, do: str, request: bytes, seconds: float, longest: int, size: int | None
     ) -> tuple[dict[str, Any], bytes]:
-        process, deadline = self._process, time.monotonic() + seconds
+        process, within = self._process, _Within(do, seconds, time.monotonic() + seconds)
         assert process is not None
         self._size = None
         self._read_what_is_there(process)
@@ -135,7 +143,7 @@ class Program:
         if process.poll() is not None:
             raise self._ended(f"before `{do}`")
         self._errors.clear()
-        line = self._line(process, request, seconds, deadline, longest, do)
+        line = self._line(process, request, within, longest)
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError) as error:  # lists in lists without end are the latter
@@ -147,7 +155,7 @@ class Program:
             self._size = follow = answer[BYTES]
             if type(follow) is not int or not 0 <= follow <= size:
                 raise TargetEnded(f"answered `{do}` with {BYTES} = {quoted(repr(follow))}, must be at most {size}")
-            self._await(process, b"", seconds, deadline, do, lambda: len(self._unread) >= follow)
+            self._await(process, b"", within, lambda: len(self._unread) >= follow)
             behind = self._taken(follow)
         if self.linger:
             time.sleep(self.linger)
@@ -158,9 +166,7 @@ class Program:
         self._unread.clear()
         return answer, behind
 
-    def _line(
-        self, process: subprocess.Popen[bytes], request: bytes, seconds: float, deadline: float, longest: int, do: str
-    ) -> bytes:
+    def _line(self, process: subprocess.Popen[bytes], request: bytes, within: _Within, longest: int) -> bytes:
         """Send a request, and return the line that comes."""
         at, searched = -1, 0
 
@@ -170,11 +176,11 @@ class Program:
             searched = len(self._unread)
             return at >= 0 or searched > longest
 
-        self._await(process, request, seconds, deadline, do, ended)
+        self._await(process, request, within, ended)
         if at < 0 or at > longest:
             raise TargetEnded(
-                f"answered `{do}` with a line of more than {longest} bytes, which is more than any answer to it has: "
-                f"{quoted(self._unread)}"
+                f"answered `{within.do}` with a line of more than {longest} bytes, which is more than any answer to it "
+                f"has: {quoted(self._unread)}"
             )
         return self._taken(at + 1)[:-1]
 
@@ -185,16 +191,10 @@ class Program:
         return taken
 
     def _await(
-        self,
-        process: subprocess.Popen[bytes],
-        request: bytes,
-        seconds: float,
-        deadline: float,
-        do: str,
-        enough: Callable[[], bool],
+        self, process: subprocess.Popen[bytes], request: bytes, within: _Within, enough: Callable[[], bool]
     ) -> None:
         """Send a request, and read all that is printed until there is enough on standard output."""
-        stdin, stdout, stderr = self._streams(process)
+        do, (stdin, stdout, stderr) = within.do, self._streams(process)
         left = self._write(stdin, memoryview(request))
         waiting = select.poll()
         waiting.register(stdout, select.POLLIN)
@@ -202,10 +202,10 @@ class Program:
         if left:
             waiting.register(stdin, select.POLLOUT)
         while not enough():
-            remaining = deadline - time.monotonic()
+            remaining = within.deadline - time.monotonic()
             if remaining <= 0:
                 what = "loading it" if do == "hello" else "one run"
-                raise TargetHung(f"hung: {what} took longer than {seconds:g} s{self._half()}")
+                raise TargetHung(f"hung: {what} took longer than {within.seconds:g} s{self._half()}")
             self.beat()
             ready = [descriptor for descriptor, _ in waiting.poll(1000 * min(remaining, BEAT))]
             if stdin.fileno() in ready:

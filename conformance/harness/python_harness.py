@@ -392,9 +392,18 @@ class Player:
         except (Exception, SystemExit) as error:
             return {"error": raised(error)}
 
-    def several(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer several requests, one after the other."""
-        return {"answers": [self.answer(each) for each in request["requests"]]}
+    def several(self, request: Mapping[str, Any]) -> bytes:
+        """Answer several requests, one after the other; what follows the line is that of each in turn."""
+        given, at, lines, behind = request.get(BYTES, b""), 0, [], []
+        for each in request["requests"]:
+            if BYTES in each:
+                at, each[BYTES] = at + each[BYTES], given[at : at + each[BYTES]]
+            line, _, elements_after = sent(self.answer(each)).partition(b"\n")
+            lines.append(line)
+            behind.append(elements_after)
+        after = b"".join(behind)
+        size = b',"%s":%d' % (BYTES.encode("ascii"), len(after)) if BYTES in request else b""
+        return b'{"answers":[' + b",".join(lines) + b"]" + size + b"}\n" + after
 
     def hello(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Load the target, and say what it is."""

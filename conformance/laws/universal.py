@@ -12,7 +12,7 @@ from optimetry.conformance.laws.law import Trial, first_difference, is_elementwi
 from optimetry.conformance.laws.variations import complete, each, halved, largest, poisonings, with_gap
 from optimetry.conformance.numerics.arrays import flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
-from optimetry.conformance.targets.session import Session, in_turn, watched
+from optimetry.conformance.targets.session import Session, in_turn, run_ahead, watched
 
 
 @law("two runs of the same case give the same bits")
@@ -46,8 +46,10 @@ def missing_gradient(trial: Trial) -> str | None:
 def parameters_are_independent(trial: Trial) -> str | None:
     """Where no gradient is missing: how steps are counted that have some is for `missing_gradient_rests`."""
     together = trial.on(complete(trial.case))
-    alone = [together.on(together.case.only([i])).run() for i in range(len(trial.case.parameters))]
-    return together.agrees(together.run(), np.concatenate(alone, axis=1))
+    alone = [together.on(together.case.only([i])) for i in range(len(trial.case.parameters))]
+    run_ahead(trial.target, [one.case for one in (*alone, together)])
+    apart = np.concatenate([one.run() for one in alone], axis=1)
+    return together.agrees(together.run(), apart)
 
 
 @law("reversing the order of elements reverses the result", applies=is_elementwise_rule)

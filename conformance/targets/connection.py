@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
 from optimetry.conformance.harness.messages import member, sent_size, violations
 from optimetry.conformance.harness.program import Program
-from optimetry.conformance.harness.python_harness import PROTOCOL
+from optimetry.conformance.harness.python_harness import BYTES, PROTOCOL
 from optimetry.conformance.harness.wire import quoted, wire
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.session import Guard
@@ -37,13 +38,17 @@ class Gathered(NamedTuple):
 
     Attributes:
         request: the message.
-        read: reads its answer.
+        read: reads its answer, and the bytes behind that.
         expected: what its answer has, in shape and dtype.
+        elements: what follows the request.
+        size: how many bytes follow the answer at most, None where nothing is packed.
     """
 
     request: dict[str, Any]
-    read: Callable[[dict[str, Any]], Any]
-    expected: Sequence[Array]
+    read: Callable[[dict[str, Any], bytes], Any]
+    expected: Sequence[Array] = ()
+    elements: bytes = b""
+    size: int | None = None
 
 
 class Connection:
@@ -122,23 +127,36 @@ class Connection:
             raise Unoffered(str(answer["unsupported"]))
         return answer
 
-    def ask_together(self, gathered: Sequence[Gathered]) -> Iterator[Any]:
-        """Send requests in one message, and yield what is read from the answer to each.
+    def ask_together(self, gathered: Sequence[Gathered]) -> Iterator[Callable[[], Any]]:
+        """Send requests in one message, and yield for each what reads its answer, and raises as `ask_line` does.
 
         Raises:
-            TargetFault: as for `ask_line`, and where an answer is asked for that is an error.
+            TargetFault: there are not as many answers, or none.
         """
         if not gathered:
             return
-        line = wire({"do": "several", "requests": [each.request for each in gathered]})
-        answer, _ = self.ask_line("several", line, [array for each in gathered for array in each.expected], 1)
+        given = b"".join(each.elements for each in gathered)
+        sizes = [each.size for each in gathered if each.size is not None]
+        message = {"do": "several", "requests": [each.request for each in gathered]}
+        line = wire({**message, BYTES: len(given)} if sizes else message) + given
+        expected = [array for each in gathered for array in each.expected]
+        answer, behind = self.ask_line("several", line, expected, 1, size=sum(sizes) if sizes else None)
         answers = member(answer, "answers", "several")
         if not isinstance(answers, list) or not all(isinstance(each, dict) for each in answers):
             raise TargetFault(f"answered `several` with {quoted(json.dumps(answers))}, must be a list of answers")
         if len(answers) != len(gathered):
             raise TargetFault(f"answered `several` with {len(answers)} answers, must be {len(gathered)}")
         for asked, said in zip(gathered, answers, strict=True):
-            yield asked.read(self._held(said))
+            size = said.get(BYTES, 0)
+            if type(size) is not int or not 0 <= size <= (asked.size or 0):
+                raise TargetFault(
+                    f"answered `several` with {BYTES} = {size!r} of one, must be at most {asked.size or 0}"
+                )
+            own, behind = behind[:size], behind[size:]
+            yield partial(self._read, asked, said, own)
+
+    def _read(self, asked: Gathered, said: dict[str, Any], elements: bytes) -> Any:
+        return asked.read(self._held(said), elements)
 
     def next_run(self) -> int:
         """Return the number of a new run, and let the program forget those that are finished."""

@@ -7,8 +7,8 @@ question is kept, and is the answer to the run that follows.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any, Self
 
@@ -23,9 +23,9 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import not_among
 from optimetry.conformance.subjects.registry import SUBJECTS
-from optimetry.conformance.targets.connection import Connection, Unoffered
+from optimetry.conformance.targets.connection import Connection, Gathered, Unoffered
 from optimetry.conformance.targets.limits import hold_limits
-from optimetry.conformance.targets.packed import RUN, answered_size, packed, unpacked
+from optimetry.conformance.targets.packed import RUN, answered_size, packed, parts_of, unpacked
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.session import STRETCH, Call, Guard, kind_of
 from optimetry.conformance.targets.stateful import (
@@ -37,7 +37,7 @@ from optimetry.conformance.targets.stateful import (
     made_together,
     numbers,
 )
-from optimetry.reference.errors import TargetError, TargetFault
+from optimetry.reference.errors import TargetError, TargetFault, TargetHung
 
 KEPT = 64
 """The most runs whose answers are kept: questions about several cases may come before the runs."""
@@ -70,7 +70,7 @@ class ProgramTarget:
         self.connection, self.engine = connection, engine or _engines(hello)[0]
         self.name, self.version = hello["name"], hello["version"]
         self.stateful, self.packed = bool(hello.get("stateful", False)), bool(hello.get("packed", False))
-        self._answered: dict[Case, Array | TargetFault] = {}
+        self._answered: dict[Case, Array | TargetFault | Unoffered] = {}
         said = said_of(hello, self.engine)
         for name in LIMITS:
             if name in said:
@@ -81,6 +81,8 @@ class ProgramTarget:
             self.start_groups = self._start_groups
         if hello.get("several", False):
             self.in_turn = self._in_turn
+            if self.packed:
+                self.run_ahead = self._run_ahead
 
     @classmethod
     def started(cls, program: Program, guard: Guard, spec: str | None = None) -> Self:
@@ -126,15 +128,37 @@ class ProgramTarget:
     def declines(self, case: Case) -> str | None:
         """Return why a run is not offered; where it is, its outcome is kept for `run_whole`."""
         if case not in self._answered:
-            try:
-                self._answered[case] = self._run(case, ())
-            except Unoffered as reason:
-                return str(reason)
-            except TargetFault as fault:
-                self._answered[case] = fault
-            while len(self._answered) > KEPT:
-                del self._answered[next(iter(self._answered))]
+            self._keep(case, partial(self._run, case, ()))
+        outcome = self._answered[case]
+        if isinstance(outcome, Unoffered):
+            del self._answered[case]
+            return str(outcome)
         return None
+
+    def _keep(self, case: Case, run: Callable[[], Array]) -> None:
+        """Keep what comes of a run, until it is asked for."""
+        try:
+            self._answered[case] = run()
+        except (Unoffered, TargetFault) as outcome:
+            self._answered[case] = outcome
+        while len(self._answered) > KEPT:
+            del self._answered[next(iter(self._answered))]
+
+    def _run_ahead(self, cases: Sequence[Case]) -> None:
+        """Play cases in one message, and keep what comes of them; where that fails, each is played when asked for."""
+        asked = []
+        for case in cases[:KEPT]:
+            line, given = parts_of(case)
+            request = {"do": RUN, "engine": self.engine, **line}
+            read = partial(unpacked, case=case)
+            asked.append(Gathered(request, read, elements=given, size=answered_size(case)))
+        try:
+            for case, read_answer in zip(cases, list(self.connection.ask_together(asked)), strict=False):
+                self._keep(case, read_answer)
+        except TargetHung:  # all of them together take too long
+            del self.run_ahead
+        except TargetFault:
+            return
 
     def run_whole(self, case: Case, fresh: Sequence[int]) -> Array:
         """Play a case in one message, and return the parameters after each step.
@@ -144,13 +168,13 @@ class ProgramTarget:
         """
         if case in self._answered and not fresh:
             outcome = self._answered.pop(case)
-            if isinstance(outcome, TargetFault):
-                raise outcome
+            if isinstance(outcome, Exception):
+                raise outcome if isinstance(outcome, TargetFault) else _did_not_run(outcome)
             return outcome
         try:
             return self._run(case, fresh)
         except Unoffered as reason:
-            raise TargetFault(f"did not run what it offers: {reason}") from None
+            raise _did_not_run(reason) from None
 
     def _run(self, case: Case, fresh: Sequence[int]) -> Array:
         whole = RUN if self.packed else "run"
@@ -186,6 +210,10 @@ class ProgramTarget:
         dtype = next((param.dtype.name for _, group in groups for param in group), "float32")
         begin = {"do": "start_groups", "engine": self.engine, "optimizer": optimizer, "dtype": dtype}
         return begun_in_groups(self.connection, begin, groups)
+
+
+def _did_not_run(reason: Unoffered) -> TargetFault:
+    return TargetFault(f"did not run what it offers: {reason}")
 
 
 def beginning(optimizer: str, hyper: Hyper, parameters: Sequence[Array], dtype: str) -> dict[str, Any]:

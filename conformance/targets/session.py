@@ -26,7 +26,7 @@ from optimetry.conformance.harness.python_harness import (
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import WrapperSubject
-from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.protocol import Target, reason_refused
 from optimetry.reference.errors import TargetFault, TargetHung
 
 __all__ = [
@@ -37,9 +37,15 @@ __all__ = [
     "hold_contents",
     "in_turn",
     "kind_of",
+    "run_ahead",
+    "runs_ahead",
     "trajectory",
     "watched",
 ]
+
+ALONE, MOST = 4, 32
+"""The cases that are played one by one before any are played ahead, and how many are at once. Most targets that differ
+do so in their first cases."""
 
 Call = Callable[[], Any]
 """A call of a method of a run that returns arrays."""
@@ -139,6 +145,28 @@ def hold_contents(target: Target, case: Case, guard: Guard) -> None:
             raise TargetFault(
                 f"keeps the array of gradient {i} instead of its contents, where the next step's gradient is written"
             )
+
+
+def run_ahead(target: Target, cases: Iterable[Case]) -> None:
+    """Let a program play cases that will be asked for soon, all in one message; elsewhere this does nothing."""
+    ahead = getattr(target, "run_ahead", None)
+    if callable(ahead):
+        ahead([case for case in cases if reason_refused(target, case) is None])
+
+
+def runs_ahead(cases: Iterable[Case], targets: Callable[[], Iterable[Target]]) -> Iterator[Case]:
+    """Yield cases; behind the first few, programs play some ahead, at most as many as were yielded before.
+
+    Args:
+        cases: as many as are needed.
+        targets: returns who will be asked to play them.
+    """
+    remaining, done = iter(cases), 0
+    while block := list(islice(remaining, 1 if done < ALONE else min(done, MOST))):
+        for target in targets() if len(block) > 1 else ():
+            run_ahead(target, block)
+        yield from block
+        done += len(block)
 
 
 def in_turn(target: Target, calls: Iterable[Call]) -> Iterator[list[Array]]:

@@ -64,7 +64,7 @@ def made_together(connection: Connection, calls: Sequence[Call]) -> Iterator[lis
         connection.gathered = None
     answers, before = connection.ask_together(gathered), 0
     for after, count in made:
-        yield after if count == before else next(answers)
+        yield after if count == before else next(answers)()
         before = count
 
 
@@ -111,7 +111,7 @@ class Conversation:
         """Return the parameters after a step; where steps are gathered, nothing yet."""
         parameters = self.parameters
 
-        def read(answer: Mapping[str, Any]) -> list[Array]:
+        def read(answer: Mapping[str, Any], behind: bytes = b"") -> list[Array]:
             self.hold(answer, do)
             return arrays_like(member(answer, "after", do), parameters, f"`{do}` returned")
 

@@ -66,7 +66,10 @@ DEEDS = [
     ("Allocates", r"raised MemoryError: Unable to allocate 64\.0 GiB .*"),
     ("ClosesDescriptors", r"its process ended with exit status 1 without an answer to `run_packed`"),
     ("PrintsWithoutEnd", r"hung: one run took longer than 1 s"),
-    ("LineWithoutEnd", r"answered `run_packed` with a line of more than \d+ bytes, which is more than any answer .*: 'xxx.*"),
+    (
+        "LineWithoutEnd",
+        r"answered `run_packed` with a line of more than \d+ bytes, which is more than any answer .*: 'xxx.*",
+    ),
     ("HalfALine", r"hung: one run took longer than 1 s, after the beginning of a line: '\{\"after\": \[\[.*"),
     ("RaisesFloatErrors", r"changed how this process computes: np\.seterr\(divide='raise', .*"),
     pytest.param("FlushesToZero", r"changed how this process computes: subnormals are flushed to zero", marks=INTEL),
