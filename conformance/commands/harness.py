@@ -9,13 +9,14 @@ from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.arguments import seconds
-from optimetry.conformance.commands.interview import Finding, Interview, Said, Wrong
+from optimetry.conformance.commands.interview import LONGEST, Finding, Interview, Said, Wrong
 from optimetry.conformance.commands.launching import PROGRAM, memory_of, program_of
 from optimetry.conformance.commands.stateful_session import STEPS, StatefulSession, elsewhere, example
 from optimetry.conformance.commands.terminal import counted
 from optimetry.conformance.harness.messages import elements, rows, sent_size
 from optimetry.conformance.harness.program import Program
 from optimetry.conformance.targets.limits import limits_of
+from optimetry.conformance.targets.packed import RUN, answered_size, parts_of, unpacked
 from optimetry.conformance.targets.program import beginning, steps_of
 from optimetry.reference.errors import UsageError
 from optimetry.reference.rules import RULES
@@ -51,6 +52,9 @@ class Rehearsal(Interview):
                     )
                     if self.hung:
                         return
+                    if self.hello.get("packed") and (engine, optimizer, dtype) in self.runs:
+                        play = partial(self._packed, engine, optimizer, dtype)
+                        yield self.found(f"{RUN} of {optimizer} in {dtype}{where}", play)
         if self.hello.get("stateful") and self.runs:
             known, elements_after = next(iter(self.runs.items()))
             yield from StatefulSession(self, *known, *elements_after).played()
@@ -75,6 +79,18 @@ class Rehearsal(Interview):
         if other == found or isinstance(other, str):
             raise Wrong("gave the same for a run from other parameters: an answer belongs to its own request")
         self.runs[engine, optimizer, dtype] = found, other
+        return f"{STEPS} steps"
+
+    def _packed(self, engine: str, optimizer: str, dtype: str) -> str:
+        """Play a run whose arrays follow the line, which must give what it gave in lines alone."""
+        case = example(optimizer, dtype, limits_of(Said(self.hello, engine), optimizer).offered)
+        line, given = parts_of(case)
+        request = {"do": RUN, "engine": engine, **line}
+        answer, behind = self.asked_packed(request, given, LONGEST, answered_size(case))
+        if "unsupported" in answer:
+            raise Wrong(f"says that what it has run is unsupported: {answer['unsupported']}")
+        if unpacked(answer, behind, case).tobytes() != self.runs[engine, optimizer, dtype][0]:
+            raise Wrong("gave other parameters than the same run in a line")
         return f"{STEPS} steps"
 
     def _run(self, engine: str, case: Case) -> bytes | str:

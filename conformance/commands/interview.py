@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from optimetry.conformance.harness.messages import said_of, violations
-from optimetry.conformance.harness.program import Program, wire
+from optimetry.conformance.harness.program import Program
 from optimetry.conformance.harness.python_harness import AVERAGE, LIMITS, PROTOCOL
+from optimetry.conformance.harness.wire import wire
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import not_among
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -78,26 +79,50 @@ class Interview:
             Wrong: it is not, or is an error.
             TargetFault: there is none.
         """
+        return self.asked_packed(request, b"", LONGEST + 4 * size)[0]
+
+    def asked_packed(
+        self, request: Mapping[str, Any], elements: bytes, longest: int, most: int | None = None
+    ) -> tuple[dict[str, Any], bytes]:
+        """Return an answer that is as the schema says, and what follows it; raises as `asked` does.
+
+        Args:
+            request: the message.
+            elements: what follows it.
+            longest: how many bytes the line of the answer may have.
+            most: how many may follow that, None where none may.
+        """
         if not self.program.running and request["do"] != "hello":
             self.greet()
-        answer = self.program.ask(request["do"], wire(request), self.seconds, LONGEST + 4 * size)
+        answer, behind = self.program.ask(request["do"], wire(request) + elements, self.seconds, longest, most)
         wrong = list(violations(f"{request['do']} answer", answer))
         if "error" in answer:
             wrong = [f"answered with an error: {answer['error']}"]
         if wrong:
             raise Wrong(*wrong)
-        return answer
+        return answer, behind
 
     def about_run(self, request: Mapping[str, Any], size: int = 0) -> dict[str, Any]:
         """Return an answer that is about the run that was asked for."""
         answer = self.asked(request, size)
+        self.hold(request, answer)
+        return answer
+
+    @staticmethod
+    def hold(request: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
+        """Check that an answer is about the run that was asked for.
+
+        Raises:
+            Wrong: it is not.
+        """
+        if "error" in answer:
+            raise Wrong(f"answered with an error: {answer['error']}")
         if "unsupported" in answer:
             raise Wrong(f"says that what it has run is unsupported: {answer['unsupported']}")
         if answer["run"] != request["run"]:
             raise Wrong(
                 f"answered with run = {answer['run']}, must be {request['run']}: an answer belongs to its request"
             )
-        return answer
 
     def greet(self) -> str:
         """Say hello, and return what the program says of itself, in a few words.

@@ -23,7 +23,7 @@ STEPS = 3
 
 
 class StatefulSession:
-    """Six runs of one optimizer, of which two are known as a whole.
+    """Eight runs of one optimizer, of which two are known as a whole.
 
     Args:
         interview: with the program.
@@ -41,8 +41,8 @@ class StatefulSession:
         self.said = Said(interview.hello, engine)
         self.case = example(optimizer, dtype, limits_of(self.said, optimizer).offered)
         other = elsewhere(self.case)
-        self.begins = {1: self.case, 2: other, 4: self.case, 5: self.case}
-        self.whole = {1: first, 2: second, 3: second, 4: first, 5: first}
+        self.begins = {1: self.case, 2: other, 4: self.case, 5: self.case, 7: self.case, 8: other}
+        self.whole = {1: first, 2: second, 3: second, 4: first, 5: first, 7: first, 8: second}
         self.size = len(first) // STEPS
         self.resumable, self.takes = False, list[str]()
 
@@ -65,6 +65,8 @@ class StatefulSession:
                 yield self.interview.found(kind, play)
         if GROUPS in self.said.offers and kind_of(self.optimizer) == RULE:
             yield self.interview.found("a step of two groups, one of them added", self._grouped)
+        if self.interview.hello.get("several"):
+            yield self.interview.found("several steps of two runs at once", self._several)
         yield self.interview.found("end of run 1", self._end)
 
     def _start(self, run: int) -> str:
@@ -98,6 +100,21 @@ class StatefulSession:
         request = {"do": "step_groups", "run": 6, "grads": given["grads"] * 2, "learning_rates": rates}
         return self._after(request, self.whole[1][: self.size] + self.whole[2][: self.size], 2)
 
+    def _several(self) -> str:
+        runs = (7, 8)
+        for run in runs:
+            self._start(run)
+        requests = [{"do": "step", "run": run, **step} for step in steps_of(self.case) for run in runs]
+        size = sent_size(self.case.parameters) * len(requests)
+        answers = self.interview.asked({"do": "several", "requests": requests}, size)["answers"]
+        if len(answers) != len(requests):
+            raise Wrong(f"answered `several` with {len(answers)} answers, must be {len(requests)}")
+        for i, (request, answer) in enumerate(zip(requests, answers, strict=True)):
+            run, step = request["run"], i // len(runs)
+            self.interview.hold(request, answer)
+            self._compare(request, answer, self.whole[run][step * self.size :][: self.size], self.case.parameters)
+        return f"{len(requests)} steps"
+
     def _resume(self) -> str:
         state = self.interview.about_run({"do": "state", "run": 2})["state"]
         reached = unflattened(self.whole[2][self.size :][: self.size], self.case.parameters)
@@ -114,6 +131,10 @@ class StatefulSession:
         """Ask for a step, after which the parameters must have the elements expected."""
         given = self.case.parameters * groups
         answer = self.interview.about_run(request, sent_size(given))
+        return self._compare(request, answer, expected, given)
+
+    @staticmethod
+    def _compare(request: Mapping[str, Any], answer: Mapping[str, Any], expected: bytes, given: Sequence[Array]) -> str:
         if elements([member(answer, "after", request["do"])], given) != expected:
             raise Wrong("gave other parameters than the same run in one message")
         return ""

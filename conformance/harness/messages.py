@@ -12,8 +12,8 @@ from typing import Any
 import jsonschema
 import numpy as np
 
-from optimetry.conformance.harness.program import quoted
 from optimetry.conformance.harness.python_harness import dtype_named, what_is_wrong
+from optimetry.conformance.harness.wire import quoted
 from optimetry.reference.errors import TargetFault
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")

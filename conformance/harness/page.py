@@ -33,14 +33,25 @@ STATEFUL = """\
 Only where `hello` says `stateful`. Runs that interleave, are saved and resumed can then be judged as well, and averages
 at all. Answers repeat the number of the run."""
 
+PACKED = """\
+Only where `hello` says `packed`: most runs have many small arrays, which base64 and JSON take longer to read than a
+library takes to train. Elements follow the line of a request, and that of its answer, with nothing before, between or
+behind them. An answer that is `unsupported` or an `error` is a line alone."""
+
+SEVERAL = """\
+Only where `hello` says `several`: a step takes a library less time than two processes take to wake each other.
+Where a program ends or hangs in the middle, each run that was among the requests is asked for again by itself."""
+
 SECTIONS: Mapping[str, tuple[str, Sequence[str]]] = {
     "What every program answers": ("", ("hello", "run", "bye")),
+    "Packed runs": (PACKED, ("run_packed",)),
     "What any answer may be instead": ("In place of what is asked for:", ("unsupported", "error")),
     "Arrays": ("", ("array",)),
     "Stateful sessions": (
         STATEFUL,
         ("start", "step", "state", "load", "end"),
     ),
+    "Several requests at once": (SEVERAL, ("several",)),
     "Averages": (
         "In a stateful session, for runs of the kind `average`; `step` is `update`, `apply` and `restore` in one.",
         ("update", "apply", "restore"),

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from optimetry.conformance.harness.ending import ending
 from optimetry.conformance.harness.starting import started
+from optimetry.conformance.harness.wire import BYTES, quoted, wire
 from optimetry.reference.errors import TargetEnded, TargetFault, TargetHung
 
 try:
@@ -35,8 +35,13 @@ PATIENCE = 2.0
 PIPE = 1 << 20
 """Bytes that a pipe should hold, so that no side waits for the other in the middle of a message."""
 
-QUOTED = 120
-"""Characters of an answer that an error text quotes."""
+
+class _Within(NamedTuple):
+    """The time that an answer to a request may take, and when that ends."""
+
+    do: str
+    seconds: float
+    deadline: float
 
 
 class Program:
@@ -61,6 +66,7 @@ class Program:
         self._process: subprocess.Popen[bytes] | None = None
         self._errors = bytearray()
         self._unread = bytearray()
+        self._size: int | None = None  # of the bytes that are awaited, where it is no line
 
     @property
     def running(self) -> bool:
@@ -95,25 +101,28 @@ class Program:
                 with suppress(OSError):  # more than this user may have
                     fcntl.fcntl(stream, fcntl.F_SETPIPE_SZ, PIPE)
 
-    def ask(self, do: str, request: bytes, seconds: float, longest: int) -> dict[str, Any]:
-        """Send a request and return the answer. A program that does not give one is ended.
+    def ask(
+        self, do: str, request: bytes, seconds: float, longest: int, size: int | None = None
+    ) -> tuple[dict[str, Any], bytes]:
+        """Send a request and return the answer, with the bytes behind it. A program that does not give one is ended.
 
         Args:
             do: what is requested, for error texts.
-            request: the message, a line.
+            request: the message: a line, and perhaps bytes behind it.
             seconds: how long the answer may take.
-            longest: how many bytes it may have.
+            longest: how many bytes its line may have.
+            size: how many bytes may follow a line that says that some do, None where none may.
 
         Raises:
             TargetHung: it took longer.
             TargetEnded: the program ended or closed its output, or was ended: its answer is no line of JSON, is too
-                long, or is not the only one.
+                long, is not the only one, or announces another number of bytes.
             TargetFault: it cannot be started.
         """
         if self._process is None:
             self.start()
         try:
-            return self._exchange(do, request, seconds, longest)
+            return self._exchange(do, request, seconds, longest, size)
         except TargetFault as fault:
             self.end()
             fault.output = self.printed
@@ -122,45 +131,81 @@ class Program:
             self.end()
             raise
 
-    def _exchange(self, do: str, request: bytes, seconds: float, longest: int) -> dict[str, Any]:
-        process = self._process
+    def _exchange(
+        self, do: str, request: bytes, seconds: float, longest: int, size: int | None
+    ) -> tuple[dict[str, Any], bytes]:
+        process, within = self._process, _Within(do, seconds, time.monotonic() + seconds)
         assert process is not None
+        self._size = None
         self._read_what_is_there(process)
         if self._unread:
             raise TargetEnded(f"sent a line that nobody asked for before `{do}`: {quoted(self._unread)}")
         if process.poll() is not None:
             raise self._ended(f"before `{do}`")
         self._errors.clear()
-        line = self._line(process, request, seconds, longest, do)
-        if self.linger:
-            time.sleep(self.linger)
-            self._read_what_is_there(process)
+        line = self._line(process, request, within, longest)
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError) as error:  # lists in lists without end are the latter
             raise TargetEnded(f"answered `{do}` with a line that is no JSON: {quoted(line)} ({error})") from error
-        if self._unread.strip():
-            raise TargetEnded(f"answered `{do}` with more than one line: then came {quoted(self._unread)}")
-        self._unread.clear()
         if not isinstance(answer, dict):
             raise TargetEnded(f"answered `{do}` with {quoted(line)}, must be a JSON object")
-        return answer
+        behind = b""
+        if size is not None and BYTES in answer:
+            self._size = follow = answer[BYTES]
+            if type(follow) is not int or not 0 <= follow <= size:
+                raise TargetEnded(f"answered `{do}` with {BYTES} = {quoted(repr(follow))}, must be at most {size}")
+            self._await(process, b"", within, lambda: len(self._unread) >= follow)
+            behind = self._taken(follow)
+        if self.linger:
+            time.sleep(self.linger)
+            self._read_what_is_there(process)
+        if self._unread.strip():
+            what = "one line" if self._size is None else f"{self._size} bytes"
+            raise TargetEnded(f"answered `{do}` with more than {what}: then came {quoted(self._unread)}")
+        self._unread.clear()
+        return answer, behind
 
-    def _line(self, process: subprocess.Popen[bytes], request: bytes, seconds: float, longest: int, do: str) -> bytes:
-        """Send a request, and return the line that comes; everything that is printed meanwhile is read."""
-        deadline, searched = time.monotonic() + seconds, 0
-        stdin, stdout, stderr = self._streams(process)
+    def _line(self, process: subprocess.Popen[bytes], request: bytes, within: _Within, longest: int) -> bytes:
+        """Send a request, and return the line that comes."""
+        at, searched = -1, 0
+
+        def ended() -> bool:
+            nonlocal at, searched
+            at = self._unread.find(b"\n", searched)
+            searched = len(self._unread)
+            return at >= 0 or searched > longest
+
+        self._await(process, request, within, ended)
+        if at < 0 or at > longest:
+            raise TargetEnded(
+                f"answered `{within.do}` with a line of more than {longest} bytes, which is more than any answer to it "
+                f"has: {quoted(self._unread)}"
+            )
+        return self._taken(at + 1)[:-1]
+
+    def _taken(self, size: int) -> bytes:
+        """Return the first bytes that are not read yet."""
+        taken = bytes(self._unread[:size])
+        del self._unread[:size]
+        return taken
+
+    def _await(
+        self, process: subprocess.Popen[bytes], request: bytes, within: _Within, enough: Callable[[], bool]
+    ) -> None:
+        """Send a request, and read all that is printed until there is enough on standard output."""
+        do, (stdin, stdout, stderr) = within.do, self._streams(process)
         left = self._write(stdin, memoryview(request))
         waiting = select.poll()
         waiting.register(stdout, select.POLLIN)
         waiting.register(stderr, select.POLLIN)
         if left:
             waiting.register(stdin, select.POLLOUT)
-        while True:
-            remaining = deadline - time.monotonic()
+        while not enough():
+            remaining = within.deadline - time.monotonic()
             if remaining <= 0:
                 what = "loading it" if do == "hello" else "one run"
-                raise TargetHung(f"hung: {what} took longer than {seconds:g} s{self._half()}")
+                raise TargetHung(f"hung: {what} took longer than {within.seconds:g} s{self._half()}")
             self.beat()
             ready = [descriptor for descriptor, _ in waiting.poll(1000 * min(remaining, BEAT))]
             if stdin.fileno() in ready:
@@ -174,20 +219,8 @@ class Program:
                 if piece == b"":
                     raise self._ended(f"without an answer to `{do}`")
                 self._unread += piece or b""
-            at = self._unread.find(b"\n", searched)
-            searched = len(self._unread)
-            if at >= 0 or searched > longest:
-                break
             if not ready and process.poll() is not None and not self._read_what_is_there(process):
                 raise self._ended(f"without an answer to `{do}`")
-        if at < 0 or at > longest:
-            raise TargetEnded(
-                f"answered `{do}` with a line of more than {longest} bytes, which is more than any answer to it has: "
-                f"{quoted(self._unread)}"
-            )
-        line = bytes(self._unread[:at])
-        del self._unread[: at + 1]
-        return line
 
     def _write(self, stdin: IO[bytes], left: memoryview) -> memoryview:
         try:
@@ -231,7 +264,9 @@ class Program:
         return TargetEnded(f"{how} {when}{self._half()}{said}")
 
     def _half(self) -> str:
-        """Say what there is of a line that has not been ended."""
+        """Say what there is of a line or of bytes that have not been ended."""
+        if self._size is not None:
+            return f", after {len(self._unread)} of {self._size} bytes"
         return f", after the beginning of a line: {quoted(self._unread)}" if self._unread else ""
 
     def end(self) -> None:
@@ -278,26 +313,6 @@ def _read(stream: IO[bytes]) -> bytes | None:
         return None
     except OSError:
         return b""
-
-
-def wire(message: Mapping[str, Any]) -> bytes:
-    """Return a message as it is sent."""
-    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
-
-
-def number(value: Any) -> Any:
-    """Return a hyperparameter or a learning rate as JSON has it: infinities and NaN are strings."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value
-
-
-def quoted(text: bytes | bytearray | str) -> str:
-    """Quote the beginning of what a program printed."""
-    if not isinstance(text, str):
-        text = bytes(text[: 4 * QUOTED]).decode("utf-8", "replace")
-    text = text.strip()
-    return repr(text if len(text) <= QUOTED else f"{text[:QUOTED]}…")
 
 
 def python_command(python: str | None, spec: str) -> list[str]:

@@ -47,6 +47,9 @@ GROUPS, MIXED = "groups", "mixed dtypes"
 SCALED, ACCUMULATED = "step_scaled", "step_accumulated"
 """Steps that a run may take beside plain ones; a wrapper of gradients has them under the names of `TRANSFORMS`."""
 
+BYTES = "bytes"
+"""The member that says how many bytes follow a line."""
+
 TRANSFORMS = {SCALED: "transform_scaled", ACCUMULATED: "transform_accumulated"}
 
 
@@ -261,9 +264,27 @@ def opening(array: Any) -> bytes:
 
 def elements(array: Any) -> bytes:
     """Return the elements of an array in base64."""
+    return binascii.b2a_base64(raw(array), newline=False)
+
+
+def raw(array: Any) -> bytes:
+    """Return the elements of an array, little-endian and in C order."""
     if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and sys.byteorder == "big"):
         array = array.byteswap()
-    return binascii.b2a_base64(array.tobytes(), newline=False)
+    found: bytes = array.tobytes()
+    return found
+
+
+class Elements:
+    """The elements of several arrays of one dtype, which are read one after the other."""
+
+    def __init__(self, dtype: str, held: bytes) -> None:
+        self.held, self.read = np.frombuffer(held, dtype_named(dtype)), 0
+
+    def next(self, shape: Sequence[int], size: int) -> Any:
+        """Return the next array, read-only."""
+        self.read += size
+        return self.held[self.read - size : self.read].reshape(shape)
 
 
 def decoded(message: Mapping[str, Any]) -> Any:
@@ -332,10 +353,11 @@ class Player:
         self.runs: dict[int, Any] = {}
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any] | bytes:
-        """Return the answer to a request, as an object or as its text; does not raise, whatever the target does."""
+        """Return the answer to a request, as an object or as it is sent; does not raise, whatever the target does."""
         answers: dict[str, Callable[[Any], dict[str, Any] | bytes]] = {
             "hello": self.hello,
             "run": self.whole,
+            "run_packed": self.packed,
             "start": self.start,
             "step": self.step,
             "start_groups": self.start_groups,
@@ -350,6 +372,8 @@ class Player:
             "load": self.load,
             "end": self.end,
         }
+        if request.get("do") == "several":
+            return self.several(request)
         ask = answers.get(request.get("do", ""))
         if ask is None:
             return {"error": f"the harness does not know {request.get('do')!r}, only {', '.join(answers)} and bye"}
@@ -367,6 +391,19 @@ class Player:
             return {"error": str(fault)}
         except (Exception, SystemExit) as error:
             return {"error": raised(error)}
+
+    def several(self, request: Mapping[str, Any]) -> bytes:
+        """Answer several requests, one after the other; what follows the line is that of each in turn."""
+        given, at, lines, behind = request.get(BYTES, b""), 0, [], []
+        for each in request["requests"]:
+            if BYTES in each:
+                at, each[BYTES] = at + each[BYTES], given[at : at + each[BYTES]]
+            line, _, elements_after = sent(self.answer(each)).partition(b"\n")
+            lines.append(line)
+            behind.append(elements_after)
+        after = b"".join(behind)
+        size = b',"%s":%d' % (BYTES.encode("ascii"), len(after)) if BYTES in request else b""
+        return b'{"answers":[' + b",".join(lines) + b"]" + size + b"}\n" + after
 
     def hello(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Load the target, and say what it is."""
@@ -387,6 +424,8 @@ class Player:
             "not_run": {str(k): str(v) for k, v in ask().items()} if ask else {},
             "limits": {name: {**limits_of(engine), "offers": offered(engine)} for name, engine in self.engines.items()},
             "stateful": True,
+            "packed": True,
+            "several": True,
             "note": str(getattr(found, "note", "")),
         }
 
@@ -396,17 +435,31 @@ class Player:
 
     def whole(self, request: Mapping[str, Any]) -> bytes:
         """Play a run from its first step to its last; the answer is text, since a JSON encoder takes twice as long."""
-        run = self._started(request)
+        run = self._started(request, arrays(request["parameters"]))
         heads = [opening(param) for param in run.original]
         rows = []
         for step in request["steps"]:
             after = run.step(arrays(step["grads"]), number(step["learning_rate"]))
             rows.append(b",".join([head + elements(array) + b'"}' for head, array in zip(heads, after)]))
-        return b'{"after":[' + b",".join([b"[" + row + b"]" for row in rows]) + b"]}"
+        return b'{"after":[' + b",".join([b"[" + row + b"]" for row in rows]) + b"]}\n"
+
+    def packed(self, request: Mapping[str, Any]) -> bytes:
+        """Play a run whose arrays came behind the line; those of the answer are behind its line as well."""
+        shapes = [tuple(shape) for shape in request["shapes"]]
+        sizes = [int(np.prod(shape)) for shape in shapes]
+        given, missing = Elements(request["dtype"], request[BYTES]), {tuple(place) for place in request["missing"]}
+        run = self._started(request, [given.next(*param) for param in zip(shapes, sizes)])
+        rows = []
+        for step, rate in enumerate(request["learning_rates"]):
+            places = enumerate(zip(shapes, sizes))
+            grads = [None if (step, i) in missing else given.next(*param) for i, param in places]
+            rows += [raw(array) for array in run.step(grads, number(rate))]
+        after = b"".join(rows)
+        return b'{"%s":%d}\n' % (BYTES.encode("ascii"), len(after)) + after
 
     def start(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Begin a run that is fed step by step."""
-        run = self.runs[request["run"]] = self._started(request)
+        run = self.runs[request["run"]] = self._started(request, arrays(request["parameters"]))
         return {
             "run": request["run"],
             "resumable": hasattr(run.run, "state") and hasattr(run.run, "load"),
@@ -419,10 +472,10 @@ class Player:
             raise Fault(f"engine = {request['engine']!r}, must be one of {', '.join(self.engines)}")
         return engine
 
-    def _started(self, request: Mapping[str, Any]) -> Feeding:
+    def _started(self, request: Mapping[str, Any], parameters: Sequence[Any]) -> Feeding:
         engine = self._engine(request)
         optimizer, kind = request["optimizer"], request.get("kind", RULE)
-        hyper, parameters = numbers(request["hyper"]), arrays(request["parameters"])
+        hyper = numbers(request["hyper"])
         start = engine.start if kind == RULE else getattr(engine, "start_wrapper", None)
         if start is None:
             raise Unsupported(f"{self.target.name} offers no wrappers: it has no start_wrapper")
@@ -633,6 +686,11 @@ def made(found: Any) -> Any:
 # The conversation.
 
 
+def sent(answer: Mapping[str, Any] | bytes) -> bytes:
+    """Return an answer as it is sent."""
+    return answer if isinstance(answer, bytes) else json.dumps(answer, separators=(",", ":")).encode("ascii") + b"\n"
+
+
 def private_streams() -> tuple[IO[bytes], IO[bytes]]:
     """Return standard input and output for the protocol alone: what the target prints goes to standard error."""
     requests, replies = os.fdopen(os.dup(0), "rb", BUFFER), os.fdopen(os.dup(1), "wb", BUFFER)
@@ -660,9 +718,9 @@ def converse(player: Player) -> None:
         request = json.loads(line)
         if request.get("do") == "bye":
             break
-        answer = player.answer(request)
-        text = answer if isinstance(answer, bytes) else json.dumps(answer, separators=(",", ":")).encode("ascii")
-        replies.write(text + b"\n")
+        if BYTES in request:
+            request[BYTES] = requests.read(request[BYTES])
+        replies.write(sent(player.answer(request)))
         replies.flush()
 
 

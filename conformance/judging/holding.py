@@ -20,7 +20,7 @@ from optimetry.conformance.oracle.expected import Asked, decays_of, expected
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
-from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.conformance.targets.session import Guard, runs_ahead, trajectory
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,8 @@ class Holding:
             yield Asked(case)
             yield from (one.asked(case) for one, *_ in alive if isinstance(one, Explanation))
 
-        for drawn in evaluated_ahead(self.cases(), asked) if alive else ():
+        cases = evaluated_ahead(self.cases(), asked) if alive else ()
+        for drawn in runs_ahead(cases, lambda: [self.target]):
             further = [self.limits.offered(with_short_numbers(drawn))] if narrow else []
             for case in chain(more(drawn), further, [drawn]):
                 if reason_unsupported(self.target, case) is None:

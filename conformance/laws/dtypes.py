@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from optimetry.conformance.laws.law import Difference, NotOffered, Trial, is_rul
 from optimetry.conformance.laws.variations import complete, each, switched_on
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.targets.session import Session, watched
+from optimetry.conformance.targets.session import Session, in_turn, watched
 from optimetry.reference.errors import TargetFault
 
 COPIES = 3
@@ -96,8 +97,7 @@ def _mixed(trial: Trial, narrow: Case, wide: Case) -> list[Array]:
     rows: list[list[Array]] = [[] for _ in range(COPIES)]
     with watched(trial.guard):
         session = Session(trial.target, case)
-        for grads, rate in case.steps:
-            after = session.step(grads, rate)
+        for after in in_turn(trial.target, (partial(session.step, *step) for step in case.steps)):
             for which, kept in enumerate(rows):
                 kept.append(flat(after[which * count : (which + 1) * count]))
     return [np.array(kept) for kept in rows]

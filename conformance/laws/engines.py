@@ -7,6 +7,8 @@ the engine that the target lists first.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.protocol import engine_name
-from optimetry.conformance.targets.session import Session, watched
+from optimetry.conformance.targets.session import Session, in_turn, watched
 from optimetry.reference.errors import TargetFault
 
 State = Mapping[str, list[Array]]
@@ -107,7 +109,9 @@ def _half(trial: Trial) -> tuple[Array, State]:
         run: Any = session.run
         if not (hasattr(run, "state") and hasattr(run, "load")):
             raise NotOffered
-        rows = [flat(session.step(*step)).copy() for step, _ in zip(case.steps, range(half), strict=False)]
+        rows = list(
+            map(flat, in_turn(trial.target, (partial(session.step, *step) for step in islice(case.steps, half))))
+        )
         return np.array(rows), {slot: [np.array(x) for x in arrays] for slot, arrays in run.state().items()}
 
 
@@ -122,4 +126,5 @@ def _continued(trial: Trial, rows: Array, state: State) -> Array:
         session = Session(trial.target, case.replace(parameters=start))
         run: Any = session.run
         run.load({slot: [array.copy() for array in arrays] for slot, arrays in state.items()})
-        return np.array([flat(session.step(*step)).copy() for step in list(case.steps)[len(rows) :]])
+        calls = (partial(session.step, *step) for step in islice(case.steps, len(rows), None))
+        return np.array(list(map(flat, in_turn(trial.target, calls))))

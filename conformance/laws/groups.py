@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from optimetry.conformance.laws.law import Difference, Trial, is_rule, law
 from optimetry.conformance.laws.variations import at_steps, complete, with_options
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.subjects.registry import subject_of
-from optimetry.conformance.targets.session import watched
+from optimetry.conformance.targets.session import Call, in_turn, watched
 
 
 @law("a group of parameters is trained by its own options and learning rates, as if alone", applies=is_rule)
@@ -60,15 +62,19 @@ def _together(members: list[Trial]) -> list[Array]:
     rows: list[list[Array]] = [[] for _ in members]
     with watched(members[0].guard):
         run = target.start_groups(first.optimizer, [(case.hyper, _copies(case.parameters)) for case in (first, second)])
-        for step, grads in enumerate(first.grads):
-            if step == behind:
+
+        def calls(begin: int, end: int, count: int) -> Iterator[Call]:
+            for step in range(begin, end):
+                rates = [first.learning_rates[step], second.learning_rates[step]]
+                rates += [late.learning_rates[step - behind]] * (count - len(rates))
+                yield partial(run.step, [np.array(grad) for _ in range(count) for grad in first.grads[step]], rates)
+
+        for begin, end, count in ((0, behind, 2), (behind, len(first.grads), 3)):
+            if count == len(members):
                 run.add(late.hyper, _copies(late.parameters))
-            cases = [first, second, *([late] if step >= behind else [])]
-            rates = [first.learning_rates[step], second.learning_rates[step]]
-            rates += [late.learning_rates[step - behind]] * (step >= behind)
-            after = flat(run.step([np.array(grad) for _ in cases for grad in grads], rates)).copy()
-            for kept, part in zip(rows, np.split(after, len(cases)), strict=False):
-                kept.append(part)
+            for after in in_turn(target, calls(begin, end, count)):
+                for kept, part in zip(rows, np.split(flat(after), count), strict=False):
+                    kept.append(part)
     return [np.array(kept) for kept in rows]
 
 

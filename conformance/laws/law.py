@@ -22,7 +22,7 @@ from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
-from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.conformance.targets.session import Guard, run_ahead, trajectory
 from optimetry.reference.declaration import Declared
 
 Formula = Callable[[Case], Expected]
@@ -94,6 +94,7 @@ class Trial:
 
     def against(self, other: Trial, undo: Callable[[Array], Array] = lambda after: after) -> str | None:
         """Compare with ``undo`` of another trajectory; return the first difference that rounding does not explain."""
+        run_ahead(self.target, [self.case, other.case])
         with np.errstate(all="ignore"):
             a, b = self.run(), undo(other.run())
             return None if same_bits(a, b) else self.agrees(a, b, undo(self.formula(other.case).bound))

@@ -5,7 +5,8 @@ Both hold to the bit, since factors are powers of two and each part is a multipl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from optimetry.conformance.laws.law import Trial, first_difference, is_rule, law
 from optimetry.conformance.laws.variations import rescaled, switched_on
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
-from optimetry.conformance.targets.session import Session, watched
+from optimetry.conformance.targets.session import Call, Session, in_turn, watched
 
 SCALE = 4.0
 """A power of two, by which scaling back is exact."""
@@ -39,16 +40,24 @@ def scaled_gradients(trial: Trial) -> str | None:
         step = _offered(trial, run, "scaled")
         if step is None:
             return None
-        before = flat(case.parameters)
-        for (grads, rate), given in zip(case.steps, scaled, strict=True):
-            if is_rule(subject_of(case)):
-                kept = step(_times(grads, np.inf), rate, SCALE)
+        left_out, before = is_rule(subject_of(case)), flat(case.parameters)
+
+        def calls() -> Iterator[Call]:
+            for (grads, rate), given in zip(case.steps, scaled, strict=True):
+                if left_out:
+                    yield partial(step, _times(grads, np.inf), rate, SCALE)
+                yield partial(plain.step, grads, rate)
+                yield partial(step, given, rate, SCALE)
+
+        results = map(flat, in_turn(trial.target, calls()))
+        for _ in case.grads:
+            if left_out:
+                kept = next(results)
                 if not same_bits(kept, before):
                     return first_difference((kept != before)[None], kept[None], before[None])
-            a, b = flat(plain.step(grads, rate)).copy(), step(given, rate, SCALE)
-            if not same_bits(a, b):
-                return first_difference((a != b)[None], a[None], b[None])
-            before = b
+            a, before = next(results), next(results)
+            if not same_bits(a, before):
+                return first_difference((a != before)[None], a[None], before[None])
     return None
 
 
@@ -66,21 +75,25 @@ def accumulated_gradients(trial: Trial) -> str | None:
         step = _offered(trial, run, "accumulated")
         if step is None:
             return None
-        for i, (grads, rate) in enumerate(case.steps):
-            parts = [_times(grads, factor) for factor in PARTS[i % len(PARTS)]]
-            a, b = flat(plain.step(grads, rate)).copy(), step(parts, rate)
+
+        def calls() -> Iterator[Call]:
+            for i, (grads, rate) in enumerate(case.steps):
+                yield partial(plain.step, grads, rate)
+                yield partial(step, [_times(grads, factor) for factor in PARTS[i % len(PARTS)]], rate)
+
+        results = map(flat, in_turn(trial.target, calls()))
+        for a, b in zip(results, results, strict=True):
             if not same_bits(a, b):
                 return first_difference((a != b)[None], a[None], b[None])
     return None
 
 
-def _offered(trial: Trial, run: Any, how: str) -> Callable[..., Array] | None:
+def _offered(trial: Trial, run: Any, how: str) -> Callable[..., Any] | None:
     """Return what takes such gradients, a learning rate and what else is needed; None where the run has no method."""
     if is_rule(subject_of(trial.case)):
-        method = getattr(run, f"step_{how}", None)
-        return method and (lambda given, rate, *scale: flat(method(given, rate, *scale)).copy())
+        return getattr(run, f"step_{how}", None)
     method = getattr(run, f"transform_{how}", None)
-    return method and (lambda given, rate, *scale: flat(method(given, *scale)).copy())
+    return method and (lambda given, rate, *scale: method(given, *scale))
 
 
 def _times(grads: Grads, factor: float) -> list[Array | None]:

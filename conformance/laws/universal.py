@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from optimetry.conformance.laws.law import Trial, first_difference, is_elementwi
 from optimetry.conformance.laws.variations import complete, each, halved, largest, poisonings, with_gap
 from optimetry.conformance.numerics.arrays import flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
-from optimetry.conformance.targets.session import Session, watched
+from optimetry.conformance.targets.session import Session, in_turn, run_ahead, watched
 
 
 @law("two runs of the same case give the same bits")
@@ -44,8 +46,10 @@ def missing_gradient(trial: Trial) -> str | None:
 def parameters_are_independent(trial: Trial) -> str | None:
     """Where no gradient is missing: how steps are counted that have some is for `missing_gradient_rests`."""
     together = trial.on(complete(trial.case))
-    alone = [together.on(together.case.only([i])).run() for i in range(len(trial.case.parameters))]
-    return together.agrees(together.run(), np.concatenate(alone, axis=1))
+    alone = [together.on(together.case.only([i])) for i in range(len(trial.case.parameters))]
+    run_ahead(trial.target, [one.case for one in (*alone, together)])
+    apart = np.concatenate([one.run() for one in alone], axis=1)
+    return together.agrees(together.run(), apart)
 
 
 @law("reversing the order of elements reverses the result", applies=is_elementwise_rule)
@@ -71,21 +75,22 @@ def resuming(trial: Trial) -> str | None:
     half = len(trial.case.grads) // 2
     is_average = not is_rule(subject_of(trial.case))  # which is started with what it averages, not with its averages
     with watched(trial.guard):
-        session = resumed = Session(trial.target, trial.case)
+        session = Session(trial.target, trial.case)
         run: Any = session.run
         if not (hasattr(run, "state") and hasattr(run, "load")) or half == 0:
             return None
-        for step, (grads, rate) in enumerate(trial.case.steps):
-            after = session.step(grads, rate)
-            if step == half - 1:
-                state = {slot: [array.copy() for array in arrays] for slot, arrays in run.state().items()}
-                start = trial.case.parameters if is_average else tuple(array.copy() for array in after)
-                resumed = Session(trial.target, trial.case.replace(parameters=start))
-                resumed.run.load(state)
-            elif step >= half:
-                a, b = flat(after)[None], flat(resumed.step(grads, rate))[None]
-                if not same_bits(a, b):
-                    return first_difference(a != b, a, b)
+        first = (partial(session.step, *step) for step in islice(trial.case.steps, half))
+        *_, after = in_turn(trial.target, first)
+        state = {slot: [array.copy() for array in arrays] for slot, arrays in run.state().items()}
+        start = trial.case.parameters if is_average else tuple(after)
+        resumed = Session(trial.target, trial.case.replace(parameters=start))
+        resumed.run.load(state)
+        second = islice(trial.case.steps, half, None)
+        calls = (partial(each.step, *step) for step in second for each in (session, resumed))
+        results = (flat(after)[None] for after in in_turn(trial.target, calls))
+        for a, b in zip(results, results, strict=True):
+            if not same_bits(a, b):
+                return first_difference(a != b, a, b)
     return None
 
 

@@ -35,7 +35,7 @@ from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
-from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.conformance.targets.session import Guard, run_ahead, trajectory
 
 FILE = "probes.json"
 
@@ -141,11 +141,9 @@ class Probed:
             TargetFault: the target breaks the protocol.
         """
         limits = limits_of(target, optimizer)
-        taken = [
-            (number, case)
-            for number, case in enumerate(probes_of(optimizer, dtype, limits))
-            if reason_unsupported(target, case) is None
-        ]
+        probes = probes_of(optimizer, dtype, limits)
+        run_ahead(target, probes)
+        taken = [(number, case) for number, case in enumerate(probes) if reason_unsupported(target, case) is None]
         runs = tuple((number, trajectory(target, case, guard)) for number, case in taken)
         case = counting_probe(optimizer, dtype, limits)
         if case is None or reason_unsupported(target, case) is not None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
-from optimetry.conformance.harness.messages import sent_size, violations
-from optimetry.conformance.harness.program import Program, wire
-from optimetry.conformance.harness.python_harness import PROTOCOL
+from optimetry.conformance.harness.messages import member, sent_size, violations
+from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.python_harness import BYTES, PROTOCOL
+from optimetry.conformance.harness.wire import quoted, wire
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetError, TargetFault
@@ -30,6 +33,24 @@ class Unoffered(Exception):
     """The program does not offer what is asked; the text is its reason."""
 
 
+class Gathered(NamedTuple):
+    """A request that is to be sent together with others.
+
+    Attributes:
+        request: the message.
+        read: reads its answer, and the bytes behind that.
+        expected: what its answer has, in shape and dtype.
+        elements: what follows the request.
+        size: how many bytes follow the answer at most, None where nothing is packed.
+    """
+
+    request: dict[str, Any]
+    read: Callable[[dict[str, Any], bytes], Any]
+    expected: Sequence[Array] = ()
+    elements: bytes = b""
+    size: int | None = None
+
+
 class Connection:
     """A conversation with a program, started again after each fault.
 
@@ -41,11 +62,13 @@ class Connection:
     Attributes:
         hello: what the program says of itself.
         finished: the numbers of runs that are needed no more.
+        gathered: requests that are to be sent together; None where each is sent alone.
     """
 
     def __init__(self, program: Program, guard: Guard, spec: str) -> None:
         self.program, self.guard = program, guard
         self.finished: list[int] = []
+        self.gathered: list[Gathered] | None = None
         self._numbers = count(1)
         try:
             self.hello = self._greeted()
@@ -57,7 +80,7 @@ class Connection:
     def _greeted(self) -> dict[str, Any]:
         request = {"do": "hello", "protocol": PROTOCOL}
         try:
-            hello = self.program.ask("hello", wire(request), LOADING_LIMIT, SHORT)
+            hello, _ = self.program.ask("hello", wire(request), LOADING_LIMIT, SHORT)
             if "error" in hello:
                 raise TargetFault(str(hello["error"]))
             wrong = list(violations("hello answer", hello))
@@ -70,17 +93,20 @@ class Connection:
 
     def ask(self, request: Mapping[str, Any], expected: Sequence[Array] = (), steps: int = 1) -> dict[str, Any]:
         """Return the answer to a request, as `ask_line` does."""
-        return self.ask_line(request["do"], wire(request), expected, steps)
+        return self.ask_line(request["do"], wire(request), expected, steps)[0]
 
-    def ask_line(self, do: str, line: bytes, expected: Sequence[Array], steps: int, times: int = 1) -> dict[str, Any]:
-        """Return the answer to a request, from a program that is started again if need be.
+    def ask_line(
+        self, do: str, line: bytes, expected: Sequence[Array], steps: int, times: int = 1, size: int | None = None
+    ) -> tuple[dict[str, Any], bytes]:
+        """Return the answer to a request, and the bytes behind it, from a program that is started again if need be.
 
         Args:
             do: what is requested.
-            line: the message.
-            expected: what the answer has for each step, in shape and dtype.
+            line: the message, and what comes behind it.
+            expected: what the answer's line has for each step, in shape and dtype.
             steps: how many steps it has.
             times: how many times the time limit it may take.
+            size: how many bytes come behind its line, None where none may.
 
         Raises:
             Unoffered: the program does not offer it.
@@ -89,7 +115,10 @@ class Connection:
         if not self.program.running:
             self._greeted()
         longest = SHORT + ROOM * sent_size(expected) * steps
-        answer = self.program.ask(do, line, self.guard.time_limit * times, longest)
+        answer, behind = self.program.ask(do, line, self.guard.time_limit * times, longest, size)
+        return self._held(answer), behind
+
+    def _held(self, answer: dict[str, Any]) -> dict[str, Any]:
         if "error" in answer:
             fault = TargetFault(str(answer["error"]))
             fault.output = self.program.printed
@@ -97,6 +126,37 @@ class Connection:
         if "unsupported" in answer:
             raise Unoffered(str(answer["unsupported"]))
         return answer
+
+    def ask_together(self, gathered: Sequence[Gathered]) -> Iterator[Callable[[], Any]]:
+        """Send requests in one message, and yield for each what reads its answer, and raises as `ask_line` does.
+
+        Raises:
+            TargetFault: there are not as many answers, or none.
+        """
+        if not gathered:
+            return
+        given = b"".join(each.elements for each in gathered)
+        sizes = [each.size for each in gathered if each.size is not None]
+        message = {"do": "several", "requests": [each.request for each in gathered]}
+        line = wire({**message, BYTES: len(given)} if sizes else message) + given
+        expected = [array for each in gathered for array in each.expected]
+        answer, behind = self.ask_line("several", line, expected, 1, size=sum(sizes) if sizes else None)
+        answers = member(answer, "answers", "several")
+        if not isinstance(answers, list) or not all(isinstance(each, dict) for each in answers):
+            raise TargetFault(f"answered `several` with {quoted(json.dumps(answers))}, must be a list of answers")
+        if len(answers) != len(gathered):
+            raise TargetFault(f"answered `several` with {len(answers)} answers, must be {len(gathered)}")
+        for asked, said in zip(gathered, answers, strict=True):
+            size = said.get(BYTES, 0)
+            if type(size) is not int or not 0 <= size <= (asked.size or 0):
+                raise TargetFault(
+                    f"answered `several` with {BYTES} = {size!r} of one, must be at most {asked.size or 0}"
+                )
+            own, behind = behind[:size], behind[size:]
+            yield partial(self._read, asked, said, own)
+
+    def _read(self, asked: Gathered, said: dict[str, Any], elements: bytes) -> Any:
+        return asked.read(self._held(said), elements)
 
     def next_run(self) -> int:
         """Return the number of a new run, and let the program forget those that are finished."""

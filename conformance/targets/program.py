@@ -7,33 +7,43 @@ question is kept, and is the answer to the run that follows.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
+from itertools import islice
 from typing import Any, Self
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.harness.messages import elements, rows, said_of
-from optimetry.conformance.harness.program import Program, number, wire
+from optimetry.conformance.harness.program import Program
 from optimetry.conformance.harness.python_harness import AVERAGE, GROUPS, LIMITS, MIXED, RULE, encoded
+from optimetry.conformance.harness.wire import number, wire
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import not_among
 from optimetry.conformance.subjects.registry import SUBJECTS
-from optimetry.conformance.targets.connection import Connection, Unoffered
+from optimetry.conformance.targets.connection import Connection, Gathered, Unoffered
 from optimetry.conformance.targets.limits import hold_limits
+from optimetry.conformance.targets.packed import RUN, answered_size, packed, parts_of, unpacked
 from optimetry.conformance.targets.protocol import Hyper
-from optimetry.conformance.targets.session import STRETCH, Guard, kind_of
+from optimetry.conformance.targets.session import STRETCH, Call, Guard, kind_of
 from optimetry.conformance.targets.stateful import (
     GroupsByMessages,
     Replayed,
     begun,
     begun_in_groups,
     fed,
+    made_together,
     numbers,
 )
-from optimetry.reference.errors import TargetError, TargetFault
+from optimetry.reference.errors import TargetError, TargetFault, TargetHung
+
+KEPT = 64
+"""The most runs whose answers are kept: questions about several cases may come before the runs."""
+
+TOGETHER = 64
+"""The most steps of runs that are asked for in one message."""
 
 
 class ProgramTarget:
@@ -45,6 +55,7 @@ class ProgramTarget:
         version: the target's.
         engine: the engine's.
         stateful: whether runs can be fed step by step.
+        packed: whether runs are sent with the elements of their arrays behind the line.
         mixes_dtypes: whether a run's parameters may have several dtypes.
         note: what the report says of the target.
     """
@@ -58,8 +69,8 @@ class ProgramTarget:
         hello = connection.hello
         self.connection, self.engine = connection, engine or _engines(hello)[0]
         self.name, self.version = hello["name"], hello["version"]
-        self.stateful = bool(hello.get("stateful", False))
-        self._answered: tuple[Case, Array | TargetFault] | None = None
+        self.stateful, self.packed = bool(hello.get("stateful", False)), bool(hello.get("packed", False))
+        self._answered: dict[Case, Array | TargetFault | Unoffered] = {}
         said = said_of(hello, self.engine)
         for name in LIMITS:
             if name in said:
@@ -68,6 +79,10 @@ class ProgramTarget:
         self.mixes_dtypes, self.note = MIXED in offers, hello.get("note", "")
         if GROUPS in offers:
             self.start_groups = self._start_groups
+        if hello.get("several", False):
+            self.in_turn = self._in_turn
+            if self.packed:
+                self.run_ahead = self._run_ahead
 
     @classmethod
     def started(cls, program: Program, guard: Guard, spec: str | None = None) -> Self:
@@ -112,14 +127,38 @@ class ProgramTarget:
 
     def declines(self, case: Case) -> str | None:
         """Return why a run is not offered; where it is, its outcome is kept for `run_whole`."""
-        if self._answered is None or self._answered[0] is not case:
-            try:
-                self._answered = case, self._run(case, ())
-            except Unoffered as reason:
-                return str(reason)
-            except TargetFault as fault:
-                self._answered = case, fault
+        if case not in self._answered:
+            self._keep(case, partial(self._run, case, ()))
+        outcome = self._answered[case]
+        if isinstance(outcome, Unoffered):
+            del self._answered[case]
+            return str(outcome)
         return None
+
+    def _keep(self, case: Case, run: Callable[[], Array]) -> None:
+        """Keep what comes of a run, until it is asked for."""
+        try:
+            self._answered[case] = run()
+        except (Unoffered, TargetFault) as outcome:
+            self._answered[case] = outcome
+        while len(self._answered) > KEPT:
+            del self._answered[next(iter(self._answered))]
+
+    def _run_ahead(self, cases: Sequence[Case]) -> None:
+        """Play cases in one message, and keep what comes of them; where that fails, each is played when asked for."""
+        asked = []
+        for case in cases[:KEPT]:
+            line, given = parts_of(case)
+            request = {"do": RUN, "engine": self.engine, **line}
+            read = partial(unpacked, case=case)
+            asked.append(Gathered(request, read, elements=given, size=answered_size(case)))
+        try:
+            for case, read_answer in zip(cases, list(self.connection.ask_together(asked)), strict=False):
+                self._keep(case, read_answer)
+        except TargetHung:  # all of them together take too long
+            del self.run_ahead
+        except TargetFault:
+            return
 
     def run_whole(self, case: Case, fresh: Sequence[int]) -> Array:
         """Play a case in one message, and return the parameters after each step.
@@ -127,21 +166,26 @@ class ProgramTarget:
         Raises:
             TargetFault: what the program answers is not that, or it does not answer.
         """
-        if self._answered is not None and self._answered[0] is case and not fresh:
-            outcome, self._answered = self._answered[1], None
-            if isinstance(outcome, TargetFault):
-                raise outcome
+        if case in self._answered and not fresh:
+            outcome = self._answered.pop(case)
+            if isinstance(outcome, Exception):
+                raise outcome if isinstance(outcome, TargetFault) else _did_not_run(outcome)
             return outcome
         try:
             return self._run(case, fresh)
         except Unoffered as reason:
-            raise TargetFault(f"did not run what it offers: {reason}") from None
+            raise _did_not_run(reason) from None
 
     def _run(self, case: Case, fresh: Sequence[int]) -> Array:
-        begin = {"do": "run", "engine": self.engine, **({"fresh": list(fresh)} if fresh else {})}
-        line = wire(begin)[:-2] + b"," + body(case)  # two objects become one
+        whole = RUN if self.packed else "run"
+        begin = {"do": whole, "engine": self.engine, **({"fresh": list(fresh)} if fresh else {})}
+        line = wire(begin)[:-2] + b"," + (packed if self.packed else body)(case)  # two objects become one
         steps = len(case.grads)
-        answer = self.connection.ask_line("run", line, case.parameters, steps, max(-(-steps // STRETCH), 1))
+        times = max(-(-steps // STRETCH), 1)
+        if self.packed:
+            answer, behind = self.connection.ask_line(whole, line, (), steps, times, answered_size(case))
+            return unpacked(answer, behind, case)
+        answer, _ = self.connection.ask_line(whole, line, case.parameters, steps, times)
         found = elements(rows(answer, steps, "run"), case.parameters)
         return np.frombuffer(found, case.form.dtype).reshape(steps, case.size).copy()
 
@@ -155,11 +199,21 @@ class ProgramTarget:
 
     start_wrapper = start
 
+    def _in_turn(self, calls: Iterable[Call]) -> Iterator[list[Array]]:
+        """Make calls of methods of runs, many in one message, and yield what each returns."""
+        remaining = iter(calls)
+        while block := list(islice(remaining, TOGETHER)):
+            yield from made_together(self.connection, block)
+
     def _start_groups(self, optimizer: str, groups: Sequence[tuple[Hyper, Sequence[Array]]]) -> GroupsByMessages:
         """Begin a run over groups of parameters."""
         dtype = next((param.dtype.name for _, group in groups for param in group), "float32")
         begin = {"do": "start_groups", "engine": self.engine, "optimizer": optimizer, "dtype": dtype}
         return begun_in_groups(self.connection, begin, groups)
+
+
+def _did_not_run(reason: Unoffered) -> TargetFault:
+    return TargetFault(f"did not run what it offers: {reason}")
 
 
 def beginning(optimizer: str, hyper: Hyper, parameters: Sequence[Array], dtype: str) -> dict[str, Any]:

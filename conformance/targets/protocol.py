@@ -188,6 +188,21 @@ def reason_unsupported(target: Target, case: Case) -> str | None:
     Raises:
         TargetFault: ``unsupported`` raised.
     """
+    reason, declines = reason_refused(target, case), getattr(target, "declines", None)
+    try:
+        return reason if reason is not None or declines is None else declines(case)
+    except TargetFault:
+        raise
+    except Exception as error:
+        raise TargetFault(f"unsupported() raised {type(error).__name__}: {error}") from error
+
+
+def reason_refused(target: Target, case: Case) -> str | None:
+    """Return why a target refuses a case unplayed: for its optimizer, hyperparameters, dtype or kinds of parameters.
+
+    Raises:
+        TargetFault: ``unsupported`` raised.
+    """
     refused = dtype_refused(target, case.dtype)
     lacking = limits_of(target, case.optimizer).lacking(case)
     if refused or lacking:
@@ -195,10 +210,8 @@ def reason_unsupported(target: Target, case: Case) -> str | None:
     if not isinstance(subject_of(case), RuleSubject) and not callable(getattr(target, "start_wrapper", None)):
         return f"{target.name} offers no wrappers: it has no start_wrapper"
     ask = getattr(target, "unsupported", None)
-    declines = getattr(target, "declines", None)
     try:
-        reason = None if ask is None else ask(case.optimizer, case.hyper, case.dtype)
-        return reason if reason is not None or declines is None else declines(case)
+        return None if ask is None else ask(case.optimizer, case.hyper, case.dtype)
     except TargetFault:
         raise
     except Exception as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -26,10 +26,29 @@ from optimetry.conformance.harness.python_harness import (
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import WrapperSubject
-from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.protocol import Target, reason_refused
 from optimetry.reference.errors import TargetFault, TargetHung
 
-__all__ = ["NUMPY_DEFAULT", "Guard", "Session", "copied", "hold_contents", "kind_of", "trajectory", "watched"]
+__all__ = [
+    "NUMPY_DEFAULT",
+    "Guard",
+    "Session",
+    "copied",
+    "hold_contents",
+    "in_turn",
+    "kind_of",
+    "run_ahead",
+    "runs_ahead",
+    "trajectory",
+    "watched",
+]
+
+ALONE, MOST = 4, 32
+"""The cases that are played one by one before any are played ahead, and how many are at once. Most targets that differ
+do so in their first cases."""
+
+Call = Callable[[], Any]
+"""A call of a method of a run that returns arrays."""
 
 STRETCH = 100
 """The steps that are watched as one run: a run of thousands takes an honest target, too, its time."""
@@ -91,6 +110,13 @@ class Session(Feeding):
         start: Any = target.start if kind == RULE else getattr(target, "start_wrapper", None)
         super().__init__(start, kind, case.optimizer, case.hyper, case.parameters, fresh)
 
+    def step(self, grads: Sequence[Array | None], rate: float) -> list[Array]:
+        """Feed one more step, and return the result; that of a run by messages has been checked."""
+        if self.kind == AVERAGE or not getattr(self.run, "by_messages", False):
+            return super().step(grads, rate)
+        after: list[Array] = self.run.step(grads, rate) if self.kind == RULE else self.run.transform(grads)
+        return after
+
 
 def kind_of(optimizer: str) -> str:
     """Return what a subject is in the protocol's words: a rule, a wrapper of gradients, or an average."""
@@ -119,6 +145,37 @@ def hold_contents(target: Target, case: Case, guard: Guard) -> None:
             raise TargetFault(
                 f"keeps the array of gradient {i} instead of its contents, where the next step's gradient is written"
             )
+
+
+def run_ahead(target: Target, cases: Iterable[Case]) -> None:
+    """Let a program play cases that will be asked for soon, all in one message; elsewhere this does nothing."""
+    ahead = getattr(target, "run_ahead", None)
+    if callable(ahead):
+        ahead([case for case in cases if reason_refused(target, case) is None])
+
+
+def runs_ahead(cases: Iterable[Case], targets: Callable[[], Iterable[Target]]) -> Iterator[Case]:
+    """Yield cases; behind the first few, programs play some ahead, at most as many as were yielded before.
+
+    Args:
+        cases: as many as are needed.
+        targets: returns who will be asked to play them.
+    """
+    remaining, done = iter(cases), 0
+    while block := list(islice(remaining, 1 if done < ALONE else min(done, MOST))):
+        for target in targets() if len(block) > 1 else ():
+            run_ahead(target, block)
+        yield from block
+        done += len(block)
+
+
+def in_turn(target: Target, calls: Iterable[Call]) -> Iterator[list[Array]]:
+    """Make calls of methods of a target's runs, one after the other, and yield what each returns.
+
+    A program is asked for many of them in one message; elsewhere each is made when its result is asked for.
+    """
+    together = getattr(target, "in_turn", None)
+    yield from together(calls) if callable(together) else (copied(call()) for call in calls)
 
 
 @contextmanager

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from optimetry.conformance.harness.messages import arrays, member, rows
-from optimetry.conformance.harness.program import number
 from optimetry.conformance.harness.python_harness import ACCUMULATED, SCALED, encoded, what_is_wrong
+from optimetry.conformance.harness.wire import number
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.connection import Connection
+from optimetry.conformance.targets.connection import Connection, Gathered
 from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.session import Call
 from optimetry.reference.errors import TargetFault
 
 
@@ -53,6 +54,20 @@ def begun_in_groups(
     return run
 
 
+def made_together(connection: Connection, calls: Sequence[Call]) -> Iterator[list[Array]]:
+    """Make calls of methods of runs, all that are plain steps in one message, and yield what each returns."""
+    gathered: list[Gathered] = []
+    connection.gathered = gathered
+    try:
+        made = [(call(), len(gathered)) for call in calls]
+    finally:
+        connection.gathered = None
+    answers, before = connection.ask_together(gathered), 0
+    for after, count in made:
+        yield after if count == before else next(answers)()
+        before = count
+
+
 def numbers(hyper: Hyper) -> dict[str, Any]:
     """Return hyperparameters as they are sent."""
     return {name: number(value) for name, value in hyper.items()}
@@ -61,11 +76,16 @@ def numbers(hyper: Hyper) -> dict[str, Any]:
 class Conversation:
     """What is said about one run, which the program knows by its number.
 
+    Attributes:
+        parameters: what it began with.
+        by_messages: that what it is fed is sent, so that it cannot be changed.
+
     Raises:
         TargetFault: in every method, as the program's answer is not what was asked for, or does not come.
     """
 
     parameters: Sequence[Array]
+    by_messages = True
 
     def __init__(self, connection: Connection, number_of_run: int, parameters: Sequence[Array]) -> None:
         self.connection, self.number, self.parameters = connection, number_of_run, parameters
@@ -77,15 +97,29 @@ class Conversation:
         if answer.get("run") != self.number:
             raise TargetFault(f"answered `{do}` of run {self.number} with run = {answer.get('run')!r}")
 
-    def _ask(self, do: str, **more: Any) -> Any:
+    def _hold_under_way(self) -> None:
         if self.connection.program.starts != self._started or not self.connection.program.running:
             raise TargetFault("its process ended while this run was under way")
+
+    def _ask(self, do: str, **more: Any) -> Any:
+        self._hold_under_way()
         answer = self.connection.ask({"do": do, "run": self.number, **more}, self.parameters)
         self.hold(answer, do)
         return answer
 
     def _after(self, do: str, **more: Any) -> list[Array]:
-        return arrays_like(member(self._ask(do, **more), "after", do), self.parameters, f"`{do}` returned")
+        """Return the parameters after a step; where steps are gathered, nothing yet."""
+        parameters = self.parameters
+
+        def read(answer: Mapping[str, Any], behind: bytes = b"") -> list[Array]:
+            self.hold(answer, do)
+            return arrays_like(member(answer, "after", do), parameters, f"`{do}` returned")
+
+        if self.connection.gathered is None or not do.startswith("step"):
+            return read(self._ask(do, **more))
+        self._hold_under_way()
+        self.connection.gathered.append(Gathered({"do": do, "run": self.number, **more}, read, parameters))
+        return []
 
 
 class GroupsByMessages(Conversation):

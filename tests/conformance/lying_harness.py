@@ -2,15 +2,16 @@
 
 import base64
 import json
+import math
 import os
 import struct
 import sys
 import time
 
 LIE = sys.argv[1] if len(sys.argv) > 1 else "honest"
-STATEFUL = LIE.startswith("stateful")
+STATEFUL, PACKED = LIE.startswith("stateful"), LIE.startswith("packed")
 HELLO = {"name": "miniature", "version": "1.0", "protocol": 1, "optimizers": {"sgd": ["float64"]}, "stateful": STATEFUL}
-HELLO |= {"offers": ["groups"]} if STATEFUL else {}
+HELLO |= {"offers": ["groups"], "several": True} if STATEFUL else {"packed": PACKED}
 runs = {}
 answers = []
 
@@ -23,6 +24,48 @@ def read(array):
 def write(values, like):
     data = base64.b64encode(struct.pack(f"<{len(values)}d", *values)).decode()
     return {"dtype": "float64", "shape": like["shape"], "data": data}
+
+
+def unpacked(request):
+    """The run of a packed request, as in lines."""
+    raw, dtype = memoryview(sys.stdin.buffer.read(request["bytes"])), request["dtype"]
+
+    def array(shape):
+        nonlocal raw
+        size = 8 * math.prod(shape)
+        data, raw = base64.b64encode(raw[:size]).decode(), raw[size:]
+        return {"dtype": dtype, "shape": shape, "data": data}
+
+    parameters, steps = [array(shape) for shape in request["shapes"]], []
+    for step, rate in enumerate(request["learning_rates"]):
+        missing = [i for at, i in request["missing"] if at == step]
+        grads = [None if i in missing else array(shape) for i, shape in enumerate(request["shapes"])]
+        steps.append({"grads": grads, "learning_rate": rate})
+    return {"parameters": parameters, "steps": steps}
+
+
+def packed(request):
+    """The answer to a packed request: a line, and what follows it."""
+    after = answered({"do": "run", **unpacked(request)})["after"]
+    raw = b"".join(base64.b64decode(array["data"]) for row in after for array in row)
+    size = len(raw)
+    if LIE == "packed, too few bytes":
+        raw = raw[:-8]
+    elif LIE == "packed, too many bytes":
+        raw += bytes(8)
+    elif LIE == "packed, says fewer bytes":
+        size, raw = size - 8, raw[:-8]
+    elif LIE == "packed, says more bytes":
+        size, raw = size + 8, raw + bytes(8)
+    elif LIE == "packed, bytes as text":
+        size = str(size)
+    elif LIE == "packed, other bytes":
+        raw = raw[8:] + raw[:8]
+    elif LIE == "packed, dies in the middle":
+        sys.stdout.buffer.write(b'{"bytes": %d}\n' % size + raw[:16])
+        sys.stdout.buffer.flush()
+        os._exit(0)
+    return json.dumps({"bytes": size}).encode() + b"\n" + raw
 
 
 def mean(arrays, count):
@@ -52,6 +95,15 @@ def answered(request):
     if do == "run":
         run = Run(request)
         return {"after": [run.step(step) for step in request["steps"]]}
+    if do == "several":
+        answers = [lied(each, answered(each)) for each in request["requests"]]
+        if LIE == "stateful, leaves an answer out":
+            answers.pop()
+        elif LIE == "stateful, answers in another order":
+            answers.reverse()
+        elif LIE == "stateful, fails among several":
+            answers[1] = {"error": "out of luck"}
+        return {"answers": answers}
     number = request["run"]
     if do == "start":
         runs[number] = Run(request)
@@ -137,13 +189,17 @@ def say(text):
     sys.stdout.flush()
 
 
-for line in sys.stdin:
+for line in sys.stdin.buffer:
     request = json.loads(line)
     do = request["do"]
     if do == "bye":
         if LIE == "stays":
             time.sleep(600)
         sys.exit(3 if LIE == "fails at the end" else 0)
+    if do == "run_packed":
+        sys.stdout.buffer.write(packed(request))
+        sys.stdout.flush()
+        continue
     text = json.dumps(lied(request, answered(request))) + "\n"
     if do != "hello":
         if LIE == "late":

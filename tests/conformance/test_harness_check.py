@@ -82,6 +82,20 @@ LIES = [
     ("stateful, forgets the scale", "step_scaled", r"gave other parameters than the same run in one message"),
     ("stateful, sums the parts", "step_accumulated", r"gave other parameters than the same run in one message"),
     ("stateful, adds the first group", "a step of two groups", r"gave other parameters than the same run .*"),
+    ("stateful, leaves an answer out", "several steps", r"answered `several` with 5 answers, must be 6"),
+    ("stateful, answers in another order", "several steps", r"answered with run = 8, must be 7: an answer belongs .*"),
+    ("stateful, fails among several", "several steps", r"answered with an error: out of luck"),
+    ("packed, too few bytes", "run_packed", r"hung: one run took longer than 0\.5 s, after 160 of 168 bytes"),
+    ("packed, too many bytes", "run_packed", r"answered `run_packed` with more than 168 bytes: then came '.*"),
+    (
+        "packed, says fewer bytes",
+        "run_packed",
+        r"answered `run_packed` with 160 bytes, must be 168: 3 steps of 7 elements in float64",
+    ),
+    ("packed, says more bytes", "run_packed", r"answered `run_packed` with bytes = '176', must be at most 168"),
+    ("packed, bytes as text", "run_packed", r"answered `run_packed` with bytes = \"'168'\", must be at most 168"),
+    ("packed, other bytes", "run_packed", r"gave other parameters than the same run in a line"),
+    ("packed, dies in the middle", "run_packed", r"its process ended with exit status 0 .*, after 16 of 168 bytes"),
     ("stays", "bye", r"did not end: a program must end when it is told bye, or its input ends"),
     ("fails at the end", "bye", r"ended with exit status 3, must be 0"),
 ]
@@ -100,7 +114,7 @@ def findings(lie: str, seconds: float = 5.0) -> list[Finding]:
         program.end()
 
 
-@pytest.mark.parametrize("honest", ["honest", "stateful"])
+@pytest.mark.parametrize("honest", ["honest", "stateful", "packed"])
 def test_an_honest_harness_passes(honest: str) -> None:
     found = findings(honest)
     assert [finding for finding in found if finding.problems] == []
@@ -108,6 +122,8 @@ def test_an_honest_harness_passes(honest: str) -> None:
     assert plays[:2] == ["hello", "run of sgd in float64"]
     assert plays[-1] == "bye"
     assert ("step 3 of run 3" in plays) == (honest == "stateful")
+    assert ("several steps of two runs at once" in plays) == (honest == "stateful")
+    assert ("run_packed of sgd in float64" in plays) == (honest == "packed")
 
 
 @pytest.mark.parametrize(("lie", "where", "said"), LIES, ids=[lie for lie, _, _ in LIES])

@@ -58,15 +58,18 @@ def gone(pid: int, patience: float = 10.0) -> bool:
 DEEDS = [
     (
         "Segfault",
-        r"its process was killed by SIGSEGV without an answer to `run`; the last .*: 'about to read .*'",
+        r"its process was killed by SIGSEGV without an answer to `run_packed`; the last .*: 'about to read .*'",
     ),
-    ("LeavesQuietly", r"its process ended with exit status 0 without an answer to `run`"),
+    ("LeavesQuietly", r"its process ended with exit status 0 without an answer to `run_packed`"),
     ("LoopsDeaf", r"hung: one run took longer than 1 s"),
-    ("ForkBomb", r"its process ended with exit status 1 without an answer to `run`; the last .*: 'child \d+'"),
+    ("ForkBomb", r"its process ended with exit status 1 without an answer to `run_packed`; the last .*: 'child \d+'"),
     ("Allocates", r"raised MemoryError: Unable to allocate 64\.0 GiB .*"),
-    ("ClosesDescriptors", r"its process ended with exit status 1 without an answer to `run`"),
+    ("ClosesDescriptors", r"its process ended with exit status 1 without an answer to `run_packed`"),
     ("PrintsWithoutEnd", r"hung: one run took longer than 1 s"),
-    ("LineWithoutEnd", r"answered `run` with a line of more than \d+ bytes, which is more than any answer .*: 'xxx.*"),
+    (
+        "LineWithoutEnd",
+        r"answered `run_packed` with a line of more than \d+ bytes, which is more than any answer .*: 'xxx.*",
+    ),
     ("HalfALine", r"hung: one run took longer than 1 s, after the beginning of a line: '\{\"after\": \[\[.*"),
     ("RaisesFloatErrors", r"changed how this process computes: np\.seterr\(divide='raise', .*"),
     pytest.param("FlushesToZero", r"changed how this process computes: subnormals are flushed to zero", marks=INTEL),

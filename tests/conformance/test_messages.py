@@ -18,9 +18,10 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.harness import python_harness
 from optimetry.conformance.harness.messages import DTYPES, array, arrays, elements, rows, schema, violations
-from optimetry.conformance.harness.program import Program, number, python_command
+from optimetry.conformance.harness.program import Program, python_command
 from optimetry.conformance.harness.python_harness import decoded, encoded
 from optimetry.conformance.harness.python_harness import number as read_number
+from optimetry.conformance.harness.wire import number
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.session import Guard
@@ -39,24 +40,31 @@ def test_the_schema_is_one() -> None:
 
 @pytest.fixture(scope="module")
 def conversation() -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """All that is said while a rule and an average are judged: requests, each with its answer."""
-    program = Program(python_command(None, "numpy"))
+    """All that is said while rules and an average are judged: requests, each with its answer.
+
+    Once with a program that takes packed runs and several steps at once, and once with one that does not.
+    """
     said: list[tuple[dict[str, Any], dict[str, Any]]] = []
-    plain = program.ask
+    for left_out in ((), ("packed", "several")):
+        program = Program(python_command(None, "numpy"))
+        plain = program.ask
 
-    def ask(do: str, request: bytes, *limits: Any) -> dict[str, Any]:
-        answer = plain(do, request, *limits)
-        said.append((json.loads(request), answer))
-        return answer
+        def ask(
+            do: str, request: bytes, *limits: Any, plain: Any = plain, left_out: Any = left_out
+        ) -> tuple[dict[str, Any], bytes]:
+            answer, behind = plain(do, request, *limits)
+            answer = {name: value for name, value in answer.items() if name not in left_out}
+            said.append((json.loads(request.partition(b"\n")[0]), answer))
+            return answer, behind
 
-    program.ask = ask  # type: ignore[method-assign]
-    target = ProgramTarget.started(program, Guard())
-    effort = Effort("one", 2, 1)
-    for optimizer in ("adam", "exponential_moving_average", "clip_by_norm"):
-        (verdict,) = judge([target], optimizer, "float32", effort=effort, seed=0)
-        assert verdict.verdict == "conforms"
-    target.connection.next_run()
-    program.close()
+        program.ask = ask  # type: ignore[method-assign]
+        target = ProgramTarget.started(program, Guard())
+        effort = Effort("one", 2, 1)
+        for optimizer in ("adam", "exponential_moving_average", "clip_by_norm"):
+            (verdict,) = judge([target], optimizer, "float32", effort=effort, seed=0)
+            assert verdict.verdict == "conforms"
+        target.connection.next_run()
+        program.close()
     return said
 
 
