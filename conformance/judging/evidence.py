@@ -13,7 +13,7 @@ from optimetry.conformance.judging.broken import Broken
 from optimetry.conformance.judging.script import Ran, script, script_of_law
 from optimetry.conformance.laws.law import Difference, Trial
 from optimetry.conformance.naming.points import PointClass
-from optimetry.conformance.numerics.agreement import compare
+from optimetry.conformance.numerics.agreement import Agreement, Expected, compare
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_of
@@ -49,21 +49,27 @@ def difference(
 
     small, after = _smallest(case, after, contradicting)
     oracle = expected(small)
-    worst = compare(after, oracle, small.form)
-    assert worst.worst is not None
-    step, element = worst.worst
     name = f"{target.name} {target.version}"
     title = f"{name} on {small.optimizer} in {small.dtype}."
     return {
-        "case": small.to_json(),
+        **located(small, after, oracle, compare(after, oracle, small.form)),
+        **_distance(small, after, nearest),
+        "script": script(small, after, oracle, title=title, target=name),
+    }
+
+
+def located(case: Case, after: Array, oracle: Expected, compared: Agreement) -> dict[str, Any]:
+    """Return the case of a counterexample, and the numbers where its error ratio is largest, for a JSON object."""
+    assert compared.worst is not None
+    step, element = compared.worst
+    return {
+        "case": case.to_json(),
         "step": step + 1,
         "element": element,
         "given": repr(after[step, element].item()),
         "documented": str(oracle.value[step, element]),
         "bound": float(oracle.bound[step, element]),
-        "share": worst.share,
-        **_distance(small, after, nearest),
-        "script": script(small, after, oracle, title=title, target=name),
+        "share": compared.share,
     }
 
 

@@ -174,17 +174,8 @@ class _Trial:
         name = f"{self.target.name} {self.target.version}"
         where = largeness(plan) or f"a run of {plan.steps} steps"
         title = f"{name} on {plan.optimizer} in {plan.dtype}: part of {where}."
-        step, element = worst.worst
-        return {
-            "case": part.case.to_json(),
-            "step": step + 1,
-            "element": element,
-            "given": repr(given[step, element].item()),
-            "documented": str(oracle.value[step, element]),
-            "bound": float(oracle.bound[step, element]),
-            "share": worst.share,
-            "script": script(part.case, given, oracle, title=title, target=name),
-        }
+        shown = script(part.case, given, oracle, title=title, target=name)
+        return {**evidence.located(part.case, given, oracle, worst), "script": shown}
 
 
 def _place(case: Case, column: int) -> tuple[int, int]:
