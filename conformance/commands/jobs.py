@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 import traceback
 import warnings
@@ -20,7 +21,7 @@ from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.harness.program import Program
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.loading import hold_name, load_target
 from optimetry.conformance.targets.own_loading import load_own
 from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_not_run, engines_of
@@ -122,12 +123,19 @@ def work(task: Task, pipe: Connection) -> None:
 
     guard = Guard(task.time_limit, beat, search)
     command = task.launch.command
+    if command is not None and command[0] == sys.executable and not task.launch.program:
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # it finds what is found here
     program = None if command is None else Program(command, memory=task.launch.memory)
     if program is not None:
         signal.signal(signal.SIGTERM, lambda *_: leave(1))
     try:
+        if task.launch.own is None and not task.launch.program:
+            hold_name(task.spec)
         if program is not None:
             target: Target = ProgramTarget.started(program, guard, task.spec)
+            if not task.launch.program and target.connection.hello.get("recorded", False):
+                program.end()  # it plays back what a library has computed elsewhere, and runs none
+                target = load_target(task.spec)
         else:
             target = load_target(task.spec) if task.launch.own is None else load_own(task.launch.own)
     except TargetError as error:

@@ -18,7 +18,7 @@ from optimetry.conformance.targets.own_loading import Own, parsed
 from optimetry.reference.errors import UsageError
 
 OWN_HARNESS = "optimetry.conformance.targets.own_harness"
-"""The module that plays an optimizer of a user in a process of its own."""
+"""The module that plays a target, or an optimizer of a user, under the interpreter of the judge."""
 
 SIZES = {"M": 2**20, "G": 2**30}
 
@@ -35,7 +35,7 @@ class Launch(NamedTuple):
 
     Attributes:
         spec: what it is called: a built-in name, ``module:object``, or the command.
-        command: the program to start, None where the target is imported into the worker's process.
+        command: the program to start, None where the target is imported into the worker's process, beside the judge.
         memory: bytes that the program may hold, None for no limit.
         own: what is said of the optimizer, where the target is made of one.
         options: the options of a command line that say how it is run.
@@ -65,7 +65,9 @@ def add_target(parser: argparse.ArgumentParser) -> None:
         help="which hyperparameter an argument is, where its name does not tell: eps=epsilon, betas=beta1,beta2, "
         "speed=learning_rate; or a fixed value, as in steps=100",
     )
-    parser.add_argument("--isolate", action="store_true", help="run TARGET in a process of its own")
+    parser.add_argument(
+        "--beside", action="store_true", help="run TARGET in the process of the judge, as a debugger needs it"
+    )
     parser.add_argument(
         "--python", metavar="PYTHON", help="run TARGET under this interpreter, which needs NumPy and no optimetry"
     )
@@ -90,7 +92,11 @@ def launch_of(options: Any) -> Launch:
         UsageError: there is no target, or two, or an option that does not fit; the text says what is allowed.
     """
     memory = memory_of(options.memory_limit)
-    how = tuple(["--isolate"] if options.isolate else [])
+    if options.beside:
+        others = {"--": options.program, "--python": options.python, "--memory-limit": memory}
+        for option in (option for option, given in others.items() if given):
+            raise UsageError(f"--beside: must be left out with {option}, which is for a process of its own")
+    how = tuple(["--beside"] if options.beside else [])
     how += tuple(["--python", options.python] if options.python is not None else [])
     how += tuple(["--memory-limit", options.memory_limit] if memory is not None else [])
     if options.program:
@@ -106,14 +112,13 @@ def launch_of(options: Any) -> Launch:
     own = own_of(options)
     if options.python is not None:
         program_of([options.python], "--python")
-    elif not options.isolate:
-        if memory is not None:
-            raise UsageError(f"--memory-limit = {options.memory_limit!r}: needs --isolate, --python or a program")
-        return Launch(options.target, own=own)
-    if own is not None:
-        command = (options.python or sys.executable, "-m", OWN_HARNESS, own.spec, own.rule, *own.given)
-        return Launch(options.target, command, memory, own, how)
-    return Launch(options.target, tuple(python_command(options.python, options.target)), memory, options=how)
+    command: tuple[str, ...] | None = None
+    if own is None and options.python is not None:
+        command = tuple(python_command(options.python, options.target))
+    elif not options.beside:
+        said = (options.target,) if own is None else (own.spec, own.rule, *own.given)
+        command = (options.python or sys.executable, "-m", OWN_HARNESS, *said)
+    return Launch(options.target, command, memory, own, how)
 
 
 def own_of(options: Any) -> Own | None:

@@ -104,11 +104,10 @@ def load_target(spec: str) -> Target:
     Raises:
         TargetError: with ``spec``, what is wrong with it, and a remedy where there is one.
     """
+    hold_name(spec)
     name, colon, path = spec.partition(":")
     if not colon:
         return made(_builtin(name), spec)
-    if not all(word.isidentifier() for word in [*name.split("."), *path.split(".")]):
-        raise TargetError(f"target {spec!r}: must be the name of a built-in target, or module:object")
     found = _imported(name, spec)
     for attribute in path.split("."):
         try:
@@ -119,13 +118,24 @@ def load_target(spec: str) -> Target:
     return made(found, spec)
 
 
-def _builtin(name: str) -> Any:
+def hold_name(spec: str) -> None:
+    """Check that ``spec`` can name a target.
+
+    Raises:
+        TargetError: it cannot; the text says what may stand there.
+    """
+    name, colon, path = spec.partition(":")
     names = builtin_names()
-    if name not in names:
+    if not colon and name not in names:
         raise TargetError(
             f"unknown target {name!r}, must be one of: {', '.join(names)}, or your own as module:object"
             f"{near_miss(name, names)}"
         )
+    if colon and not all(word.isidentifier() for word in [*name.split("."), *path.split(".")]):
+        raise TargetError(f"target {spec!r}: must be the name of a built-in target, or module:object")
+
+
+def _builtin(name: str) -> Any:
     try:
         module = importlib.import_module(f"{targets.__name__}.{name}.target")
     except ModuleNotFoundError as error:

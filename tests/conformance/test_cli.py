@@ -207,9 +207,11 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
         (("check", "numpy", "--", "cat"), "target 'numpy': must be left out where a program is named behind `--`"),
         (("check", "--python", "python3", "--", "cat"), "--python = 'python3': is for TARGET"),
         (("check", "numpy", "--python", "no-such-python"), "--python = 'no-such-python': is not found"),
-        (("check", "numpy", "--memory-limit", "1G"), "--memory-limit = '1G': needs --isolate, --python or a program"),
+        (("check", "numpy", "--beside", "--memory-limit", "1G"), "--beside: must be left out with --memory-limit"),
+        (("check", "numpy", "--beside", "--python", "python3"), "--beside: must be left out with --python"),
+        (("check", "--beside", "--", "cat"), "--beside: must be left out with --, which"),
         (
-            ("check", "numpy", "--isolate", "--memory-limit", "1GB"),
+            ("check", "numpy", "--memory-limit", "1GB"),
             "--memory-limit = '1GB', must be a whole number with M",
         ),
         (("check", "numpy", "--frobnicate"), "unrecognized arguments: --frobnicate (try `optimetry check --help`)"),
@@ -299,7 +301,7 @@ def test_version(optimetry):
     ("words", "command"),
     [
         (["a b:C"], "optimetry diagnose 'a b:C' --optimizer adam"),
-        (["torch", "--isolate"], "optimetry diagnose torch --optimizer adam --isolate"),
+        (["torch", "--beside"], "optimetry diagnose torch --optimizer adam --beside"),
         (
             ["torch", "--python", sys.executable, "--memory-limit", "8G"],
             f"optimetry diagnose torch --optimizer adam --python {sys.executable} --memory-limit 8G",

@@ -96,7 +96,7 @@ def test_a_hostile_target_costs_one_verdict(name: str, reason: str) -> None:
 
 
 def test_a_run_of_the_command_ends_with_a_footer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--isolate", "--dtype", "float32", "--effort", "quick", "-n", "1", "--out", str(tmp_path)]
+    options = ["--dtype", "float32", "--effort", "quick", "-n", "1", "--out", str(tmp_path)]
     assert main(["check", "hostile:Segfault", *options, "--optimizer", "momentum", "--optimizer", "sgd"]) == 1
     lost, kept = read(tmp_path / "results.jsonl").verdicts
     assert (lost.verdict, kept.verdict) == ("error", "conforms")

@@ -154,7 +154,7 @@ def test_a_class_for_keras_is_judged_on_its_backend(name, status, monkeypatch, o
 
 def test_an_isolated_class_is_played_by_the_harness(optimetry, monkeypatch):
     monkeypatch.chdir(Path(__file__).parent)
-    options = ("--as", "momentum", "--with", "mu=momentum", "--isolate", "--effort", "quick", "--dtype", "float32")
+    options = ("--as", "momentum", "--with", "mu=momentum", "--effort", "quick", "--dtype", "float32")
     status, out, _ = optimetry("check", "numpy:classes_for_numpy.NeverNesterov", *options)
     assert status == 1
     assert "optimetry diagnose numpy:classes_for_numpy.NeverNesterov --as momentum --with mu=momentum" in out
@@ -257,7 +257,7 @@ def test_what_wrong_functions_make_is_said(spec, rule, expected):
     ("arguments", "expected"),
     [
         (("check", "numpy:classes_for_numpy.Nothing", "--as", "sgd"), "has no attribute 'Nothing'"),
-        (("check", "numpy:no_such_module.Nothing", "--as", "sgd", "--isolate"), "no module 'no_such_module'"),
+        (("check", "numpy:no_such_module.Nothing", "--as", "sgd"), "no module 'no_such_module'"),
         (("check", "numpy:classes_for_numpy.OfLists", "--as", "sdg"), "did you mean sgd?"),
         (("check", "numpy:classes_for_numpy.OfLists", "--with", "a=b"), "--with a=b: needs --as"),
         (("check", "numpy:x.Y", "--as", "sgd", "--with", "a"), "--with a: must be ARGUMENT=HYPERPARAMETER"),
