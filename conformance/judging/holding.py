@@ -165,7 +165,7 @@ class Holding:
             yield from (one.asked(case) for one, *_ in alive if isinstance(one, Explanation))
 
         cases = evaluated_ahead(self.cases(), asked) if alive else ()
-        for drawn in runs_ahead(cases, lambda: [self.target]):
+        for drawn in runs_ahead(cases, lambda: [self.target], self.runs):
             further = [self.limits.offered(with_short_numbers(drawn))] if narrow else []
             for case in chain(more(drawn), further, [drawn]):
                 if reason_unsupported(self.target, case) is None:
