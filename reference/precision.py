@@ -18,12 +18,15 @@ NUMBERS, ARRAYS = (float, int, np.number), (np.ndarray, np.generic)
 
 def _operator(ufunc: np.ufunc, swapped: bool = False) -> Callable[[Any, Any], Any]:
     """An operator by a ufunc of plain arrays: NumPy would look for overrides first, which takes longer than to add."""
+    plain = np.ndarray
 
     def method(self: Working, other: Any) -> Any:
         if type(self) is not Working:  # a subclass has a say in every ufunc
             return ufunc(other, self) if swapped else ufunc(self, other)
-        mine, others = self.view(np.ndarray), _lowered(other, self.dtype)
-        return _wrapped(ufunc(others, mine) if swapped else ufunc(mine, others))
+        mine = self.view(plain)
+        others = other.view(plain) if type(other) is Working else _lowered(other, mine.dtype)
+        result = ufunc(others, mine) if swapped else ufunc(mine, others)
+        return result.view(Working) if type(result) is plain else _wrapped(result)
 
     return method
 
@@ -98,6 +101,8 @@ def _rounded(number: float, dtype: np.dtype[Any]) -> Any:
 
 
 def _wrapped(result: Any) -> Any:
+    if type(result) is np.ndarray:
+        return result if result.dtype.kind in "biu" else result.view(Working)
     if isinstance(result, ARRAYS) and result.dtype.kind not in "biu":
         return np.asarray(result).view(Working)
     return result

@@ -100,6 +100,7 @@ class Holding:
         probed: its results in the probes.
         refuting: the case that has refuted the last candidates, with the trajectory of the target: it mostly refutes
             the next ones, too.
+        runs: the trajectories of the target in the cases tried so far.
     """
 
     target: Target
@@ -107,6 +108,13 @@ class Holding:
     guard: Guard
     probed: Probed
     refuting: list[tuple[Case, Array]] = field(default_factory=list)
+    runs: dict[Case, Array] = field(default_factory=dict)
+
+    def run(self, case: Case) -> Array:
+        """Return the target's trajectory in a case; it is fed once for all candidates."""
+        if case not in self.runs:
+            self.runs[case] = trajectory(self.target, case, self.guard)
+        return self.runs[case]
 
     @property
     def limits(self) -> Limits:
@@ -157,11 +165,11 @@ class Holding:
             yield from (one.asked(case) for one, *_ in alive if isinstance(one, Explanation))
 
         cases = evaluated_ahead(self.cases(), asked) if alive else ()
-        for drawn in runs_ahead(cases, lambda: [self.target]):
+        for drawn in runs_ahead(cases, lambda: [self.target], self.runs):
             further = [self.limits.offered(with_short_numbers(drawn))] if narrow else []
             for case in chain(more(drawn), further, [drawn]):
                 if reason_unsupported(self.target, case) is None:
-                    after = trajectory(self.target, case, self.guard)
+                    after = self.run(case) if case is drawn else trajectory(self.target, case, self.guard)
                     documented = expected(case)
                     if case is drawn:
                         document, tried = document + compare(after, documented, case.form), tried + 1

@@ -103,18 +103,21 @@ ASIDE = "aside"
 """Holds the place of the first of two expressions while they are exchanged."""
 
 
-def others_of(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
+def others_of(
+    part: Expression, slots: Sequence[str], hyperparameters: Sequence[str], *, looking: bool = False
+) -> Iterator[Expression]:
     """Yield what may stand in the place of a part of any program, the likeliest kinds first.
 
     Args:
         part: what is replaced.
         slots: the names of all slots.
         hyperparameters: the names of the real ones.
+        looking: only what depends on the operands of the part, and not what is done with any.
     """
     inputs = (PARAM, GRAD, RATE, STEP, *slots, *hyperparameters)
     if not isinstance(part, tuple) and part not in inputs:
         return  # a number, or a flag
-    for kind in (_slots, _numbers, _operands, _operations, _averages, _functions, multiplied, added, _guards):
+    for kind in LOOKING if looking else KINDS:
         if kind in OF_CONDITIONS or not _is(part, *CONDITIONS):
             yield from kind(part, slots, hyperparameters)
 
@@ -285,6 +288,12 @@ def _guards(part: Expression, slots: Sequence[str], hyperparameters: Sequence[st
 def _is(part: Expression, *names: str) -> bool:
     return isinstance(part, tuple) and part[0] in names
 
+
+KINDS = (_slots, _numbers, _operands, _operations, _averages, _functions, multiplied, added, _guards)
+"""The kinds of edits of one part."""
+
+LOOKING = (_operands, _operations, _averages, _guards)
+"""The kinds that depend on the operands of a part."""
 
 OF_CONDITIONS = (_operands, _operations)
 """The kinds of edits that conditions have, too."""

@@ -37,7 +37,7 @@ def of_tensor(x: Any) -> Any:
 
 def of_rows(x: Any) -> Any:
     """Sum each row, where tensors of one shape are evaluated together as the rows of a matrix."""
-    return np.sum(x, axis=-1, keepdims=True, initial=0.0)
+    return np.add.reduce(x, axis=-1, keepdims=True, initial=0.0)
 
 
 def of_matrices(x: Any) -> Any:

@@ -46,6 +46,16 @@ class Fed:
         """The shape of every matrix."""
         return tuple(self.after[0].shape)
 
+    def some_rows(self, count: int) -> Fed:
+        """Return the same with a few of the rows, of different cases where there are several."""
+        rows = np.linspace(0, len(self.after[0]) - 1, count).astype(int)
+
+        def taken(value: Any) -> Any:
+            return value[rows] if np.ndim(value) else value
+
+        inputs = [{name: taken(value) for name, value in step.items()} for step in self.inputs]
+        return Fed(inputs, [*map(taken, self.after)], [*map(taken, self.near)])
+
     def agree(self, step: int, values: Any) -> Any:
         """Check which formulas agree with the target in one step, shape (formulas, rows, size)."""
         after, near = self.after[step], self.near[step]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -170,7 +170,8 @@ class Probed:
 
     def classes(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
         """Return the classes that explain every run, numbers perhaps held in float32; none where nothing was run."""
-        return [rule_class for rule_class, agreement in self.agreements(narrow) if agreement.conforms]
+        explaining = [(rule_class, has) for rule_class, has in self._oracles(narrow) if self._explained(has)]
+        return [rule_class for rule_class, _ in self._ranked(explaining)]
 
     def unnamed(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
         """Return those of them that are neither documented nor named."""
@@ -185,14 +186,7 @@ class Probed:
 
         A number where the class gives NaN counts as infinitely far.
         """
-        if not self.runs:
-            return []
-        oracles = self._oracles(narrow)
-        found = [
-            (rule_class, self._agreement(has))
-            for rule_class, has in zip(classes_of(self.optimizer), oracles, strict=True)
-        ]
-        return sorted(found, key=lambda pair: pair[1].share)
+        return self._ranked(self._oracles(narrow))
 
     def nearest(self) -> list[PointClass]:
         """Return the class with the smallest error ratio, and the one that most elements agree with, a named one first.
@@ -202,12 +196,25 @@ class Probed:
         agreements = self.agreements()
         if not agreements:
             return []
-        oracles = zip(classes_of(self.optimizer), self._oracles(), strict=True)
-        _, _, most = min((self._apart(has), number, rule) for number, (rule, has) in enumerate(oracles))
+        _, _, most = min((self._apart(has), number, rule) for number, (rule, has) in enumerate(self._oracles()))
         return [agreements[0][0], most]
 
-    def _oracles(self, narrow: tuple[str, ...] = ()) -> tuple[tuple[Expected, ...], ...]:
-        return oracles_of(self.optimizer, self.dtype, narrow, self.limits)
+    def _oracles(self, narrow: tuple[str, ...] = ()) -> list[tuple[PointClass, tuple[Expected, ...]]]:
+        """Return every class with its expected values in the probes; none where nothing was run."""
+        if not self.runs:
+            return []
+        oracles = oracles_of(self.optimizer, self.dtype, narrow, self.limits)
+        return list(zip(classes_of(self.optimizer), oracles, strict=True))
+
+    def _explained(self, has: tuple[Expected, ...]) -> bool:
+        """Whether a class explains every run; most do not, which their first steps show."""
+        form = FORMATS[self.dtype]
+        return all(explains(after, has[number], form) for number, after in self.runs)
+
+    def _ranked(self, classes: Sequence[tuple[PointClass, tuple[Expected, ...]]]) -> list[tuple[PointClass, Agreement]]:
+        """Return classes with their agreements, the nearest first."""
+        found = [(rule_class, self._agreement(has)) for rule_class, has in classes]
+        return sorted(found, key=lambda pair: pair[1].share)
 
     def _apart(self, has: tuple[Expected, ...]) -> int:
         """Count the elements that are outside the slack, or of which nothing is known, in their last step."""

@@ -135,6 +135,8 @@ class Step:
         self.following: dict[tuple[Number, ...], Step] = {}
         self._known: dict[Number, Any] = {}
         self._stacks: dict[tuple[Number, ...], Any] = {}
+        self._edited: dict[tuple[Number, tuple[Number, ...]], Any] = {}
+        self._part: Number | None = None
 
     def value(self, number: Number) -> Any:
         """Evaluate an expression."""
@@ -167,9 +169,19 @@ class Step:
     def with_each(self, root: Number, part: Number, others: Sequence[Number], shape: tuple[int, ...]) -> Any:
         """Evaluate an expression with each of other expressions in the place of a part, one along the first axis.
 
-        Where slots have such an axis already, one for each of the others, they go together.
+        Where slots have such an axis already, one for each of the others, they go together. What was evaluated with the
+        same part is kept until another comes: its edits are tried in several choices of lines.
         """
-        became = {part: self._stacked(tuple(others), shape)}
+        if part != self._part:
+            self._part, self._edited = part, {}
+        key = root, tuple(others)
+        known = self._edited.get(key)
+        if known is None:
+            known = self._edited[key] = self._evaluated(root, part, key[1], shape)
+        return known
+
+    def _evaluated(self, root: Number, part: Number, others: tuple[Number, ...], shape: tuple[int, ...]) -> Any:
+        became = {part: self._stacked(others, shape)}
         for number in self.terms.above(root, part):
             computed_by: Any = self.terms.functions[number]
             became[number] = computed_by(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -154,17 +154,20 @@ def run_ahead(target: Target, cases: Iterable[Case]) -> None:
         ahead([case for case in cases if reason_refused(target, case) is None])
 
 
-def runs_ahead(cases: Iterable[Case], targets: Callable[[], Iterable[Target]]) -> Iterator[Case]:
+def runs_ahead(
+    cases: Iterable[Case], targets: Callable[[], Iterable[Target]], known: Container[Case] = ()
+) -> Iterator[Case]:
     """Yield cases; behind the first few, programs play some ahead, at most as many as were yielded before.
 
     Args:
         cases: as many as are needed.
         targets: returns who will be asked to play them.
+        known: those that nobody will be asked to play.
     """
     remaining, done = iter(cases), 0
     while block := list(islice(remaining, 1 if done < ALONE else min(done, MOST))):
         for target in targets() if len(block) > 1 else ():
-            run_ahead(target, block)
+            run_ahead(target, [case for case in block if case not in known])
         yield from block
         done += len(block)
 

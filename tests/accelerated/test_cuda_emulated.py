@@ -14,7 +14,7 @@ from optimetry.accelerated.optimizer import Accelerated
 from optimetry.accelerated.source import cuda_text
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.large import MIXED, Scale
-from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.judging.examine import examined, judge
 from optimetry.conformance.selftest.sensitivity import HALF_QUICK
 from optimetry.conformance.targets.accelerated.target import FMAD, MASTER, AcceleratedTarget
 from optimetry.reference.rules import RULES
@@ -50,8 +50,9 @@ def cuda(*ends: str) -> list[AcceleratedTarget]:
 )
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
     masters = ("", MASTER) if DTYPES[dtype].narrow else ("",)
-    # Laws are about what surrounds a body, which is the same with fmad: there one case is enough for them.
-    for fmad, effort in (("", HALF_QUICK), (FMAD, replace(HALF_QUICK, law_cases=1))):
+    # Laws are about what surrounds a body, which is the same with fmad and in every dtype: one case is enough there.
+    once = replace(HALF_QUICK, law_cases=1)
+    for fmad, effort in (("", HALF_QUICK if dtype == "float32" else once), (FMAD, once)):
         for verdict in judge(cuda(*(fmad + master for master in masters)), rule, dtype, effort=effort, seed=0):
             assert verdict.verdict == "conforms", verdict
             assert verdict.cases == effort.cases
@@ -107,16 +108,21 @@ def test_more_blocks_than_one_and_many_tensors_are_judged(name: str) -> None:
 )
 def test_a_planted_fault_is_rejected(name: str, before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(before, after, monkeypatch)
-    (verdict,) = judge(cuda(""), name, "float32", effort=HALF_QUICK, seed=0, search=None)
-    assert verdict.verdict in ("diverges", "dialect"), verdict
+    assert_rejected(name)
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_joint_norm_that_is_of_each_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     scaling = clips.scaling
     monkeypatch.setattr(clips, "scaling", lambda limit, joint: scaling(limit, joint=False))
-    (verdict,) = judge(cuda(""), "clip_by_global_norm", "float32", effort=HALF_QUICK, seed=0, search=None)
-    assert verdict.verdict in ("diverges", "dialect"), verdict
+    assert_rejected("clip_by_global_norm")
+
+
+def assert_rejected(name: str) -> None:
+    """A case or a law rejects it, no fault against the protocol; what it computes instead need not be identified."""
+    (found,) = examined(cuda(""), name, "float32", effort=HALF_QUICK, seed=0)
+    assert found.fault is None
+    assert found.rejected or found.laws.broken
 
 
 def stepped_on_special_values(name: str, hyper: dict[str, Any], engine: str) -> list[Any]:

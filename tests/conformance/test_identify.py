@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -167,3 +168,23 @@ def test_where_subnormals_are_flushed_the_error_ratio_allows_for_that() -> None:
     assert verdict.share is not None
     assert verdict.share <= 1
     assert verdict.counterexample is None
+
+
+def test_a_target_is_fed_a_case_once_for_all_candidates() -> None:
+    """Those of its own book, then those of others, of which two hold as well."""
+    fed: Counter[bytes] = Counter()
+
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        fed[bits(parameters)] += 1
+        return run_of(class_named("adam", "scaled_epsilon").of(documented.hyper()), parameters)
+
+    def cases() -> Iterator[Case]:
+        return drawn_cases(subject_named("adam"), "float32", seed=0, count=12)
+
+    found = identify(Instead(begin, "adam"), "adam", "float32", cases, Guard())
+    assert (found.tried, found.elsewhere) == (12, ("papers.adam", "torch.adam"))
+    assert {fed[bits(case.parameters)] for case in cases()} == {1}
+
+
+def bits(arrays: Sequence[Array]) -> bytes:
+    return b"".join(array.tobytes() for array in arrays)
