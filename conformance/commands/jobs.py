@@ -129,16 +129,10 @@ def work(task: Task, pipe: Connection) -> None:
     if program is not None:
         signal.signal(signal.SIGTERM, lambda *_: leave(1))
     try:
-        if task.launch.own is None and not task.launch.program:
-            hold_name(task.spec)
-        if program is not None:
-            target: Target = ProgramTarget.started(program, guard, task.spec)
-            if not task.launch.program and target.connection.hello.get("recorded", False):
-                program.end()  # it plays back what a library has computed elsewhere, and runs none
-                target = load_target(task.spec)
-        else:
-            target = load_target(task.spec) if task.launch.own is None else load_own(task.launch.own)
+        target = _loaded(task, program, guard)
     except TargetError as error:
+        if program is not None:
+            program.end()
         pipe.send(("refused", str(error)))
         return
     engines = engines_of(target)
@@ -160,6 +154,24 @@ def work(task: Task, pipe: Connection) -> None:
             pipe.send(("broken", traceback.format_exc()))
         else:
             pipe.send(("findings", found))
+
+
+def _loaded(task: Task, program: Program | None, guard: Guard) -> Target:
+    """Load the target, or greet the program that plays it.
+
+    Raises:
+        TargetError: there is none; the text says why.
+    """
+    launch = task.launch
+    if launch.own is None and not launch.program:
+        hold_name(task.spec)
+    if program is None:
+        return load_target(task.spec) if launch.own is None else load_own(launch.own)
+    target = ProgramTarget.started(program, guard, task.spec)
+    if not launch.program and target.connection.hello.get("recorded", False):
+        program.end()  # it plays back what a library has computed elsewhere, and runs none
+        return load_target(task.spec)
+    return target
 
 
 def _done(job: AnyJob, task: Task, engines: Sequence[Target], guard: Guard) -> list[Any]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from optimetry.conformance.harness.program import python_command
+from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.subjects.registry import chosen_in
 from optimetry.conformance.targets.own import MAKERS
 from optimetry.conformance.targets.own_loading import Own, parsed

@@ -7,7 +7,6 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -313,10 +312,3 @@ def _read(stream: IO[bytes]) -> bytes | None:
         return None
     except OSError:
         return b""
-
-
-def python_command(python: str | None, spec: str) -> list[str]:
-    """Return the command that plays a Python target: under this interpreter, or another."""
-    from optimetry.conformance.harness import python_harness
-
-    return [python or sys.executable, str(python_harness.__file__), spec]

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 PR_SET_PDEATHSIG = 1
 """Linux: the signal that a process gets when its parent ends, so that a killed judge leaves no target behind."""
+
+
+def python_command(python: str | None, spec: str) -> list[str]:
+    """Return the command that plays a Python target: under this interpreter, or another."""
+    return [python or sys.executable, str(Path(__file__).with_name("python_harness.py")), spec]
 
 
 def started(command: Sequence[str], memory: int | None) -> subprocess.Popen[bytes]:

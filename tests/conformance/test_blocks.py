@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.harness.program import Program, python_command
+from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.targets.program import KEPT, ProgramTarget
 from optimetry.conformance.targets.session import ALONE, MOST, Guard, in_turn, run_ahead, runs_ahead, trajectory
 from optimetry.reference.errors import TargetEnded, TargetFault, TargetHung

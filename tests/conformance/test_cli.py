@@ -77,7 +77,7 @@ def test_nan_everywhere_does_not_conform_and_is_said_to_be_nan(optimetry):
 
 def test_an_error_of_the_judge_itself_costs_one_verdict(optimetry, tmp_path):
     names = ("--optimizer", "sgd", "--optimizer", "adagrad", "--dtype", "float32", "--effort", "quick")
-    status, out, _ = optimetry("check", "miniatures:BreaksTheJudge", *names, "-n", "1", "--out", tmp_path)
+    status, out, _ = optimetry("check", "miniatures:BreaksTheJudge", *names, "-n", "1", "--beside", "--out", tmp_path)
     assert status == 1
     assert "optimetry itself failed, please report it: ZeroDivisionError: planted in the judge" in " ".join(out.split())
     assert [verdict.verdict for verdict in read(tmp_path / "results.jsonl").verdicts] == ["error", "conforms"]

@@ -14,7 +14,8 @@ import pytest
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.cli import main
-from optimetry.conformance.harness.program import KEPT, Program, python_command
+from optimetry.conformance.harness.program import KEPT, Program
+from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.session import Guard

@@ -18,9 +18,10 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.harness import python_harness
 from optimetry.conformance.harness.messages import DTYPES, array, arrays, elements, rows, schema, violations
-from optimetry.conformance.harness.program import Program, python_command
+from optimetry.conformance.harness.program import Program
 from optimetry.conformance.harness.python_harness import decoded, encoded
 from optimetry.conformance.harness.python_harness import number as read_number
+from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.harness.wire import number
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.program import ProgramTarget

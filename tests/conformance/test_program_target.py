@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.harness.program import Program, python_command
+from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.selftest.faults import FAULTS
