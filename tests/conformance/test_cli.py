@@ -210,10 +210,7 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
         (("check", "numpy", "--beside", "--memory-limit", "1G"), "--beside: must be left out with --memory-limit"),
         (("check", "numpy", "--beside", "--python", "python3"), "--beside: must be left out with --python"),
         (("check", "--beside", "--", "cat"), "--beside: must be left out with --, which"),
-        (
-            ("check", "numpy", "--memory-limit", "1GB"),
-            "--memory-limit = '1GB', must be a whole number with M",
-        ),
+        (("check", "numpy", "--memory-limit", "1GB"), "--memory-limit = '1GB', must be a whole number with M"),
         (("check", "numpy", "--frobnicate"), "unrecognized arguments: --frobnicate (try `optimetry check --help`)"),
         (("check", "numpy", "--optimzer", "adam"), "--optimzer adam; did you mean --optimizer? (try `optimetry check"),
         (("chek", "numpy"), "invalid choice: 'chek'"),
