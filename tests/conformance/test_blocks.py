@@ -103,6 +103,10 @@ def test_as_many_cases_are_yielded_and_no_more_played_than_were_before() -> None
     assert blocks[:4] == [4, 8, 16, MOST]
     assert sum(blocks) == 100 - ALONE
 
+    blocks.clear()
+    assert list(runs_ahead(cases, lambda: [Ahead()], known=cases[ALONE + 1 :: 2])) == cases  # type: ignore[list-item]
+    assert blocks[:3] == [2, 4, 8], "what is known is not asked for"
+
 
 @pytest.mark.parametrize(
     ("lie", "said"),
