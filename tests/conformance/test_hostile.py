@@ -111,7 +111,8 @@ def test_a_killed_judge_leaves_no_target_behind() -> None:
     """In the middle of a run that never ends."""
     code = (
         "import sys\n"
-        "from optimetry.conformance.harness.program import Program, python_command\n"
+        "from optimetry.conformance.harness.program import Program\n"
+        "from optimetry.conformance.harness.starting import python_command\n"
         "from optimetry.conformance.targets.program import ProgramTarget\n"
         "from optimetry.conformance.targets.session import Guard\n"
         "program = Program(python_command(None, 'hostile:LoopsDeaf'))\n"
