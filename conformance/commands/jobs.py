@@ -163,10 +163,10 @@ def _loaded(task: Task, program: Program | None, guard: Guard) -> Target:
         TargetError: there is none; the text says why.
     """
     launch = task.launch
-    if launch.own is None and not launch.program:
-        hold_name(task.spec)
     if program is None:
         return load_target(task.spec) if launch.own is None else load_own(launch.own)
+    if launch.own is None and not launch.program:
+        hold_name(task.spec)
     target = ProgramTarget.started(program, guard, task.spec)
     if not launch.program and target.connection.hello.get("recorded", False):
         program.end()  # it plays back what a library has computed elsewhere, and runs none

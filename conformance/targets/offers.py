@@ -49,6 +49,27 @@ class Offer(ABC):
         """Begin a run on copies of ``parameters``."""
 
 
+@dataclass(frozen=True)
+class ClassOffer(Offer):
+    """Maps one documented rule to a class of a framework, or a function that makes an optimizer, and its arguments.
+
+    Attributes:
+        cls: the class, or its name.
+        arguments: keyword -> documented hyperparameter, or several of them as a tuple.
+        constants: keywords outside the documented rule that are set.
+        slots: slot -> the framework's name of that part of its state.
+    """
+
+    cls: Any
+    arguments: Mapping[str, Source] = field(default_factory=dict)
+    constants: Mapping[str, object] = field(default_factory=dict)
+    slots: Mapping[str, str] = field(default_factory=dict)
+
+    def keywords(self, hyper: Hyper) -> dict[str, Any]:
+        """The keyword arguments for ``hyper``."""
+        return {**self.constants, **passed(self.arguments, hyper)}
+
+
 class TableTarget:
     """A target that offers the subjects of its table, and no other.
 

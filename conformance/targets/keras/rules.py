@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.keras.backend import Near
-from optimetry.conformance.targets.offers import Offer, passed
+from optimetry.conformance.targets.offers import ClassOffer
 from optimetry.conformance.targets.protocol import Hyper
 
 
 @dataclass(frozen=True)
-class KerasClass(Offer):
+class KerasClass(ClassOffer):
     """Maps one documented rule to a class of ``keras.optimizers`` and its arguments."""
 
-    cls: str
-    """The name of the class in ``keras.optimizers``."""
-    arguments: Mapping[str, str] = field(default_factory=dict)
-    """Keyword of the class -> documented hyperparameter."""
-    constants: Mapping[str, object] = field(default_factory=dict)
-    """Keywords outside the documented rule that are set."""
-    slots: Mapping[str, str] = field(default_factory=dict)
-    """Slot -> Keras' name of the variable."""
     positive: tuple[str, ...] = ()
     """Hyperparameters that the document lets be 0 and the class does not."""
 
@@ -30,10 +22,6 @@ class KerasClass(Offer):
         """Return why Keras refuses these hyperparameters, None where it does not."""
         zero = [name for name in self.positive if hyper[name] == 0]
         return f"keras.optimizers.{self.cls} refuses {zero[0]} = 0" if zero else None
-
-    def keywords(self, hyper: Hyper) -> dict[str, object]:
-        """The keyword arguments of the class for ``hyper``."""
-        return {**self.constants, **passed(self.arguments, hyper)}
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> KerasRun:
         """Begin a run."""

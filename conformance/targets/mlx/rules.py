@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optimetry.conformance.targets.offers import Offer, Source, passed
+from optimetry.conformance.targets.offers import ClassOffer
 
 if TYPE_CHECKING:
     from optimetry.conformance.numerics.arrays import Array
@@ -22,17 +22,9 @@ KEY = "w"
 
 
 @dataclass(frozen=True)
-class MlxClass(Offer):
+class MlxClass(ClassOffer):
     """Maps one documented rule to a class of ``mlx.optimizers`` and its arguments."""
 
-    cls: str
-    """The name of the class."""
-    arguments: Mapping[str, Source] = field(default_factory=dict)
-    """Keyword of the class -> documented hyperparameter, or several of them as a tuple."""
-    constants: Mapping[str, object] = field(default_factory=dict)
-    """Keywords outside the documented rule that are set."""
-    slots: Mapping[str, str] = field(default_factory=dict)
-    """Slot -> MLX' name of that part of its state."""
     positive: str = ""
     """The hyperparameter that the document lets be 0 and the class does not."""
 
@@ -49,7 +41,7 @@ class MlxClass(Offer):
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> MlxRun:
         """Begin a run."""
-        return MlxRun(self, {**self.constants, **passed(self.arguments, hyper)}, parameters)
+        return MlxRun(self, self.keywords(hyper), parameters)
 
 
 class MlxRun:

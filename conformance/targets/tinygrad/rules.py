@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optimetry.conformance.targets.offers import Offer, Source, passed
+from optimetry.conformance.targets.offers import ClassOffer
 
 if TYPE_CHECKING:
     from optimetry.conformance.numerics.arrays import Array
@@ -19,29 +19,20 @@ DTYPES = ("float16", "float32", "float64")
 
 
 @dataclass(frozen=True)
-class TinygradOptimizer(Offer):
+class TinygradOptimizer(ClassOffer):
     """Maps one documented rule to a class or a function of ``tinygrad.nn.optim`` and its arguments."""
-
-    made_by: str
-    """Its name."""
-    arguments: Mapping[str, Source] = field(default_factory=dict)
-    """Keyword -> documented hyperparameter, or several of them as a tuple."""
-    constants: Mapping[str, object] = field(default_factory=dict)
-    """Keywords outside the documented rule that are set."""
-    slots: Mapping[str, str] = field(default_factory=dict)
-    """Slot -> tinygrad's name of that list of its optimizer."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why tinygrad refuses, None where it does not."""
         if dtype == "float64" and hyper.get("momentum"):
             return "tinygrad keeps a momentum in float32, and refuses to add float64 gradients to it"
-        if self.made_by == "Muon" and engine == "fused":
+        if self.cls == "Muon" and engine == "fused":
             return "tinygrad refuses to fuse Muon"
         return None
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TinygradRun:
         """Begin a run."""
-        keywords = {**self.constants, **passed(self.arguments, hyper), "fused": engine == "fused"}
+        keywords = {**self.keywords(hyper), "fused": engine == "fused"}
         return TinygradRun(self, keywords, parameters)
 
 
@@ -54,7 +45,7 @@ class TinygradRun:
 
         self._slots = offer.slots
         self._parameters = [Tensor(np.array(parameter)).realize() for parameter in parameters]
-        self._optimizer = getattr(optim, offer.made_by)(self._parameters, lr=0.0, **keywords)
+        self._optimizer = getattr(optim, offer.cls)(self._parameters, lr=0.0, **keywords)
 
     def step(self, grads: list[Array], learning_rate: float) -> list[Array]:
         """Update all parameters."""

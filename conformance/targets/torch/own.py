@@ -29,14 +29,14 @@ class OwnTorchClass(TorchClass):
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return what the constructor says where it raises a ValueError, None where it does not."""
         try:
-            self.cls([torch.nn.Parameter(torch.ones(1, 1))], **{self.rate: 1.0}, **self.keywords(hyper, engine))
+            self.cls([torch.nn.Parameter(torch.ones(1, 1))], **{self.rate: 1.0}, **self.keywords_on(engine, hyper))
         except ValueError as error:
             return f"{self.cls.__name__} refuses it: {' '.join(str(error).split())}"
         return None
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> OwnTorchRun:
         """Begin a run."""
-        return OwnTorchRun(self, self.keywords(hyper, engine), parameters)
+        return OwnTorchRun(self, self.keywords_on(engine, hyper), parameters)
 
 
 class OwnTorchRun(TorchRun):

@@ -28,4 +28,4 @@ def steps(
             tensors = [torch.nn.Parameter(tensor_over(np.array(array))) for array in parameters]
             for tensor, grad in zip(tensors, grads, strict=True):
                 tensor.grad = tensor_over(np.array(grad))
-            yield f"torch {engine}", offer.cls(tensors, lr=lr, **offer.keywords(hyper, engine)).step
+            yield f"torch {engine}", offer.cls(tensors, lr=lr, **offer.keywords_on(engine, hyper)).step

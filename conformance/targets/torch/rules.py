@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.offers import Offer, Source, passed
+from optimetry.conformance.targets.offers import ClassOffer
 from optimetry.conformance.targets.protocol import Hyper
 
 
@@ -40,17 +40,9 @@ ENGINES: Mapping[str, Mapping[str, bool]] = {
 
 
 @dataclass(frozen=True)
-class TorchClass(Offer):
+class TorchClass(ClassOffer):
     """Maps one documented rule to a class of ``torch.optim`` and its arguments."""
 
-    cls: Any
-    """The class in ``torch.optim``."""
-    arguments: Mapping[str, Source] = field(default_factory=dict)
-    """Keyword of the class -> documented hyperparameter, or several of them as a tuple."""
-    constants: Mapping[str, object] = field(default_factory=dict)
-    """Keywords outside the documented rule that are set."""
-    slots: Mapping[str, str] = field(default_factory=dict)
-    """Slot -> torch's state key; state without a documented counterpart keeps torch's key."""
     words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Keyword of the class that is a word -> the flag that stands for it, and the word; None where it is off."""
     unset: str = ""
@@ -76,11 +68,11 @@ class TorchClass(Offer):
         """The names of the arguments that the class takes."""
         return inspect.signature(self.cls).parameters
 
-    def keywords(self, hyper: Hyper, engine: str) -> dict[str, object]:
-        """The keyword arguments of the class for ``hyper``."""
+    def keywords_on(self, engine: str, hyper: Hyper) -> dict[str, object]:
+        """The keyword arguments of the class for ``hyper`` on an engine."""
         implementation = {name: value for name, value in ENGINES[engine].items() if name in self.taken}
         words = {argument: word if hyper[name] else None for argument, (name, word) in self.words.items()}
-        return {**self.constants, **passed(self.arguments, hyper), **words, **implementation}
+        return {**self.keywords(hyper), **words, **implementation}
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TorchRun:
         """Begin a run."""
@@ -104,7 +96,7 @@ class TorchClass(Offer):
         )
         if resolutions == {given.get(self.unset)}:
             given[self.unset] = None
-        return self.keywords(given, engine)
+        return self.keywords_on(engine, given)
 
 
 class TorchRun:
