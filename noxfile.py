@@ -132,7 +132,9 @@ def tests(session: nox.Session) -> None:
     install(session, "test", extras=extras_of(TOGETHER))
     # One thread for each of the two workers: more would only wait for each other.
     # Each takes half of the tests, whose neighbours share evaluations, and then half of what the other has left.
-    session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs, env={"OMP_NUM_THREADS": "1"})
+    # Hundreds of tests start processes, whose imports take longest: modules are compiled once, and not by each of them.
+    environment = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
+    session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs, env=environment)
 
 
 @nox.session
