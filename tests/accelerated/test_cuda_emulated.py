@@ -22,6 +22,7 @@ from tests.accelerated.cases import (
     EACH_KIND,
     arrays,
     has_norms,
+    kernel,
     programs_where,
     run,
     state_bits,
@@ -164,8 +165,10 @@ def test_every_barrier_of_a_sum_is_needed(
 
 
 def test_the_threads_of_a_real_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums of doubles in another order round to the same float32, here."""
-    variants = [variant.values for variant in programs_where()]
+    """Sums of doubles in another order round to the same float32, here. No body without a sum knows of threads."""
+    bodies = [one.cuda for variant in programs_where() for one in kernel(*variant.values).passes]
+    assert not any(word in body for body in bodies for word in ("THREADS", "threadIdx", "blockIdx"))
+    variants = [*EACH_KIND, *(variant.values for variant in programs_where(has_norms))]
     few = [state_bits(run(name, hyper, "float32", "cuda")) for name, hyper in variants]
     monkeypatch.setattr("optimetry.accelerated.inplace.device_of", lambda engine, parameters: Emulated(256))
     assert [state_bits(run(name, hyper, "float32", "cuda")) for name, hyper in variants] == few
