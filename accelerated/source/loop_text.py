@@ -25,6 +25,7 @@ import hashlib
 import inspect
 import types as python_types
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -167,7 +168,7 @@ def loop_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: W
     held = np.dtype(np.uint16) if dtypes.narrow else dtypes.dtype
     widen, narrow = CONVERSIONS.get(dtypes.name, (None, None))
     around: dict[str, Any] = {
-        "function": njit(error_model="numpy")(pass_.function),
+        "function": _called(pass_.function),
         "array_at": machine_code.array_at,
         "counted": machine_code.counted,
         "look_on": machine_code.look_on,
@@ -188,6 +189,13 @@ def loop_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: W
     loop.__module__ = pass_.function.__module__
     loop.__qualname__ = f"{pass_.function.__name__}_{dtypes.name}_{_digest(text, pass_.function, widen, narrow)}"
     return loop
+
+
+@cache
+def _called(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of a pass as its loops call it: compiled once for a precision, which several dtypes share."""
+    called: Callable[..., Any] = njit(error_model="numpy")(function)
+    return called
 
 
 def _digest(text: str, function: Callable[..., Any], *conversions: Any) -> str:
