@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, islice
 
 import numpy as np
@@ -176,8 +177,7 @@ class _Parts(Holding):
         return next((x for x in chain([first], begun) if _tells(compare(x[1], expected(x[0]), x[0].form))), first)
 
     def _first_steps(self, case: Case) -> tuple[Case, Array]:
-        few = case.only(range(min(len(case.parameters), FIRST)))
-        short = at_steps(few, list(range(min(len(case.grads), FIRST))))
+        short = _shortened(case)
         return short, trajectory(self.target, short, self.guard)
 
     def _refuted(self, explanation: Explanation, more: More) -> bool:
@@ -213,6 +213,13 @@ class _Parts(Holding):
             if alive:
                 return split, unexplained
         return None
+
+
+@lru_cache(maxsize=256)
+def _shortened(case: Case) -> Case:
+    """Return the first steps of the first tensors of a case: one case, so that what mistakes give is evaluated once."""
+    few = case.only(range(min(len(case.parameters), FIRST)))
+    return at_steps(few, list(range(min(len(case.grads), FIRST))))
 
 
 def _tells(agreement: Agreement | None) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
@@ -79,8 +79,8 @@ class Mistaken:
     mistake: Mistake
 
     def expected(self, case: Case) -> Expected:
-        """Return the expected value of a target that this explains; those in the probes are kept."""
-        return _in_probe(self, case) if case in probes_of(case.optimizer, case.dtype) else _evaluated(self, case)
+        """Return the expected value of a target that this explains; those in the probes are kept, of others the latest."""
+        return (_in_probe if case in probes_of(case.optimizer, case.dtype) else _kept)(self, case)
 
     def computed_in(self, arithmetic: Arithmetic) -> Mistaken:
         """Return the same in another arithmetic."""
@@ -121,3 +121,6 @@ def _evaluated(mistaken: Mistaken, case: Case) -> Expected:
 
 
 _in_probe = cache(_evaluated)
+
+_kept = lru_cache(maxsize=2048)(_evaluated)
+"""The next engine, or the next target of the same rule, is held against the same mistakes on the same cases."""
