@@ -79,7 +79,7 @@ class Mistaken:
     mistake: Mistake
 
     def expected(self, case: Case) -> Expected:
-        """Return the expected value of a target that this explains; those in the probes are kept, of others the latest."""
+        """Return the expected value of a target that this explains; those in probes are kept, of others the latest."""
         return (_in_probe if case in probes_of(case.optimizer, case.dtype) else _kept)(self, case)
 
     def computed_in(self, arithmetic: Arithmetic) -> Mistaken:

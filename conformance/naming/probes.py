@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 
@@ -38,6 +38,9 @@ from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, run_ahead, trajectory
 
 FILE = "probes.json"
+
+Ranked = tuple[PointClass, Agreement]
+"""A class with its agreement with the runs of a target."""
 
 APART = 10 * SLACK
 """The separation of every two classes in some element of some probe, in float32 and in float64."""
@@ -132,6 +135,8 @@ class Probed:
     counting: Array | None = None
     counts_otherwise: bool = False
     limits: Limits = UNLIMITED
+    _classes: dict[tuple[str, ...], list[PointClass]] = field(default_factory=dict, repr=False, compare=False)
+    _agreements: dict[tuple[str, ...], list[Ranked]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, target: Target, optimizer: str, dtype: str, guard: Guard) -> Probed:
@@ -170,8 +175,10 @@ class Probed:
 
     def classes(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
         """Return the classes that explain every run, numbers perhaps held in float32; none where nothing was run."""
-        explaining = [(rule_class, has) for rule_class, has in self._oracles(narrow) if self._explained(has)]
-        return [rule_class for rule_class, _ in self._ranked(explaining)]
+        if narrow not in self._classes:
+            explaining = [(rule_class, has) for rule_class, has in self._oracles(narrow) if self._explained(has)]
+            self._classes[narrow] = [rule_class for rule_class, _ in self._ranked(explaining)]
+        return self._classes[narrow]
 
     def unnamed(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
         """Return those of them that are neither documented nor named."""
@@ -181,12 +188,14 @@ class Probed:
             if not rule_class.documented and rule_class.dialect is None
         ]
 
-    def agreements(self, narrow: tuple[str, ...] = ()) -> list[tuple[PointClass, Agreement]]:
+    def agreements(self, narrow: tuple[str, ...] = ()) -> list[Ranked]:
         """Return every class with its agreement, the nearest first; none where nothing was run.
 
         A number where the class gives NaN counts as infinitely far.
         """
-        return self._ranked(self._oracles(narrow))
+        if narrow not in self._agreements:
+            self._agreements[narrow] = self._ranked(self._oracles(narrow))
+        return self._agreements[narrow]
 
     def nearest(self) -> list[PointClass]:
         """Return the class with the smallest error ratio, and the one that most elements agree with, a named one first.
@@ -211,7 +220,7 @@ class Probed:
         form = FORMATS[self.dtype]
         return all(explains(after, has[number], form) for number, after in self.runs)
 
-    def _ranked(self, classes: Sequence[tuple[PointClass, tuple[Expected, ...]]]) -> list[tuple[PointClass, Agreement]]:
+    def _ranked(self, classes: Sequence[tuple[PointClass, tuple[Expected, ...]]]) -> list[Ranked]:
         """Return classes with their agreements, the nearest first."""
         found = [(rule_class, self._agreement(has)) for rule_class, has in classes]
         return sorted(found, key=lambda pair: pair[1].share)
