@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from optimetry.conformance.laws.law import Formula, Trial
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import named_classes
 from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.protocol import Target
@@ -59,12 +61,15 @@ class BrokenLaws:
     def try_on(self, target: Target, case: Case, guard: Guard) -> None:
         """Try every law that is not known to be broken; slow ones on the first case alone.
 
+        Most begin with the run of the case itself, which is made once; a law about repeated runs makes its own.
+
         Raises:
             TargetFault: the target breaks the protocol.
         """
+        known: dict[tuple[Any, ...], Array] = {}
         for law in laws_of(subject_of(case)):
             if law.name not in self.broken and not (law.slow and self.cases):
-                found = law.broken(Trial(target, case, guard, engines=self.engines))
+                found = law.broken(Trial(target, case, guard, engines=self.engines, known=known))
                 if found is not None:
                     self.broken[law.name] = Broken(law, found, case, engines=self.engines)
         self.cases += 1

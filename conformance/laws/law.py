@@ -42,6 +42,7 @@ class Trial:
         rule_of: the formula that the target computes, from hyperparameters, where that is not the documented one.
         ran: every case that was run for the law so far, with its trajectory; shared with the trials made of this one.
         engines: all engines of the target that are judged, in the order in which it lists them.
+        known: what targets have returned to other laws, by `Case.content`; None where every run is a new one.
     """
 
     target: Target
@@ -51,6 +52,7 @@ class Trial:
     rule_of: Callable[[Mapping[str, Any]], Declared] | None = None
     ran: list[tuple[Case, Array]] = field(default_factory=list)
     engines: Sequence[Target] = ()
+    known: dict[tuple[Any, ...], Array] | None = None
 
     @property
     def declaration(self) -> Any:
@@ -75,17 +77,28 @@ class Trial:
         """Return a trial of another engine of the same target on the same case."""
         return replace(self, target=engine)
 
-    def run(self) -> Array:
-        """Run the target and return its trajectory.
+    def run(self, *, anew: bool = False) -> Array:
+        """Run the target and return its trajectory; that of the same run for another law, unless ``anew``.
 
         Raises:
             NotOffered: the target does not offer what the case asks for.
         """
-        if not self.offered:
-            raise NotOffered
-        after = trajectory(self.target, self.case, self.guard)
-        self.ran.append((self.case, after.copy()))  # laws may change what they compare
-        return after
+        key = (id(self.target), *self.case.content) if self.known is not None else ()
+        if self.known is None or anew or key not in self.known:
+            if not self.offered:
+                raise NotOffered
+            after = trajectory(self.target, self.case, self.guard)
+            if self.known is not None:
+                self.known[key] = after
+        else:
+            after = self.known[key]
+        self.ran.append((self.case, after))
+        return after.copy()  # laws may change what they compare
+
+    def ahead(self, *others: Trial) -> None:
+        """Let a program play this case and those of other trials in one message, as far as they are not known."""
+        cases = [trial.case for trial in (self, *others)]
+        run_ahead(self.target, [case for case in cases if (id(self.target), *case.content) not in (self.known or {})])
 
     @property
     def offered(self) -> bool:
@@ -94,7 +107,7 @@ class Trial:
 
     def against(self, other: Trial, undo: Callable[[Array], Array] = lambda after: after) -> str | None:
         """Compare with ``undo`` of another trajectory; return the first difference that rounding does not explain."""
-        run_ahead(self.target, [self.case, other.case])
+        self.ahead(other)
         with np.errstate(all="ignore"):
             a, b = self.run(), undo(other.run())
             return None if same_bits(a, b) else self.agrees(a, b, undo(self.formula(other.case).bound))

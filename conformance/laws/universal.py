@@ -12,20 +12,20 @@ from optimetry.conformance.laws.law import Trial, first_difference, is_elementwi
 from optimetry.conformance.laws.variations import complete, each, halved, largest, poisonings, with_gap
 from optimetry.conformance.numerics.arrays import flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
-from optimetry.conformance.targets.session import Session, in_turn, run_ahead, watched
+from optimetry.conformance.targets.session import Session, in_turn, watched
 
 
 @law("two runs of the same case give the same bits")
 def repeatable(trial: Trial) -> str | None:
-    a, b = trial.run(), trial.run()
+    a, b = trial.run(anew=True), trial.run(anew=True)
     return None if same_bits(a, b) else first_difference(a != b, a, b)
 
 
 @law("what a run may change ends with it: a run in between changes no bit of the next")
 def runs_are_independent(trial: Trial) -> str | None:
-    fresh = trial.run()
-    trial.on(each(trial.case, np.negative)).run()
-    again = trial.run()
+    fresh = trial.run(anew=True)
+    trial.on(each(trial.case, np.negative)).run(anew=True)
+    again = trial.run(anew=True)
     return None if same_bits(fresh, again) else first_difference(fresh != again, fresh, again)
 
 
@@ -47,7 +47,7 @@ def parameters_are_independent(trial: Trial) -> str | None:
     """Where no gradient is missing: how steps are counted that have some is for `missing_gradient_rests`."""
     together = trial.on(complete(trial.case))
     alone = [together.on(together.case.only([i])) for i in range(len(trial.case.parameters))]
-    run_ahead(trial.target, [one.case for one in (*alone, together)])
+    together.ahead(*alone)
     apart = np.concatenate([one.run() for one in alone], axis=1)
     return together.agrees(together.run(), apart)
 

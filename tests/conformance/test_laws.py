@@ -131,6 +131,46 @@ def test_universal_laws_come_first(optimizer: str) -> None:
     assert any(universal)
 
 
+class Counted(NumpyTarget):
+    """The reference, which counts its runs; the second and all behind it return something else, if it is to drift."""
+
+    def __init__(self, drifts: bool = False) -> None:
+        self.runs, self.drifts = 0, drifts
+
+    def start(self, optimizer: str, hyper: Any, parameters: list[Any]) -> Any:
+        self.runs += 1
+        if self.drifts and self.runs > 1:
+            parameters = [parameter + parameter.dtype.type(1) for parameter in parameters]
+        return super().start(optimizer, hyper, parameters)
+
+
+def test_a_run_that_several_laws_ask_for_is_made_once() -> None:
+    target, case = Counted(), some_cases("adam")[0]
+    equal = case.replace(parameters=tuple(parameter.copy() for parameter in case.parameters))
+    trial = Trial(target, case, Guard(), known={})
+    first, again = trial.run(), trial.on(equal).run()
+    assert target.runs == 1
+    assert first.tobytes() == again.tobytes()
+    first[...] = 0  # as a law may do
+    assert trial.run().tobytes() == again.tobytes()
+    other = trial.on(case.replace(learning_rates=tuple(2 * rate for rate in case.learning_rates)))
+    assert other.run().tobytes() != again.tobytes()
+    assert trial.with_engine(NumpyTarget()).run().tobytes() == again.tobytes()
+    assert target.runs == 2
+    assert len(trial.ran) == 5
+
+
+@pytest.mark.parametrize(("name", "runs"), [("repeatable", 2), ("runs_are_independent", 3)])
+def test_a_law_about_repeated_runs_makes_its_own(name: str, runs: int) -> None:
+    for drifts in (False, True):
+        target = Counted(drifts)
+        trial = Trial(target, some_cases("adam")[0], Guard(), known={})
+        trial.run()
+        target.runs = 0  # the first of the law's own is the first again
+        assert (LAWS[name].broken(trial) is not None) == drifts
+        assert target.runs == runs
+
+
 def test_a_law_is_entered_once() -> None:
     def repeatable(trial: object) -> None:
         """Has the name of another."""
