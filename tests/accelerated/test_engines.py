@@ -148,6 +148,15 @@ def test_loops_are_vectorised_and_nothing_is_contracted(name: str, hyper: dict[s
         assert "llvm.fma" not in text
 
 
+def test_the_function_of_a_kernel_is_compiled_once_for_a_precision() -> None:
+    (one,) = kernel("sgd", {}).passes
+    for dtype in ("float32", "bfloat16", "float64"):
+        loop = loop_text.loop_of(one, len(one.scalars(1.0, 1)), DTYPES[dtype], False)
+        machine_code.in_machine_code(loop, loop_text.SIGNATURE, cache=False)
+    called: Any = loop_text._called(one.function)
+    assert sorted(str(arguments[0]) for arguments in called.signatures) == ["float32", "float64"]
+
+
 def test_a_forked_child_has_its_own_threads() -> None:
     if not hasattr(os, "fork"):
         pytest.skip("no fork on this system")

@@ -64,6 +64,7 @@ def test_whoever_computes_a_class_is_named_and_no_other_is_near(name: str, dtype
         assert agreement.share <= SLACK
         assert all(other.share >= APART for _, other in others)
         assert probed.classes() == [one]
+        assert (probed.classes() is probed.classes(), probed.agreements() is probed.agreements()) == (True, True)
 
 
 def test_a_number_where_a_class_has_none_is_as_far_as_can_be() -> None:

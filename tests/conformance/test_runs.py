@@ -50,6 +50,14 @@ def listed(optimizer: str, dtype: str = "float32") -> Iterator[Mistake]:
     return (mistake for tier in mistakes_of_runs(SUBJECTS[optimizer], dtype) for mistake in tier)
 
 
+def test_what_a_mistake_gives_on_a_case_is_evaluated_once() -> None:
+    one = Mistaken(Explanation(documented_class("momentum")), next(listed("momentum")))
+    again = one.computed_in(one.explanation.arithmetic)
+    assert again is not one
+    assert one.expected(CASE) is again.expected(CASE)
+    assert one.expected(CASE) is not one.expected(CASE.replace())
+
+
 def named(words: str, optimizer: str = "momentum") -> list[Mistaken]:
     documented = Explanation(documented_class(optimizer))
     found = [Mistaken(documented, each) for each in listed(optimizer)]
