@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +13,9 @@ from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.kernels.kernel import COLUMN, GRAD, ROW, Factors
 from optimetry.accelerated.plan import Plan
 
-ROWS, COLUMNS = 64, 1024
-"""The most rows and columns of one tile: sums of rows and columns are few beside elements, and tiles beside threads."""
+ROWS, COLUMNS = 64, 4096
+"""The most rows and columns of one tile: sums of rows and columns are few beside elements, and rows so long that the
+processor fetches ahead by itself, or as long as the matrix', which then is read in the order of memory."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Tiles:
         start: its first element there, int64.
         matrices: a row for each: rows, columns, tiles over another and beside another, where its sums of rows and of
             columns begin, and whether it is a tensor of fewer than two dimensions, int64.
-        rows_before: how many rows the matrices before it have, int64.
+        before: how many rows and columns the matrices before it have, int64.
         units: a row for each number of `UNIT` in `tile_text`, int64.
         sums: how many sums of rows and of columns all tiles have.
     """
@@ -35,13 +37,14 @@ class Tiles:
     item: Array
     start: Array
     matrices: Array
-    rows_before: Array
+    before: Array
     units: Array
     sums: tuple[int, int]
 
     @classmethod
-    def of(cls, plan: Plan) -> Tiles:
-        """Cut the tensors of a plan into matrices, and these into tiles."""
+    def of(cls, plan: Plan, widest: int | None = None) -> Tiles:
+        """Cut the tensors of a plan into matrices, and these into tiles of at most so many columns, else `COLUMNS`."""
+        widest = widest or COLUMNS
         items, starts = list[int](), list[int]()
         matrices, units = list[tuple[int, ...]](), list[tuple[int, ...]]()
         across_at = down_at = 0
@@ -49,20 +52,20 @@ class Tiles:
             shape = plan.arena.shapes[tensor]
             flat = len(shape) < 2
             rows, columns = (1, math.prod(shape)) if flat else shape[-2:]
-            high, wide = -(-rows // ROWS), -(-columns // COLUMNS)
+            high, wide = -(-rows // ROWS), -(-columns // widest)
             for number in range((1 if flat else math.prod(shape[:-2])) if rows * columns else 0):
                 k = len(matrices)
                 items.append(item)
                 starts.append(number * rows * columns)
                 matrices.append((rows, columns, high, wide, across_at, down_at, flat))
                 for y, x in np.ndindex(high, wide):
-                    top, left = y * ROWS, x * COLUMNS
-                    size = min(ROWS, rows - top), min(COLUMNS, columns - left)
+                    top, left = y * ROWS, x * widest
+                    size = min(ROWS, rows - top), min(widest, columns - left)
                     places = across_at + x * rows + top, down_at + y * columns + left
                     units.append((k, top, size[0], left, size[1], columns, item, *places))
                 across_at, down_at = across_at + wide * rows, down_at + high * columns
         table = np.array(matrices, np.int64).reshape(-1, 7)
-        before = np.cumsum(table[:, 0]) - table[:, 0]
+        before = np.cumsum(table[:, :2], axis=0) - table[:, :2]
         columns_of_units = np.ascontiguousarray(np.array(units, np.int64).reshape(-1, 9).T)
         return cls(
             plan,
@@ -74,21 +77,22 @@ class Tiles:
             (across_at, down_at),
         )
 
-    def addresses(self, name: str, factors: Factors, ratio: Array) -> Array:
+    def addresses(self, name: str, factors: Factors, roots: Mapping[str, Array]) -> Array:
         """Return the address of the first element of each matrix in an array that a pass reads or writes, as uint64.
 
         Args:
             name: of the array, or a slot.
             factors: the slots of averages.
-            ratio: what passes read as `ROW`, for all rows of all matrices.
+            roots: what passes read as `ROW` and as `COLUMN`; see `inverse_roots`.
         """
         arena, tensor = self.plan.arena, self.plan.tensors[self.item]
         wide = arena.dtypes.compute.itemsize
-        if name == ROW:
-            return (address_of(ratio) + self.rows_before * wide).astype(np.uint64)
+        if name in roots:
+            axis = (ROW, COLUMN).index(name)
+            return (address_of(roots[name]) + self.before[:, axis] * wide).astype(np.uint64)
         if name == GRAD:
             found = self.plan.grad_address[tensor] + self.start * arena.dtypes.dtype.itemsize
-        elif name == COLUMN:
+        elif name == factors.columns:
             slots = np.array([arena.address(slot, tensor) for slot in (factors.columns, factors.elements)])
             flat = self.matrices[:, 6]
             found = np.where(flat, slots[1], slots[0] + self._number * self.matrices[:, 1] * wide)
@@ -124,7 +128,10 @@ def share_of(tiles: Tiles, factors: Factors) -> Array:
     return kept.astype(np.float64)
 
 
-def ratios(tiles: Tiles) -> Array:
-    """Make what passes read as `ROW`."""
-    arena = tiles.plan.arena
-    return arena.device.zeros(int(tiles.matrices[:, 0].sum()), arena.dtypes.compute)
+def inverse_roots(tiles: Tiles) -> dict[str, Array]:
+    """Make what passes read as `ROW`, for all rows of all matrices, and as `COLUMN`, for all columns."""
+    arena, sizes = tiles.plan.arena, tiles.matrices[:, :2].sum(axis=0)
+    return {
+        name: arena.device.zeros(int(size), arena.dtypes.compute)
+        for name, size in zip((ROW, COLUMN), sizes, strict=True)
+    }

@@ -26,6 +26,7 @@ class Speed:
         touch_share: the time of the touch limit by this time: 1 is as fast as memory.
         peer: the fastest peer.
         peer_ratio: its time by this time: above 1 is faster than every peer. Both None without peers.
+        threads: how many threads ran at once, in the round where most did; None in results of older versions.
     """
 
     kind: Literal["speed"] = "speed"
@@ -41,6 +42,7 @@ class Speed:
     touch_share: float
     peer: str | None
     peer_ratio: float | None
+    threads: float | None = None
 
     @property
     def about(self) -> tuple[str, str, int, int]:

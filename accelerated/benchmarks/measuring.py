@@ -110,6 +110,7 @@ def measure(
             elements=elements,
             nanoseconds=time.median / total * 1e9,
             spread=time.spread,
+            threads=time.threads,
             bytes=moved,
             gigabytes_per_second=moved * total / time.median / 1e9,
             touch_share=times["touch"].median / time.median,

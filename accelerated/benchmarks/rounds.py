@@ -24,10 +24,12 @@ class Timing:
     Attributes:
         median: seconds of one step.
         spread: half the distance of the quartiles, as a share of the median.
+        threads: how many threads of this process ran at once, in the round where most did: processor time by time.
     """
 
     median: float
     spread: float
+    threads: float
 
 
 def timings(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) -> dict[str, Timing]:
@@ -39,7 +41,7 @@ def timings(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) 
         rounds: the least number of rounds.
     """
     repeats = {name: _repeats(step) for name, step in contenders.items()}
-    samples: dict[str, list[float]] = {name: [] for name in contenders}
+    samples: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
     end = time.perf_counter() + seconds
     names = list(contenders)
     done = 0
@@ -47,17 +49,19 @@ def timings(contenders: Mapping[str, Step], *, seconds: float, rounds: int = 7) 
         for name in names[done % len(names) :] + names[: done % len(names)]:
             step, times = contenders[name], repeats[name]
             time.sleep(PAUSE)
-            start = time.perf_counter()
+            worked, start = time.process_time(), time.perf_counter()
             for _ in range(times):
                 step()
-            samples[name].append((time.perf_counter() - start) / times)
+            taken = time.perf_counter() - start
+            samples[name].append((taken / times, (time.process_time() - worked) / taken))
         done += 1
     return {name: _timing(values) for name, values in samples.items()}
 
 
-def _timing(samples: list[float]) -> Timing:
-    low, median, high = np.quantile(samples, (0.25, 0.5, 0.75)).tolist()
-    return Timing(median, (high - low) / 2 / median if median else 0.0)
+def _timing(samples: list[tuple[float, float]]) -> Timing:
+    times, threads = zip(*samples, strict=True)
+    low, median, high = np.quantile(times, (0.25, 0.5, 0.75)).tolist()
+    return Timing(median, (high - low) / 2 / median if median else 0.0, max(threads))
 
 
 def _repeats(step: Step) -> int:

@@ -24,7 +24,9 @@ Row = Mapping[str, Any]
 COLUMNS = {
     "rule": "rule",
     "contender": "contender",
+    "threads": "threads",
     "nanoseconds": "ns per parameter",
+    "spread": "\N{PLUS-MINUS SIGN}",
     "bytes": "bytes per parameter",
     "gigabytes_per_second": "GB/s",
     "touch_share": "share of touch limit",
@@ -35,7 +37,8 @@ COLUMNS = {
 READING = """\
 *touch* is a kernel that reads and writes the same arrays as ours, with one addition in place of the formula: what
 memory allows. Bytes are those that ours moves; torch moves fewer for bfloat16 parameters, whose state it keeps in
-bfloat16, ours in float32."""
+bfloat16, ours in float32. *threads* is how many ran at once, processor time by time in the round where most did, and
+*\N{PLUS-MINUS SIGN}* half the distance of the quartiles of the times, as a share of the median."""
 
 MACHINE = ("arch", "brand_raw", "count", "hz_actual_friendly", "l2_cache_size", "l3_cache_size")
 """The fields of the description of a processor that are kept."""
@@ -81,9 +84,17 @@ def _order(size: tuple[str, int, int]) -> tuple[bool, str, int, int]:
 
 def _table(rows: Sequence[Row]) -> str:
     ordered = sorted(rows, key=lambda row: (row["rule"], row["nanoseconds"]))
-    cells = [[row[column] for column in COLUMNS] for row in ordered]
-    table: str = tabulate(cells, headers=list(COLUMNS.values()), tablefmt="github", floatfmt=".2f", missingval="-")
+    cells = [[_cell(column, row.get(column)) for column in COLUMNS] for row in ordered]
+    sides = ["left" if column in ("rule", "contender") else "right" for column in COLUMNS]
+    table: str = tabulate(cells, list(COLUMNS.values()), "github", disable_numparse=True, colalign=sides)
     return table
+
+
+def _cell(column: str, value: Any) -> str:
+    """Write a figure; a run of an older version lacks some, and without peers there is no ratio to one."""
+    if isinstance(value, float):
+        return format(value, {"spread": ".0%", "threads": ".1f"}.get(column, ".2f"))
+    return "-" if value is None else str(value)
 
 
 def main() -> None:

@@ -12,7 +12,10 @@ from optimetry.accelerated.dtypes import Array, DtypePair
 from optimetry.accelerated.kernels.kernel import COLUMN, ROW, Factors, Kernel
 from optimetry.accelerated.plan import Plan, per_item
 from optimetry.accelerated.source.cuda_tiles import rates_text, renew_text, tiled_text
-from optimetry.accelerated.tiles import Tiles, ratios, share_of
+from optimetry.accelerated.tiles import Tiles, inverse_roots, share_of
+
+COLUMNS = 1024
+"""The most columns of a tile, fewer than on the processor: each tile is one block, of which hundreds run at once."""
 
 
 class CudaTiles:
@@ -33,19 +36,19 @@ class CudaTiles:
 
     def ready(self, plan: Plan, lr: float) -> Callable[[], None]:
         """Prepare one step. All memory is taken here: where there is too little, nothing has been changed."""
-        tiles, factors, given = Tiles.of(plan), self.factors, self.device.given
+        tiles, factors, given = Tiles.of(plan, COLUMNS), self.factors, self.device.given
         count, items, tensors = tiles.units.shape[1], len(tiles.item), len(plan.tensors)
         if not count:
             return lambda: None
-        ratio, updates = ratios(tiles), plan.updates()
+        roots, updates = inverse_roots(tiles), plan.updates()
         across, down = (self.device.zeros(size, np.float64) for size in tiles.sums)
-        places = partial(tiles.addresses, factors=factors, ratio=ratio)
+        places = partial(tiles.addresses, factors=factors, roots=roots)
         units = given(tiles.units)
         sums = [self.device.zeros(count * pass_.sums, np.float64) for pass_ in self.kernel.passes]
         launches: list[tuple[Launch, int, list[Array | int]]] = []
         for j, pass_ in enumerate(self.kernel.passes):
             if j == 1:
-                slots = given(np.concatenate([places(factors.rows), places(COLUMN), places(ROW)]))
+                slots = given(np.concatenate([places(name) for name in (factors.rows, factors.columns, ROW, COLUMN)]))
                 floor = given(np.array([factors.least], np.float64))
                 share = given(share_of(tiles, factors))
                 launches.append((self._renew, items, [given(tiles.matrices), items, slots, share, floor, across, down]))
@@ -61,7 +64,7 @@ class CudaTiles:
             table = given(np.concatenate([places(name) for name in pass_.arrays(master=self.master)]))
             launches.append((self._passes[j], count, [table, items, units, count, scalars, sums[j], across, down]))
 
-        def run(kept: Array = ratio) -> None:
+        def run(kept: dict[str, Array] = roots) -> None:
             for launch, blocks, arguments in launches:
                 launch(blocks, [one if isinstance(one, int) else address_of(one) for one in arguments])
 

@@ -18,7 +18,7 @@ from optimetry.accelerated.source import tile_text
 from optimetry.accelerated.source.loop_text import compiled
 from optimetry.accelerated.source.machine_code import Loop, in_machine_code
 from optimetry.accelerated.threads import worthwhile
-from optimetry.accelerated.tiles import Tiles, ratios, share_of
+from optimetry.accelerated.tiles import Tiles, inverse_roots, share_of
 
 
 @cache
@@ -76,9 +76,9 @@ class PreparedTiles:
         self.threads = worthwhile(executable.threads, tiles.elements)
         self.share = at_once(tiles.units.shape[1], tiles.elements)
         self.across, self.down = (np.empty(size) for size in tiles.sums)
-        self.ratio = ratios(tiles)
-        places = partial(tiles.addresses, factors=factors, ratio=self.ratio)
-        self.slots = np.stack([places(factors.rows), places(COLUMN), places(ROW)])
+        self.roots = inverse_roots(tiles)
+        places = partial(tiles.addresses, factors=factors, roots=self.roots)
+        self.slots = np.stack([places(name) for name in (factors.rows, factors.columns, ROW, COLUMN)])
         crossed = [np.full(len(tiles.item), address_of(array), np.uint64) for array in (self.across, self.down)]
         self.tables = [
             np.stack([*map(places, pass_.arrays(master=executable.master)), *(crossed if j == 0 else [])])

@@ -44,7 +44,7 @@ class NumpyTiles:
                 means += tiles.root_means(squares)
 
     def _matrix(self, tiles: Tiles, k: int) -> dict[str, Array]:
-        """Return views of all arrays of a matrix by name, and its ratios of averages."""
+        """Return views of all arrays of a matrix by name, and what passes read as `ROW` and as `COLUMN`."""
         plan, tensor, start = tiles.plan, int(tiles.plan.tensors[tiles.item[k]]), int(tiles.start[k])
         rows, columns, *_, flat = tiles.matrices[k].tolist()
         grad, size = plan.grads[tensor], rows * columns
@@ -55,11 +55,11 @@ class NumpyTiles:
         number = start // size if size else 0
         slot = self.factors.elements if flat else self.factors.columns
         averages = plan.arena.view(slot, tensor).reshape(-1)
-        made[COLUMN] = averages[number * columns : (number + 1) * columns].reshape(1, -1)
+        made[self.factors.columns] = averages[number * columns : (number + 1) * columns].reshape(1, -1)
         if not flat:
             averages = plan.arena.view(self.factors.rows, tensor).reshape(-1)
             made[self.factors.rows] = averages[number * rows : (number + 1) * rows].reshape(-1, 1)
-        made[ROW] = np.ones((rows, 1), self.dtypes.compute)
+        made[ROW], made[COLUMN] = (np.ones(shape, self.dtypes.compute) for shape in ((rows, 1), (1, columns)))
         return made
 
     def _renew(self, tiles: Tiles, matrices: list[dict[str, Array]], across: Array, down: Array) -> None:
@@ -67,13 +67,16 @@ class NumpyTiles:
         for kept, matrix, table in zip(share_of(tiles, self.factors), matrices, tiles.matrices.tolist(), strict=True):
             rows, columns, high, wide, across_at, down_at, flat = table
             sums = down[down_at : down_at + high * columns].reshape(high, columns).sum(axis=0)
-            matrix[COLUMN][0] = kept * matrix[COLUMN][0].astype(np.float64) + (1 - kept) * (sums / rows)
+            average = matrix[self.factors.columns][0]
+            average[:] = kept * average.astype(np.float64) + (1 - kept) * (sums / rows)
+            matrix[COLUMN][0] = 1 / np.sqrt(average, dtype=np.float64)
             if not flat:
                 average = matrix[self.factors.rows][:, 0]
                 sums = across[across_at : across_at + wide * rows].reshape(wide, rows).sum(axis=0)
                 average[:] = kept * average.astype(np.float64) + (1 - kept) * (sums / columns)
                 mean = np.mean(average, dtype=np.float64) if rows else 0.0
-                matrix[ROW][:, 0] = average / np.maximum(mean, self.factors.least)
+                share = average / np.maximum(mean, self.factors.least)
+                matrix[ROW][:, 0] = 1 / np.sqrt(share)
 
     def _pass_over(
         self, pass_: Pass, matrix: dict[str, Array], block: tuple[slice, slice], scalars: list[np.floating]

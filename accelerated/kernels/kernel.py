@@ -65,9 +65,10 @@ class Factors:
 
     The first pass of its kernel measures: its last sum is also one of squares for each row and each column. With
     ``share = weight(t)`` both averages are renewed, ``average = share average + (1 - share) mean``, before the second
-    pass. `ROW` is the average of a row over that of all rows, and `COLUMN` that of a column. A tensor of fewer than two
-    dimensions is one row, whose `ROW` is 1: its columns are its elements. Instead of norms, scalars are given roots of
-    mean squares, of all passes before.
+    pass. `ROW` is one over the root of the average of a row divided by that of all rows, `COLUMN` one over the root of
+    that of a column: so no element needs a root or a quotient of its own. A tensor of fewer than two dimensions is one
+    row, whose `ROW` is 1: its columns are its elements. Instead of norms, scalars are given roots of mean squares, of
+    all passes before.
 
     Attributes:
         rows: the slot of the averages of rows.

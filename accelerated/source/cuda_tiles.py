@@ -25,7 +25,7 @@ extern "C" __global__ void one_pass(
 {totals}
     for (i64 y = 0; y < rows; ++y) {{
 {mine}
-        for (i64 x = threadIdx.x; x < n; x += THREADS) {{
+        for (i64 x = threadIdx.x; x < width; x += THREADS) {{
             const i64 i = (top + y) * stride + left + x;
 {elements}
             {{
@@ -48,26 +48,29 @@ extern "C" __global__ void renew(
         wide = matrices[k * 7 + 3], across_at = matrices[k * 7 + 4], down_at = matrices[k * 7 + 5];
     const bool flat = matrices[k * 7 + 6];
     const double kept = share[k];
-    real* const row = reinterpret_cast<real*>(slots[k]);
-    real* const column = reinterpret_cast<real*>(slots[items + k]);
-    real* const ratio = reinterpret_cast<real*>(slots[2 * items + k]);
+    real* const row_average = reinterpret_cast<real*>(slots[k]);
+    real* const column_average = reinterpret_cast<real*>(slots[items + k]);
+    real* const row = reinterpret_cast<real*>(slots[2 * items + k]);
+    real* const column = reinterpret_cast<real*>(slots[3 * items + k]);
     for (i64 j = threadIdx.x; j < columns; j += THREADS) {{
         double mine = 0;
         for (i64 tile = 0; tile < high; ++tile) mine += down[down_at + tile * columns + j];
-        column[j] = (real)(kept * column[j] + (1 - kept) * (mine / rows));
+        column_average[j] = (real)(kept * column_average[j] + (1 - kept) * (mine / rows));
+        column[j] = (real)(1 / sqrt((double)column_average[j]));
     }}
     double total = 0;
     for (i64 j = threadIdx.x; j < rows && !flat; j += THREADS) {{
         double mine = 0;
         for (i64 tile = 0; tile < wide; ++tile) mine += across[across_at + tile * rows + j];
-        row[j] = (real)(kept * row[j] + (1 - kept) * (mine / columns));
-        total += row[j];
+        row_average[j] = (real)(kept * row_average[j] + (1 - kept) * (mine / columns));
+        total += row_average[j];
     }}
     __shared__ double below;
     total = block_sum(total);
     if (threadIdx.x == 0) below = total / rows < *floor ? *floor : total / rows;
     __syncthreads();
-    for (i64 j = threadIdx.x; j < rows; j += THREADS) ratio[j] = flat ? (real)1 : (real)(row[j] / below);
+    for (i64 j = threadIdx.x; j < rows; j += THREADS)
+        row[j] = flat ? (real)1 : (real)(1 / sqrt(row_average[j] / below));
 }}
 """
 

@@ -73,7 +73,7 @@ def text_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
         *(f"    {line}" for line in inner(pass_, element, scalars, dtypes, master)),
     ]
     if dtypes.narrow and not sums:  # the order of a sum must not depend on what else a step updates
-        loop = in_runs(loop, [getattr(dtypes, "dtype" if dtype[name] == "held" else "compute") for name in names])
+        loop = in_runs(loop, {j: sizes_of(dtypes)[dtype[name]] for j, name in enumerate(names)}, "n * size", RUN, AHEAD)
     return around_units(
         [
             "k, start, n, r = units[0, unit], units[1, unit], units[2, unit], units[3, unit]",
@@ -85,20 +85,33 @@ def text_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool) -> str:
     )
 
 
-def in_runs(loop: list[str], dtypes: list[np.dtype[Any]]) -> list[str]:
-    """Write a loop over ``n`` elements from ``start`` on in runs, given the dtypes of the rows of the table."""
-    ahead = [
-        f"prefetch(table[{j}, k] + uint64(start * {dtype.itemsize} + {AHEAD * dtype.itemsize + line}))"
-        for j, dtype in enumerate(dtypes)
-        for line in range(0, RUN * dtype.itemsize, LINE)
+def in_runs(loop: list[str], sizes: Mapping[int, int], elements: str, run: int, ahead: int) -> list[str]:
+    """Write a loop over ``n`` elements from ``start`` on in runs.
+
+    Args:
+        loop: its lines.
+        sizes: the bytes of an element in the rows of the table that are prefetched.
+        elements: an expression, about how many elements the step has.
+        run: the elements of a run.
+        ahead: how many elements ahead lines are prefetched.
+    """
+    prefetched = [
+        f"prefetch(table[{j}, k] + uint64(start * {size} + {ahead * size + line}))"
+        for j, size in sizes.items()
+        for line in range(0, run * size, LINE)
     ]
     return [
-        f"end, run = start + n, {RUN} if n * size > {FAR} else n",
+        f"end, run = start + n, {run} if {elements} > {FAR} else n",
         "while start < end:",
         "    n = min(run, end - start)",
-        *(f"    {line}" for line in (*ahead, *loop)),
+        *(f"    {line}" for line in (*prefetched, *loop)),
         "    start += n",
     ]
+
+
+def sizes_of(dtypes: DtypePair) -> dict[str, int]:
+    """Return the bytes of an element of each dtype, by what the loop calls it."""
+    return {"held": dtypes.dtype.itemsize, "compute": dtypes.compute.itemsize}
 
 
 def dtypes_of(pass_: Pass, dtypes: DtypePair, master: bool) -> dict[str, str]:

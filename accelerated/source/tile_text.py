@@ -4,11 +4,12 @@ A tile is some rows and some columns of one matrix; it is one unit of work. Its 
 over rows::
 
     for unit in ...:
-        k, top, rows, left, n, stride, ... = units[0, unit], units[1, unit], ...
-        column_array = array_at(table[3, k], left, n, compute)
+        k, top, rows, left, width, stride, ... = units[0, unit], units[1, unit], ...
         for y in range(rows):
-            param_array = array_at(table[0, k], (top + y) * stride + left, n, compute)
+            start, n = (top + y) * stride + left, width
             row = array_at(table[2, k], top + y, 1, compute)[0]
+            param_array = array_at(table[0, k], start, n, compute)
+            column_array = array_at(table[3, k], start - (top + y) * stride, n, compute)
             for i in range(n):
                 param_array[i], = function(param_array[i], grad_array[i], row, column_array[i], ...)
 """
@@ -17,17 +18,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import types
 
 from optimetry.accelerated.dtypes import DtypePair
 from optimetry.accelerated.kernels.kernel import COLUMN, ROW, Pass
-from optimetry.accelerated.source.loop_text import around_units, dtypes_of, inner
+from optimetry.accelerated.source.loop_text import around_units, dtypes_of, in_runs, inner, sizes_of
 from optimetry.accelerated.source.machine_code import array_at
+
+RUN, AHEAD = 128, 2048
+"""The elements of a run and how far ahead it prefetches: twice as many as in `loop_text`, since a pass over tiles moves
+fewer bytes for each."""
 
 ACROSS, DOWN = "across", "down"
 """Where the sums of rows and of columns of a tile go, in double precision: the last two arrays of a crossed pass."""
 
-UNIT = ("k", "top", "rows", "left", "n", "stride", "r", "across_at", "down_at")
+UNIT = ("k", "top", "rows", "left", "width", "stride", "r", "across_at", "down_at")
 """The numbers of a tile: its matrix, its first row and how many, its first column and how many, how many columns the
 matrix has, its row of scalars, and where its sums go."""
 
@@ -52,27 +58,29 @@ def _text(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, *, crossed
         *(f"c{j} = compute(scalars[r, {j}])" for j in range(scalars)),
         *(f"{total} = 0.0" for total in sums),
     ]
-    if COLUMN in names:
-        outer += [f"{COLUMN}_array = array_at(table[{place[COLUMN]}, k], left, n, compute)"]
     if crossed:
         outer += [
             f"{ACROSS} = array_at(table[{place[ACROSS]}, k], across_at, rows, wide)",
-            f"{DOWN} = array_at(table[{place[DOWN]}, k], down_at, n, wide)",
+            f"{DOWN} = array_at(table[{place[DOWN]}, k], down_at, width, wide)",
             f"{DOWN}[:] = 0.0",
         ]
     outer += ["for y in range(rows):"]
-    per_row = [
-        f"{name}_array = array_at(table[{place[name]}, k], (top + y) * stride + left, n, {dtype[name]})"
-        for name in names
-        if name not in (ROW, COLUMN)
+    starts = {name: "start - (top + y) * stride" if name == COLUMN else "start" for name in names if name != ROW}
+    loop = [
+        f"{name}_array = array_at(table[{place[name]}, k], {start}, n, {dtype[name]})" for name, start in starts.items()
     ]
-    per_row += [f"{ROW} = array_at(table[{place[ROW]}, k], top + y, 1, compute)[0]"] if ROW in names else []
     element_lines = inner(pass_, element, scalars, dtypes, master)
+    per_row = ["start, n = (top + y) * stride + left, width"]
+    per_row += [f"{ROW} = array_at(table[{place[ROW]}, k], top + y, 1, compute)[0]"] if ROW in names else []
     if crossed:
         last = f"new_{sums[-1]}"
         per_row += [f"before = {sums[-1]}", f"{sums[-1]} = 0.0"]
         element_lines += [f"{DOWN}[i] += wide({last}) * wide({last})"]
-    per_row += ["for i in range(n):", *(f"    {line}" for line in element_lines)]
+    loop += ["for i in range(n):", *(f"    {line}" for line in element_lines)]
+    if dtypes.narrow and not sums:
+        sizes = {place[name]: sizes_of(dtypes)[dtype[name]] for name in names if name not in (ROW, COLUMN)}
+        loop = in_runs(loop, sizes, "rows * width * size", RUN, AHEAD)
+    per_row += loop
     if crossed:
         per_row += [f"{ACROSS}[y] = {sums[-1]}", f"{sums[-1]} += before"]
     outer += [f"    {line}" for line in per_row]
@@ -99,33 +107,34 @@ def renew(matrices: Any, addresses: Any, share: Any, least: Any, across: Any, do
     Args:
         matrices: for each its rows, columns, tiles over another and beside another, where its sums of rows and columns
             begin, and whether it is a tensor of fewer than two dimensions, int64.
-        addresses: for each those of the averages of rows, of columns, and of what passes read as `ROW`, uint64.
+        addresses: for each those of the averages of rows and of columns, and of what passes read as `ROW` and as
+            `COLUMN`, uint64.
         share: for each the share of an average that is kept.
         least: the least divisor of the averages of rows.
-        across: the sums of rows of all tiles.
-        down: those of columns.
+        across: the sums of rows of all tiles, to which those of one tile become those of all.
+        down: those of columns, likewise.
         dtype: of averages.
     """
     for k in range(matrices.shape[0]):
         rows, columns, high, wide, across_at, down_at, flat = matrices[k]
-        ratio, kept, total = array_at(addresses[2, k], 0, rows, dtype), share[k], 0.0
-        average = array_at(addresses[1, k], 0, columns, dtype)
+        row, column = array_at(addresses[2, k], 0, rows, dtype), array_at(addresses[3, k], 0, columns, dtype)
+        kept, total, average = share[k], 0.0, array_at(addresses[1, k], 0, columns, dtype)
+        for tile in range(1, high):
+            for j in range(columns):
+                down[down_at + j] += down[down_at + tile * columns + j]
         for j in range(columns):
-            mine = 0.0
-            for tile in range(high):
-                mine += down[down_at + tile * columns + j]
-            average[j] = kept * average[j] + (1 - kept) * (mine / rows)
+            average[j] = kept * average[j] + (1 - kept) * (down[down_at + j] / rows)
+            column[j] = 1 / np.sqrt(np.float64(average[j]))
         if flat:
-            ratio[:] = 1
+            row[:] = 1
             continue
         average = array_at(addresses[0, k], 0, rows, dtype)
+        for tile in range(1, wide):
+            for j in range(rows):
+                across[across_at + j] += across[across_at + tile * rows + j]
         for j in range(rows):
-            mine = 0.0
-            for tile in range(wide):
-                mine += across[across_at + tile * rows + j]
-            average[j] = kept * average[j] + (1 - kept) * (mine / columns)
+            average[j] = kept * average[j] + (1 - kept) * (across[across_at + j] / columns)
             total += average[j]
-        mean = total / rows
-        below = max(mean, least)
+        below = max(total / rows, least)
         for j in range(rows):
-            ratio[j] = average[j] / below
+            row[j] = 1 / np.sqrt(average[j] / below)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.accelerated.benchmarks import tables
+from optimetry.accelerated.benchmarks import rounds, tables
 from optimetry.accelerated.benchmarks.bench_cuda import ROUNDS, STEPS, seconds
 from optimetry.accelerated.benchmarks.measuring import hyper_of, inputs, measure, optimizer_of, touching
 from optimetry.accelerated.benchmarks.plot import draw, draw_sweep
@@ -78,6 +78,56 @@ def test_rows_of_one_rule() -> None:
     assert text == text_of(run)
     assert "## float32, 3 x 100 elements" in text
     assert "| adam   | numba" in text
+
+
+def page_of(row: dict[str, Any]) -> dict[str, str]:
+    """The cells of a page of one row by their headings."""
+    run = {"machine_info": {"cpu": {}, "python_version": "3.11"}, "benchmarks": [{"extra_info": {"rows": [row]}}]}
+    lines = [line for line in text_of(run).splitlines() if line.startswith("| ")]
+    head, cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    return dict(zip(head, cells, strict=True))
+
+
+def test_the_page_says_how_many_threads_ran_and_how_far_times_spread() -> None:
+    row = asdict(measure("sgd", "float32", 1, 100, seconds=0, others=None)[0])
+    row |= {"threads": 1.96, "nanoseconds": 0.5, "spread": 0.034, "gigabytes_per_second": 24.0, "touch_share": 1.0}
+    assert page_of(row) == {
+        "rule": "sgd",
+        "contender": row["contender"],
+        "threads": "2.0",
+        "ns per parameter": "0.50",
+        "\N{PLUS-MINUS SIGN}": "3%",
+        "bytes per parameter": "12",
+        "GB/s": "24.00",
+        "share of touch limit": "1.00",
+        "times as fast as the fastest peer": "-",
+    }
+    del row["threads"]  # as in runs of older versions
+    assert page_of(row)["threads"] == "-"
+
+
+def test_times_and_threads_are_those_of_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Clock:
+        now, worked = 100.0, 7.0
+
+        def perf_counter(self) -> float:
+            return self.now
+
+        def process_time(self) -> float:
+            return self.worked
+
+        def sleep(self, seconds: float) -> None:
+            self.now, self.worked = self.now + seconds, self.worked + 3 * seconds  # of others, before a step
+
+    def step(seconds: float, threads: float) -> None:
+        clock.now, clock.worked = clock.now + seconds, clock.worked + seconds * threads
+
+    clock, disturbed = Clock(), iter([1.0] * 5)
+    monkeypatch.setattr(rounds, "time", clock)
+    contenders = {"one": lambda: step(0.25, 1), "two": lambda: step(0.5, next(disturbed, 2.0))}
+    found = timings(contenders, seconds=0, rounds=4)
+    assert (found["one"].median, found["one"].threads) == (pytest.approx(0.25), pytest.approx(1))
+    assert (found["two"].median, found["two"].threads) == (pytest.approx(0.5), pytest.approx(2))
 
 
 def test_a_picture_shows_rules_peers_and_nothing_of_other_sizes(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from optimetry.accelerated import tiles
 from optimetry.accelerated.dtypes import Array
+from optimetry.accelerated.engines import cuda_tiles
 from optimetry.accelerated.optimizer import Accelerated
+from optimetry.accelerated.source import loop_text, tile_text
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.oracle.expected import expected
@@ -28,7 +30,8 @@ HYPER = {"eps1": 0.125, "eps2": 0.5, "weight_decay": 0.5}
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiles, "ROWS", 2)
-    monkeypatch.setattr(tiles, "COLUMNS", 3)
+    for module in (tiles, cuda_tiles):
+        monkeypatch.setattr(module, "COLUMNS", 3)
 
 
 def stepped(engine: str, shapes: tuple[tuple[int, ...], ...] = SHAPES, **options: Any) -> tuple[Accelerated, Array]:
@@ -87,3 +90,19 @@ def test_threads_change_no_bit_of_matrices(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("optimetry.accelerated.threads.ALONE", 1)
     monkeypatch.setattr("optimetry.accelerated.engines.shares.SHARE", 1)
     assert state_bits(stepped("numba", threads=1)[0]) == state_bits(stepped("numba", threads=3)[0])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_rows_divided_into_runs_change_no_bit(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of two whole runs and a shorter one, in tiles beside each other, and a vector, which is one row."""
+    columns = 2 * tile_text.RUN + 9
+    monkeypatch.setattr(tiles, "COLUMNS", columns)
+    shapes, states = ((5, columns + 7), (3 * tile_text.RUN,)), list[Any]()
+    for far in (loop_text.FAR, 0):
+        monkeypatch.setattr(loop_text, "FAR", far)
+        monkeypatch.setattr(loop_text, "_LOOPS", {})
+        optimizer = Accelerated("torch.adafactor", arrays(dtype, 0, shapes), HYPER, engine="numba")
+        for step in (1, 2):
+            optimizer.step(arrays(dtype, step, shapes), 0.1)
+        states.append(state_bits(optimizer))
+    assert states[0] == states[1]

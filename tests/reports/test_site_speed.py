@@ -32,6 +32,14 @@ def row(contender, nanoseconds, elements=1000, rule="sgd"):
     )
 
 
+def test_a_line_of_before_says_nothing_of_threads(tmp_path):
+    add(tmp_path / "results.jsonl", HEADER, speed=[dataclasses.replace(row("numba", 2.0), threads=1.96)])
+    assert read(tmp_path / "results.jsonl").speed[0].threads == 1.96
+    text = (tmp_path / "results.jsonl").read_text()
+    (tmp_path / "results.jsonl").write_text(text.replace(', "threads": 1.96', ""))
+    assert read(tmp_path / "results.jsonl").speed == [row("numba", 2.0)]
+
+
 ROWS = [row("touch", 1.0), row("torch fused", 4.0), row("numba", 2.0), row("numba", 1.25, 10_000)]
 
 
