@@ -72,9 +72,10 @@ class Edit:
     exchanged: bool = False
 
     @property
-    def is_guard(self) -> bool:
-        """Whether it adds a small number of `GUARDS`."""
-        return any(part in GUARDS for part in parts_of(self.new).keys() - parts_of(self.old).keys())
+    def guards(self) -> list[float]:
+        """The small numbers of `GUARDS` that it adds."""
+        new = parts_of(self.new).keys() - parts_of(self.old).keys()
+        return [small for small in GUARDS if small in new]
 
     @property
     def size(self) -> tuple[int, int]:

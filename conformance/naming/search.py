@@ -21,16 +21,16 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.candidates import sets_of_numbers
 from optimetry.conformance.naming.edited import Edited, fixed, started, traced
-from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.fed import Runs, fed_in
 from optimetry.conformance.naming.guards import GUARDS
 from optimetry.conformance.naming.nearby import Edits, Nearby
 from optimetry.conformance.naming.points import PointClass
-from optimetry.conformance.naming.programs import Program, parts_of
+from optimetry.conformance.naming.programs import Program
 from optimetry.conformance.naming.rivals import same
 from optimetry.conformance.naming.stages import by_stages
+from optimetry.conformance.naming.throughout import Rewritten
 from optimetry.conformance.naming.widened import widenings
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
@@ -81,7 +81,7 @@ def edited_formulas(
         for member in sorted(chain.from_iterable(classes), key=lambda formula: formula.size):
             if len(found) < MOST_FOUND and not any(same(member, other, cases) for other in found):
                 holding = list(islice(_holding([member], ways, runs, holds), 1))
-                # Beside another edit a guard may only decide what 0/0 is, which any small number does.
+                # A guard may only decide what 0/0 is, or that a number is not 0, which any small number does.
                 if holding and not any(_holding(_siblings(member), ways, runs, holds)):
                     found += holding
         return found
@@ -119,11 +119,11 @@ def _staged(
 
 
 def _siblings(formula: Edited) -> Iterator[Edited]:
-    """Yield a formula of several edits with each other small number in the place of one that it adds."""
-    for edit in formula.edits if len(formula.edits) > 1 else ():
-        for small in [x for x in GUARDS if isinstance(edit, Edit) and edit.is_guard and x in parts_of(edit.new)]:
-            for other in (x for x in GUARDS if x != small):
-                yield dataclasses.replace(formula, edits=tuple(one.with_number(small, other) for one in formula.edits))
+    """Yield a formula with each other small number in the place of one that it adds beside another edit, or twice."""
+    edits = formula.edits
+    for small in {x for edit in edits if len(edits) > 1 or isinstance(edit, Rewritten) for x in edit.guards}:
+        for other in (x for x in GUARDS if x != small):
+            yield dataclasses.replace(formula, edits=tuple(edit.with_number(small, other) for edit in edits))
 
 
 def _passes(runs: Runs) -> list[tuple[float, list[Arithmetic]]]:

@@ -56,6 +56,11 @@ class Rewritten:
         return tuple(name for name, _ in self.lines)
 
     @property
+    def guards(self) -> list[float]:
+        """The small numbers of `GUARDS` in its lines."""
+        return [small for small in GUARDS if any(small in parts_of(line) for _, line in self.lines)]
+
+    @property
     def size(self) -> tuple[int, int]:
         """As of an edit that adds as many parts as there are lines, and one more."""
         return 1 + len(self.lines), -len(self.lines)

@@ -11,10 +11,11 @@ from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
 from optimetry.conformance.naming.moves import moves
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.programs import FIRST, PARAM, program_of, simplified
-from optimetry.conformance.naming.search import edited_formulas
+from optimetry.conformance.naming.search import edited_formulas, nearest
 from optimetry.conformance.naming.stages import by_stages
 from optimetry.conformance.naming.telling import neutral_cases, telling_cases
 from optimetry.conformance.naming.widened import widenings
+from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.session import Guard, trajectory
@@ -144,3 +145,12 @@ def test_a_number_that_guards_is_replaced_in_every_edit_behind_it():
         Edit("a", ("add", "a", 1e-5), (PARAM,)),
         Edit(("add", "a", 1e-5), "b", (PARAM,)),
     ]
+
+
+def test_a_small_number_that_any_other_replaces_is_no_finding():
+    """Torch's SGD dampens nothing where the momentum is 0; any number that is added to it makes it dampen."""
+    fault = FAULTS["torch.sgd_dampens_without_momentum"]
+    runs = [(case, trajectory(fault.target(), case, Guard())) for case in telling_cases("torch.sgd", "float32")]
+    near = nearest(documented_class("torch.sgd"), runs, 1, Budget(), runs[0][0].form.roundoff)
+    assert any("added to momentum" in formula.name for members in near for formula in members)
+    assert edited_formulas([documented_class("torch.sgd")], runs, lambda one: True, most_edits=1) == []
