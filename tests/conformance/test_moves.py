@@ -96,6 +96,14 @@ def test_only_what_a_root_is_taken_of_has_a_largest_value():
     assert len(list(widenings(program_of(subject_named("lamb").of({}))))) == 1
 
 
+def test_a_slot_more_has_a_line_of_its_own():
+    hyper = subject_named("adam").of({}).hyper()
+    plain, _ = widenings(program_of(subject_named("adam").of({})))
+    (_, param), (before, after) = Edited(documented_class("adam"), (plain,), hyper).lines
+    assert "sqrt(new moment2_max)" in param
+    assert (before, after) == ("no moment2_max", "moment2_max <- maximum(moment2_max, new moment2)")
+
+
 def test_every_hyperparameter_that_may_be_zero_is_zero_in_some_cases_and_all_are_in_the_last():
     *each, together = neutral_cases("lars_momentum", "float32")
     zeros = [{name for case in part for name, value in case.hyper.items() if value == 0.0} for part in each]
