@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, Expression, is_norm, replaced
+from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, Expression, is_norm, replaced, simplified
 
 LIMITS = (1.0, 10.0)
 """What libraries let a norm, or a ratio of norms, be at most."""
@@ -15,8 +15,9 @@ def limited(part: Expression, slots: Sequence[str], hyperparameters: Sequence[st
     match part:
         case ("divide", above, _) if is_norm(above) or _has_norm(above):
             yield from (("minimum", part, limit) for limit in (*LIMITS, RATE))
-            if replaced(part, RATE, 1.0) != part:
-                yield ("minimum", replaced(part, RATE, 1.0), RATE)
+            without = simplified(replaced(part, RATE, 1.0))
+            if without != part:
+                yield ("minimum", without, RATE)
     if is_norm(part):
         yield from (("minimum", part, limit) for limit in LIMITS)
 
