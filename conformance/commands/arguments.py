@@ -83,7 +83,7 @@ def add_search(parser: argparse.ArgumentParser, default: float) -> None:
         default=f"{default:g}",
         metavar="SECONDS|off",
         help="where no known rule explains the target, search for a formula that does: a known one with one edit, then "
-        f"for so many seconds of processor time with two; 0 tries one edit alone, off none (default {default:g})",
+        f"for so many seconds of processor time with two to four; 0 tries one alone, off none (default {default:g})",
     )
 
 

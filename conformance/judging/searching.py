@@ -16,8 +16,8 @@ from optimetry.conformance.naming.fed import Runs
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.rivals import Rival, candidates_of, told_apart
-from optimetry.conformance.naming.search import edited_formulas
-from optimetry.conformance.naming.telling import telling_cases
+from optimetry.conformance.naming.search import MOST_EDITS, edited_formulas
+from optimetry.conformance.naming.telling import neutral_cases, telling_cases
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import same_bits
 from optimetry.conformance.subjects.registry import subject_named
@@ -79,8 +79,11 @@ def searched(
 
     budget = Budget(seconds, guard.heartbeat, guard.searching)
     telling_apart = candidates_of(probed.optimizer, probed.dtype, probed.limits) if runs else ()
-    most = 2 if seconds else 1
-    found = edited_formulas(_starts(held, runs), runs, holds, budget, most, telling_apart) if runs else []
+    most = MOST_EDITS if seconds else 1
+    parts = map(held.offered, neutral_cases(probed.optimizer, probed.dtype, probed.limits))
+    neutral = ([(case, trajectory(target, case, guard)) for case in part] for part in parts)
+    starts = _starts(held, runs) if runs else []
+    found = edited_formulas(starts, runs, holds, budget, most, telling_apart, neutral) if runs else []
 
     def takes(case: Case) -> bool:
         return not probed.limits.lacking(case) and reason_unsupported(target, case) is None

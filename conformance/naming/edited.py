@@ -95,12 +95,13 @@ class Edited:
 
     @property
     def lines(self) -> list[tuple[str, str]]:
-        """Each line of the formula that differs, before and after the edits."""
+        """Each line of the formula that differs, before and after the edits; each of a slot more."""
         before, after = self.before, self.program
         wraps = isinstance(started(self.start, self.hyper), Wrapper)
         words = self._words
         lines = [(line_of(name, before, wraps, words), line_of(name, after, wraps, words)) for name in before]
-        return [(old, new) for old, new in lines if old != new]
+        added = [(f"no {name}", line_of(name, after, wraps, words)) for name in slots_of(after) if name not in before]
+        return [*((old, new) for old, new in lines if old != new), *added]
 
     @property
     def formula(self) -> PointClass:

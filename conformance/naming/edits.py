@@ -7,11 +7,12 @@ each edit puts one expression in the place of another, in one output or in all o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from optimetry.conformance.naming.factors import added, multiplied
 from optimetry.conformance.naming.guards import GUARDS, guarded
+from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
 from optimetry.conformance.naming.programs import (
     GRAD,
     OVER_ALL,
@@ -71,15 +72,20 @@ class Edit:
     exchanged: bool = False
 
     @property
-    def is_guard(self) -> bool:
-        """Whether it adds a small number of `GUARDS`."""
-        return any(part in GUARDS for part in parts_of(self.new).keys() - parts_of(self.old).keys())
+    def guards(self) -> list[float]:
+        """The small numbers of `GUARDS` that it adds."""
+        new = parts_of(self.new).keys() - parts_of(self.old).keys()
+        return [small for small in GUARDS if small in new]
 
     @property
     def size(self) -> tuple[int, int]:
         """How much it adds: the parts that are new; of equal ones, that in the most outputs comes first."""
         added = parts_of(self.new).keys() - parts_of(self.old).keys()
         return sum(not isinstance(part, int | float) for part in added), -len(self.outputs)
+
+    def with_number(self, number: float, other: float) -> Edit:
+        """Return the same change with another number."""
+        return replace(self, old=replaced(self.old, number, other), new=replaced(self.new, number, other))
 
     def applied(self, program: Program) -> Program:
         """Return the program with this change; the same where the expression does not stand in it."""
@@ -289,10 +295,13 @@ def _is(part: Expression, *names: str) -> bool:
     return isinstance(part, tuple) and part[0] in names
 
 
-KINDS = (_slots, _numbers, _operands, _operations, _averages, _functions, multiplied, added, _guards)
+OF_NORMS = (_guards, limited, excepted, norms_of_sums)
+"""The kinds of edits of divisors, norms, and choices by them."""
+
+KINDS = (_slots, _numbers, _operands, _operations, _averages, _functions, multiplied, added, *OF_NORMS)
 """The kinds of edits of one part."""
 
-LOOKING = (_operands, _operations, _averages, _guards)
+LOOKING = (_operands, _operations, _averages, *OF_NORMS)
 """The kinds that depend on the operands of a part."""
 
 OF_CONDITIONS = (_operands, _operations)

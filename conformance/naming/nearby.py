@@ -64,6 +64,13 @@ class Nearby(Stepped):
         self._others: dict[tuple[Number, bool], list[Number]] = {}
         self._agreeing_at_first: dict[tuple[Numbered, Number], dict[Number, bool]] = {}
 
+    def at(self, count: int) -> list[list[Edits]]:
+        """Search so many edits away, two at most."""
+        if count:
+            return self.single() if count == 1 else self.double()
+        self.budget.programs += 1
+        return [] if self._apart(self._numbered(self.program)) is None else [[()]]
+
     def single(self) -> list[list[Edits]]:
         """Search one edit away."""
         same = self._digits(self._numbered(self.program))

@@ -289,6 +289,16 @@ def replaced(expression: Expression, old: Expression, new: Expression) -> Expres
     return walk(expression)
 
 
+def simplified(expression: Expression) -> Expression:
+    """Leave out what a factor, a divisor or a root of 1 does."""
+    if not isinstance(expression, tuple):
+        return expression
+    name, *operands = (expression[0], *map(simplified, expression[1:]))
+    if name == "multiply" and operands[0] == 1:
+        return operands[1]
+    return 1.0 if name == "sqrt" and operands[0] == 1 else _made(name, *operands)
+
+
 def is_norm(part: Expression) -> bool:
     """Whether an expression is the root of a sum of squares, of one tensor or of all."""
     match part:

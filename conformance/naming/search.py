@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
 from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 
@@ -20,20 +21,24 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.candidates import sets_of_numbers
 from optimetry.conformance.naming.edited import Edited, fixed, started, traced
-from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.fed import Runs, fed_in
-from optimetry.conformance.naming.nearby import Nearby
+from optimetry.conformance.naming.guards import GUARDS
+from optimetry.conformance.naming.nearby import Edits, Nearby
 from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.programs import Program
 from optimetry.conformance.naming.rivals import same
+from optimetry.conformance.naming.stages import by_stages
+from optimetry.conformance.naming.throughout import Rewritten
+from optimetry.conformance.naming.widened import widenings
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_named
 
-MOST_EDITS = 2
-"""In how many places a known formula is edited."""
+MOST_EDITS = 4
+"""In how many places a known formula is edited: in more than two, by stages."""
 
 MOST_FOUND = 4
 """How many formulas are found at most that explain a target equally."""
@@ -46,6 +51,7 @@ def edited_formulas(
     budget: Budget | None = None,
     most_edits: int = MOST_EDITS,
     telling: Sequence[Case] = (),
+    neutral: Iterable[Runs] = (),
 ) -> list[Edited]:
     """Return the formulas, as few edits away from a known one as there are any, that explain a target.
 
@@ -59,6 +65,7 @@ def edited_formulas(
         budget: what the search may cost.
         most_edits: in how many places a formula is edited.
         telling: further cases in which formulas may differ that are the same in all runs.
+        neutral: what the target gave in the telling cases with hyperparameters at 0, for more than two edits.
     """
     budget = budget or Budget()
     if sum(np.count_nonzero(np.isfinite(x)) for _, x in runs) < FINITE * sum(x.size for _, x in runs):
@@ -68,17 +75,55 @@ def edited_formulas(
     explaining = list(_holding(unedited, _passes(runs)[0][1], runs, holds))
     if explaining:  # what such a formula leaves open, such as NaN, is no matter of edits
         return explaining if all(isinstance(one.start.dialect, OtherRule) for one in explaining) else []
+
+    def proven(classes: Iterable[list[Edited]], ways: Sequence[Arithmetic]) -> list[Edited]:
+        found: list[Edited] = []
+        for member in sorted(chain.from_iterable(classes), key=lambda formula: formula.size):
+            if len(found) < MOST_FOUND and not any(same(member, other, cases) for other in found):
+                holding = list(islice(_holding([member], ways, runs, holds), 1))
+                # A guard may only decide what 0/0 is, or that a number is not 0, which any small number does.
+                if holding and not any(_holding(_siblings(member), ways, runs, holds)):
+                    found += holding
+        return found
+
     for count, together in (1, known[:1]), (1, known[1:]), (2, known[:1]), (2, known[1:2]):
         budget.edits = count
         for coarse, ways in (_passes(runs) if count == 1 else _passes(runs)[:1]) if count <= most_edits else ():
-            classes = chain.from_iterable(nearest(start, runs, count, budget, coarse) for start in together)
-            found: list[Edited] = []
-            for member in sorted(chain.from_iterable(classes), key=lambda formula: formula.size):
-                if len(found) < MOST_FOUND and not any(same(member, other, cases) for other in found):
-                    found += islice(_holding([member], ways, runs, holds), 1)
+            near = chain.from_iterable(nearest(start, runs, count, budget, coarse) for start in together)
+            found = proven(near, ways)
             if found:
                 return found
+    coarse, ways = _passes(runs)[0]
+    for classes in _staged(known[0], runs, neutral, budget, coarse) if most_edits > 2 else ():
+        found = proven(classes, ways)
+        if found:
+            return found
     return []
+
+
+def _staged(
+    start: PointClass, runs: Runs, neutral: Iterable[Runs], budget: Budget, coarse: float
+) -> Iterator[list[list[Edited]]]:
+    """Yield the classes of formulas with three edits or four, from one known formula."""
+    budget.edits = 3
+    hyper = runs[0][0].hyper
+    program = traced(start, hyper)
+    for one in widenings(program) if program else ():
+        yield nearest(start, runs, 2, budget, coarse, (one,))
+
+    def stage(part: Runs, count: int, given: Edits) -> list[list[Edits]]:
+        return [[one.edits for one in members] for members in nearest(start, part, count, budget, coarse, given)]
+
+    for classes in by_stages(stage, runs, neutral, budget) if program else ():
+        yield [[Edited(start, edits, hyper) for edits in members] for members in classes]
+
+
+def _siblings(formula: Edited) -> Iterator[Edited]:
+    """Yield a formula with each other small number in the place of one that it adds beside another edit, or twice."""
+    edits = formula.edits
+    for small in {x for edit in edits if len(edits) > 1 or isinstance(edit, Rewritten) for x in edit.guards}:
+        for other in (x for x in GUARDS if x != small):
+            yield dataclasses.replace(formula, edits=tuple(edit.with_number(small, other) for edit in edits))
 
 
 def _passes(runs: Runs) -> list[tuple[float, list[Arithmetic]]]:
@@ -147,26 +192,42 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def nearest(start: PointClass, runs: Runs, count: int, budget: Budget, coarse: float) -> list[list[Edited]]:
+def nearest(
+    start: PointClass, runs: Runs, count: int, budget: Budget, coarse: float, given: Edits = ()
+) -> list[list[Edited]]:
     """Return the classes of formulas with so many edits that are nearest to a target, each with its simplest members.
 
-    The members of a class give the same in these runs, and perhaps not in others. ``coarse`` is the roundoff of the
-    least precise numbers that the target may hold.
+    The members of a class give the same in these runs, and perhaps not in others.
+
+    Args:
+        start: the known formula.
+        runs: what the target gave.
+        count: in how many places the formula is edited.
+        budget: what the search may cost.
+        coarse: the roundoff of the least precise numbers that the target may hold.
+        given: edits that are made beforehand, and not counted.
     """
     hyper = runs[0][0].hyper
     rule = started(start, hyper)
     program = traced(start, hyper) if budget.wanted() else None
     if program is None:
         return []
+    program = _with(program, given)
     numbers = [x.name for x in rule.hyperparameters() if x.kind is float and x.name not in fixed(start)]
     fed = fed_in(runs, coarse, partial(started, start))
-    search = Nearby(program, numbers, fed, budget, lambda edits: Edited(start, edits, hyper).name)
-    with np.errstate(all="ignore"), _without_collector():
-        found = search.single() if count == 1 else search.double()
-    if count > 1:
-        # Beside another edit a guard may only decide what 0/0 is, which any small number does: its value is no finding.
-        found = [
-            [edits for edits in members if not any(isinstance(one, Edit) and one.is_guard for one in edits)]
-            for members in found
-        ]
+    found: list[list[Edits]] = []
+    widened = [((one,), count - 1) for one in widenings(program)] if count else []
+    for beforehand, fewer in [((), count), *widened]:
+        edits = (*given, *beforehand)
+        search = Nearby(_with(program, beforehand), numbers, fed, budget, partial(_named, start, edits, hyper))
+        with np.errstate(all="ignore"), _without_collector():
+            found += [[(*edits, *more) for more in members] for members in search.at(fewer)]
     return [[Edited(start, edits, hyper) for edits in members] for members in found]
+
+
+def _with(program: Program, edits: Edits) -> Program:
+    return reduce(lambda program, edit: edit.applied(program), edits, program)
+
+
+def _named(start: PointClass, given: Edits, hyper: Mapping[str, Any], more: Edits) -> str:
+    return Edited(start, (*given, *more), hyper).name

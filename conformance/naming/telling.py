@@ -26,8 +26,12 @@ SCALES = (1.0, 0.1, 3.0, 0.3, 1.0)
 ELEMENTS = 8
 """Of the one tensor of a rule whose elements are independent."""
 
-TENSORS = ((3,),) * 5
-"""Where they are not: two parameters are zero, and two gradients of the first step, those of one tensor both."""
+TENSORS = ((3,),) * 7
+"""Where they are not: two parameters are zero, and two gradients of the first step, those of one tensor both; one
+parameter is large, and one tensor small."""
+
+LARGE, SMALL = 30.0, 1e-8
+"""Of a tensor whose norm is beyond every usual limit, and of one whose norm is beside the numbers that guard it."""
 
 
 NUMBERS: dict[str, tuple[dict[str, Any], ...]] = {
@@ -59,6 +63,10 @@ def telling_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tup
             params[0][1], grads[0][0][2], grads[1][0][3] = 0.0, 0.0, 0.0
         else:
             params[1], params[3], grads[0][2], grads[0][3] = np.zeros((4, *shapes[0]))
+            params[5] *= LARGE
+            params[6] *= SMALL
+            for row in grads:
+                row[6] *= SMALL
         case = Case(
             optimizer=optimizer,
             dtype=dtype,
@@ -69,6 +77,20 @@ def telling_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tup
         )
         found.append(limits.offered(case))
     return tuple(found)
+
+
+@cache
+def neutral_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tuple[tuple[Case, ...], ...]:
+    """Return the telling cases with hyperparameters at 0: with each that may be, and with all of them."""
+    names = [x.name for x in subject_named(optimizer).hyperparameters() if x.kind is float and 0.0 in x.corners]
+    sets = [*((name,) for name in names), *[tuple(names)] * (len(names) > 1)]
+    return tuple(
+        tuple(
+            limits.offered(case.replace(hyper={**case.hyper, **dict.fromkeys(zeros, 0.0)}))
+            for case in telling_cases(optimizer, dtype, limits)
+        )
+        for zeros in sets
+    )
 
 
 def _settings(subject: Subject) -> list[Setting]:

@@ -6,12 +6,13 @@ Each is a choice that implementations make once, and that shows in several place
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 
 from optimetry.conformance.naming.edits import Edit, powers
 from optimetry.conformance.naming.guards import GUARDS
+from optimetry.conformance.naming.moves import moves
 from optimetry.conformance.naming.programs import (
     EVERY,
     FIRST,
@@ -25,6 +26,7 @@ from optimetry.conformance.naming.programs import (
     is_norm,
     parts_of,
     replaced,
+    simplified,
     slots_of,
     summed_over,
 )
@@ -54,9 +56,18 @@ class Rewritten:
         return tuple(name for name, _ in self.lines)
 
     @property
+    def guards(self) -> list[float]:
+        """The small numbers of `GUARDS` in its lines."""
+        return [small for small in GUARDS if any(small in parts_of(line) for _, line in self.lines)]
+
+    @property
     def size(self) -> tuple[int, int]:
         """As of an edit that adds as many parts as there are lines, and one more."""
         return 1 + len(self.lines), -len(self.lines)
+
+    def with_number(self, number: float, other: float) -> Rewritten:
+        """Return the same choice in lines with another number."""
+        return replace(self, lines=tuple((name, replaced(line, number, other)) for name, line in self.lines))
 
     def applied(self, program: Program) -> Program:
         """Return the program with these lines."""
@@ -84,6 +95,11 @@ def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterat
     yield from _begun_uncorrected(program)
     yield from _corrected_elsewhere(program)
     yield from _kept_corrected(program)
+    yield from _uncorrected_or_corrected(program)
+    for lines, words in moves(program, hyperparameters):
+        changed = tuple((name, line) for name, line in lines.items() if line != program[name])
+        if changed:
+            yield Rewritten(changed, words)
 
 
 def _beginnings(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edit]:
@@ -191,11 +207,21 @@ def _corrected_elsewhere(program: Program) -> Iterator[Rewritten]:
     others = [one for one in corrections if one not in of_roots]
     if of_roots and others:
         without = _without_corrections(program[PARAM], corrections)
-        yield Rewritten(((PARAM, without),), "no bias correction")
         if len(of_roots) == len(others) == 1:
             rate = ("divide", ("multiply", RATE, ("sqrt", of_roots[0])), others[0])
             words = "bias corrected in the learning rate, not in the moments"
             yield Rewritten(((PARAM, replaced(without, RATE, rate)),), words)
+
+
+def _uncorrected_or_corrected(program: Program) -> Iterator[Rewritten]:
+    """Yield the program without its bias corrections; where it has none, with that of every average."""
+    corrections, averages = _corrections(program), dict(averages_of(program))
+    if len(corrections) > 1:
+        yield Rewritten(((PARAM, _without_corrections(program[PARAM], corrections)),), "no bias correction")
+    if not corrections and len(averages) > 1:
+        corrected = {program[slot]: ("divide", program[slot], one) for slot, one in averages.items()}
+        lines = _rewritten(program, corrected, "bias correction").lines
+        yield Rewritten(tuple(line for line in lines if line[0] == PARAM), "averages corrected for their bias")
 
 
 def _is_under_a_root(correction: Expression, line: Expression) -> bool:
@@ -229,7 +255,7 @@ def averages_of(program: Program) -> Iterator[tuple[str, Expression]]:
 
 def _without_corrections(expression: Expression, corrections: Sequence[Expression]) -> Expression:
     """Put 1 in the place of bias corrections."""
-    return reduce(lambda line, one: replaced(line, one, 1.0), corrections, expression)
+    return simplified(reduce(lambda line, one: replaced(line, one, 1.0), corrections, expression))
 
 
 def _rewritten(

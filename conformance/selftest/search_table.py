@@ -27,7 +27,7 @@ from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.naming.programs import program_of
 from optimetry.conformance.naming.search import edited_formulas
-from optimetry.conformance.naming.telling import telling_cases
+from optimetry.conformance.naming.telling import neutral_cases, telling_cases
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.selftest.faults import FAULTS, Fault
 from optimetry.conformance.selftest.instead import computing
@@ -50,7 +50,7 @@ KINDS = (OUTSIDE, INSIDE)
 RIGHT, WRONG, NOTHING, ENDED, UNTRACED = RESULTS = (
     "found and right",
     "found and wrong",
-    "beyond two edits",
+    "not found",
     "ended by the budget",
     "not traced",
 )
@@ -85,7 +85,10 @@ def found_by(target: Target, optimizer: str, budget: Budget) -> list[Edited]:
     """Search from the document alone, in float32."""
     runs = [(case, trajectory(target, case, Guard())) for case in telling_cases(optimizer, "float32")]
     holds = explainer(target, optimizer, "float32", 0, DRAWN)
-    return edited_formulas([documented_class(optimizer)], runs, holds, budget)
+    parts = (
+        [(case, trajectory(target, case, Guard())) for case in part] for part in neutral_cases(optimizer, "float32")
+    )
+    return edited_formulas([documented_class(optimizer)], runs, holds, budget, neutral=parts)
 
 
 def explainer(target: Target, optimizer: str, dtype: str, seed: int, count: int) -> Callable[[Explanation], bool]:
@@ -136,7 +139,8 @@ def page(found: Sequence[Trial], memory: int) -> str:
         "",
         "<!-- Written by `python -m optimetry.conformance.selftest.search_table`; a test holds the figures. -->",
         "",
-        "Each target computes a known formula, and the search starts from the document alone: one edit, then two.",
+        "Each target computes a known formula, and the search starts from the document alone: one edit, then two, then",
+        "three and four by stages.",
         "A formula that is found explains the probes and the drawn cases in float32; it is right if it also explains",
         f"{FRESH} other cases in float64. Programs are compared, not texts: the simplest of equal ones is shown.",
         "Targets are of fluid's rules and wrappers.",
@@ -159,6 +163,14 @@ def page(found: Sequence[Trial], memory: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+COSTS = (
+    *("one edit: programs", "seconds, median"),
+    *("two edits: programs", "seconds, median", "longest"),
+    *("more, or not found: programs", "seconds, median", "longest"),
+)
+"""The columns of what searches cost."""
+
+
 def _costs(found: Iterable[Trial], memory: int) -> list[str]:
     """Write what one edit and two cost, rule by rule."""
     rows: dict[str, list[Trial]] = {}
@@ -168,19 +180,23 @@ def _costs(found: Iterable[Trial], memory: int) -> list[str]:
     lines = [
         f"Seconds are of the processor's time, cases and proof included; {memory} MiB were held at most.",
         "",
-        "| subject | one edit: programs | seconds, median | two edits: programs | seconds, median | longest |",
-        "|---|---:|---:|---:|---:|---:|",
+        f"| subject | {' | '.join(COSTS)} |",
+        f"|---|{'---:|' * len(COSTS)}",
     ]
     for optimizer, row in rows.items():
-        ones = sorted((x for x in row if x.edits == 1), key=lambda x: x.seconds)
-        twos = sorted((x for x in row if x.edits != 1), key=lambda x: x.seconds)
-        cells = []
-        for part in (ones, twos):
-            middle = part[len(part) // 2] if part else None
-            cells += [f"{middle.programs:,}", f"{middle.seconds:.1f}"] if middle else ["", ""]
-        cells.append(f"{twos[-1].seconds:.1f}" if twos else "")
+        ones = [trial for trial in row if trial.edits == 1]
+        twos = [trial for trial in row if trial.edits == 2]
+        others = [trial for trial in row if trial.edits not in (1, 2)]
+        cells = [*_cells(ones)[:2], *_cells(twos), *_cells(others)]
         lines.append(f"| {optimizer} | {' | '.join(cells)} |")
     return lines
+
+
+def _cells(trials: Sequence[Trial]) -> list[str]:
+    """Write how many programs were tried in the median, what they cost, and the longest; nothing without any."""
+    row = sorted(trials, key=lambda x: x.seconds)
+    middle = row[len(row) // 2] if row else None
+    return [f"{middle.programs:,}", f"{middle.seconds:.1f}", f"{row[-1].seconds:.1f}"] if middle else [""] * 3
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

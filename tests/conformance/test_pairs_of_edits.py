@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from optimetry.conformance.naming import edits
 from optimetry.conformance.naming.edits import others_of
 from optimetry.conformance.naming.nearby import FAR
 from optimetry.conformance.naming.programs import PARAM, Expression, parts_of, program_of, replaced, slots_of
@@ -22,28 +23,56 @@ def levels(whole: Expression, part: Expression) -> int:
     return min([FAR, *(1 + levels(operand, part) for operand in operands)])
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_an_edit_far_within_a_part_leaves_its_edits_as_they_are(name):
-    """So the part may be edited first, and what is within it second."""
+def missed(name: str) -> list[str]:
+    """Return what a pair of edits would be lost by: edits far above another edit, or not known to look at it."""
     subject = subject_named(name)
     program = program_of(subject.of({}))
+    assert program is not None
     numbers, slots = [x.name for x in subject.hyperparameters() if x.kind is float], slots_of(program)
-    compared = {1: 0, 2: 0, FAR: 0}
+    found, compared = [], 0
     for part in parts_of(program[PARAM]):
         for inner in parts_of(part) if isinstance(part, tuple) else ():
             if inner != part and isinstance(inner, tuple):
-                level = levels(part, inner)
                 edited = replaced(part, inner, OTHER)
                 before, after = (
                     {replaced(other, inner, OTHER) for other in others_of(whole, slots, numbers)}
                     for whole in (part, edited)
                 )
-                new = after - before
-                assert not new or level < FAR, f"{part} is looked at {level} levels below"
                 looking = {replaced(x, inner, OTHER) for x in others_of(edited, slots, numbers, looking=True)}
-                assert new <= looking, "an edit that looks at operands does not say so"
-                compared[level] += 1
-    assert compared[1], "something was compared"
+                if after - before and levels(part, inner) == FAR:
+                    found.append(f"{part} is looked at {FAR} levels below")
+                if not after - before <= looking:
+                    found.append(f"an edit of {part} looks at operands, and does not say so")
+                compared += levels(part, inner) == 1
+    assert compared, "something was compared"
+    return found
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_an_edit_far_within_a_part_leaves_its_edits_as_they_are(name):
+    """So the part may be edited first, and what is within it second."""
+    assert missed(name) == []
+
+
+def deep(part, slots, hyperparameters):
+    """Yield an edit that looks further within a part than pairs allow for."""
+    match part:
+        case (_, _, (_, (_, (_, inner)), _)):
+            yield ("multiply", 3.0, inner)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        ({"KINDS": (*edits.KINDS, deep), "LOOKING": (*edits.LOOKING, deep)}, f"is looked at {FAR} levels below"),
+        ({"LOOKING": ()}, "looks at operands, and does not say so"),
+    ],
+    ids=["looks_further", "says_nothing"],
+)
+def test_kinds_of_edits_that_pairs_would_lose_are_rejected(kinds, said, monkeypatch):
+    for name, value in kinds.items():
+        monkeypatch.setattr(edits, name, value)
+    assert any(said in text for text in missed("adam"))
 
 
 def test_edits_that_look_at_operands_are_fewer():

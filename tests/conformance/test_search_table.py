@@ -34,9 +34,6 @@ from optimetry.reference.rules import RULES
 TEXT = (Path(__file__).parents[2] / PAGE).read_text(encoding="utf-8")
 EDITED = edited_faults()
 
-COMPOSED = ("adam", "ftrl", "lamb", "lars_momentum", "rmsprop")
-"""Families many of whose members are more than two edits from the document."""
-
 
 def counts(kind: str) -> dict[str, int]:
     (row,) = (line for line in TEXT.splitlines() if line.startswith(f"| {kind} | "))
@@ -57,16 +54,10 @@ def test_changes_of_a_formula_are_found_and_nothing_is_found_wrongly() -> None:
     assert all(counts(kind)[WRONG] == 0 for kind in KINDS)
 
 
-def test_dialects_of_few_edits_are_found_without_their_families() -> None:
-    """Issue: at least 95% of them; families in `COMPOSED` do not reach it, as the page and decision 21 say."""
-    known = results()
-    found = [
-        known[optimizer, one.name]
-        for optimizer in searched_dialects()
-        if optimizer not in COMPOSED
-        for one in named_classes(optimizer)
-    ]
-    assert found.count(RIGHT) >= 0.95 * len(found)
+def test_dialects_are_found_without_their_families() -> None:
+    """Issue: at least 95% of them."""
+    row = counts(INSIDE)
+    assert row[RIGHT] >= 0.95 * sum(row.values())
 
 
 def test_the_page_is_of_these_faults_and_dialects() -> None:
@@ -88,6 +79,17 @@ OF_DIALECTS = {
     "new velocity -> momentum*velocity + (1 - momentum)*grad",
     ("clip_by_norm", "always_scaled"): "maximum(norm(grad), clip_norm) -> norm(grad); "
     "grad*clip_norm/norm(grad) -> where(norm(grad) > 0, grad*clip_norm/norm(grad), 0)",
+    ("adam", "amsgrad"): "the largest moment2 so far in its place",
+    ("adamax", "epsilon_in_denominator"): "epsilon beside new inf_norm, not in it",
+    ("lamb", "bias_corrected"): "averages corrected for their bias",
+    ("lamb", "decay_after_step"): "lamb_weight_decay of the parameter after the step",
+    ("lamb", "norm_clamped"): "norm(param) -> minimum(norm(param), 10)",
+    ("lars_momentum", "learning_rate_outside_with_epsilon"): "lr outside velocity; "
+    "lars_coeff*norm(param)/(norm(grad) + lars_weight_decay*norm(param)) -> "
+    "lars_coeff*norm(param)/(norm(grad) + lars_weight_decay*norm(param) + 1e-08)",
+    ("lars_momentum", "larc_without_limit"): "lars_weight_decay only where the condition holds; "
+    "lr*lars_coeff*norm(param)/(norm(grad) + lars_weight_decay*norm(param)) -> "
+    "lr*lars_coeff*norm(param)/(norm(grad) + lars_weight_decay*norm(param) + 1e-08); lr outside velocity",
     ("clip_by_norm", "global_norm"): "norm(grad) -> norm(all grad)",
     ("clip_by_global_norm", "norm_of_each"): "norm(all grad) -> norm(grad)",
     ("model_average", "whole_windows"): "t*average_window_rate -> floor(t*average_window_rate)",
@@ -127,12 +129,12 @@ def test_what_a_slot_alone_holds_otherwise_is_found() -> None:
 
 
 def test_a_search_costs_little_time_and_memory() -> None:
-    """Issue: one edit takes at most 1 s, and less than 1 GiB is held."""
+    """Issue: one edit takes at most 1 s, two take 10 s, and less than 1 GiB is held."""
     rows = re.findall(
-        r"^\| (\w+) \| [\d,]+ \| ([\d.]+) \| ([\d,]+) \| [\d.]+ \| [\d,]* \| (\d+) \|$", TEXT, re.MULTILINE
+        r"^\| (\w+) \| [\d,]+ \| ([\d.]+) \| [\d,]+ \| ([\d.]+) \| [\d,]* \| (\d+) \|$", TEXT, re.MULTILINE
     )
     assert {name for name, *_ in rows} == {*RULES}
-    assert all(float(seconds) <= 1 and int(memory) < 1024 for _, seconds, _, memory in rows)
+    assert all(float(one) <= 1 and float(two) <= 10 and int(memory) < 1024 for _, one, two, memory in rows)
 
 
 def test_the_section_on_costs_is_replaced_alone() -> None:
@@ -160,6 +162,6 @@ def test_a_page_counts_what_it_is_given() -> None:
     text = page(trials, 99)
     assert "| fault, in no family | 3 | 1 | 1 | 0 | 0 | 1 |" in text
     assert "| named dialect, families unknown | 1 | 0 | 0 | 1 | 0 | 0 |" in text
-    assert "| adam | 100 | 0.5 | 20,000 | 4.0 | 4.0 |" in text
+    assert "| adam | 100 | 0.5 | 10,000 | 3.0 | 3.0 | 20,000 | 4.0 | 4.0 |" in text
     assert "99 MiB" in text
     assert "| adam | b | found and wrong | 2 | `x -> z \\| y` |" in text

@@ -1,0 +1,157 @@
+"""Lists the edits that move a factor or a term from one line of a program to another.
+
+Whoever keeps the learning rate out of a velocity, or decays the parameter apart from the step, makes one choice, which
+shows in two lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+from optimetry.conformance.naming.factors import DECAY
+from optimetry.conformance.naming.guards import GUARDS
+from optimetry.conformance.naming.programs import (
+    EVERY,
+    FIRST,
+    GRAD,
+    PARAM,
+    RATE,
+    Expression,
+    Program,
+    parts_of,
+    replaced,
+    simplified,
+    slots_of,
+)
+
+Move = tuple[Program, str]
+"""The lines after a move, and what it does in words."""
+
+
+def moves(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
+    """Yield every move of a program."""
+    yield from _out_of_slots(program)
+    yield from _into_slots(program)
+    yield from _decays(program, hyperparameters)
+    yield from _terms_out_of_slots(program, hyperparameters)
+    yield from _undecayed(program, hyperparameters)
+    yield from _enlarged(program, hyperparameters)
+
+
+def _out_of_slots(program: Program) -> Iterator[Move]:
+    """Yield a factor of what is added to a slot, the learning rate or all of them, where the slot is used."""
+    for slot in slots_of(program):
+        match program[slot]:
+            case ("add", ("multiply", str(), old) as kept, pushed) if old == slot:
+                if RATE in parts_of(pushed):
+                    new = ("add", kept, _without_rate(pushed))
+                    yield _with_slot(program, slot, new, ("multiply", RATE, new)), f"lr outside {slot}"
+                for core, around in _factors(pushed):
+                    new = ("add", kept, core)
+                    words = f"the factors of what is added to {slot} outside it"
+                    yield _with_slot(program, slot, new, replaced(around, ASIDE, new)), words
+
+
+ASIDE = "aside"
+"""Stands for what is taken out of a product."""
+
+
+def _without_rate(product: Expression) -> Expression:
+    """Divide an expression by the learning rate, which each of its terms is a multiple of, or the limit of."""
+    for part in parts_of(product):
+        match part:
+            case ("minimum", limited, "lr") if RATE not in parts_of(limited):
+                product = replaced(product, part, ("minimum", ("divide", limited, ASIDE), 1.0))
+    return replaced(simplified(replaced(product, RATE, 1.0)), ASIDE, RATE)
+
+
+def _factors(product: Expression) -> Iterator[tuple[Expression, Expression]]:
+    """Yield each factor of a product that holds the gradient, and the product with `ASIDE` in its place."""
+    match product:
+        case (("multiply" | "divide") as name, a, b):
+            for core, around in ((a, (name, ASIDE, b)), (b, (name, a, ASIDE))):
+                if GRAD in parts_of(core) and (name == "multiply" or core is a):
+                    yield core, around
+                    yield from ((inner, replaced(around, ASIDE, outer)) for inner, outer in _factors(core))
+
+
+def _with_slot(program: Program, slot: str, new: Expression, used: Expression) -> Program:
+    """Return the program with another line of a slot, and what the parameter uses in its place."""
+    return {**program, slot: new, PARAM: replaced(program[PARAM], program[slot], used)}
+
+
+def _into_slots(program: Program) -> Iterator[Move]:
+    """Yield the learning rate at the gradient, wherever that stands, in the place of that at the step."""
+    match program[PARAM]:
+        case ("subtract", "param", ("multiply", "lr", step)):
+            lines = {**program, PARAM: ("subtract", PARAM, step)}
+            yield {x: replaced(line, GRAD, ("multiply", RATE, GRAD)) for x, line in lines.items()}, "lr at the gradient"
+
+
+def _decays(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
+    """Yield a weight decay at another place: at the gradient, at the parameter, beside the step."""
+    for plain, decay, words in _decaying(program, hyperparameters):
+        param = plain[PARAM]
+        share = ("multiply", RATE, decay)
+        before = ("subtract", PARAM, ("multiply", share, PARAM))
+        for new, place in (
+            ({**plain, PARAM: ("subtract", param, ("multiply", share, PARAM))}, "beside the step"),
+            ({x: replaced(line, PARAM, before) for x, line in plain.items()}, "of the parameter before the step"),
+            ({**plain, PARAM: ("subtract", param, ("multiply", share, param))}, "of the parameter after the step"),
+            ({**plain, PARAM: ("subtract", param, ("multiply", decay, PARAM))}, "beside the step, without lr"),
+            (
+                {x: replaced(line, GRAD, ("add", GRAD, ("multiply", decay, PARAM))) for x, line in plain.items()},
+                "at the gradient",
+            ),
+        ):
+            yield new, f"{words} {place}"
+
+
+def _decaying(program: Program, hyperparameters: Sequence[str]) -> Iterator[tuple[Program, Expression, str]]:
+    """Yield the program without each of its decays, and that decay; where it has none, itself and a usual one."""
+    found = False
+    for part in {part: None for line in program.values() for part in parts_of(line)}:
+        match part:
+            case ("add", rest, ("multiply", str() as decay, "param")) if decay in hyperparameters:
+                found = True
+                yield {x: replaced(line, part, rest) for x, line in program.items()}, decay, decay
+    if not found:
+        yield program, DECAY, f"a decay of {DECAY}"
+
+
+def _terms_out_of_slots(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
+    """Yield a hyperparameter that is added in the line of a slot where the parameter uses the slot."""
+    for slot in slots_of(program):
+        for part in parts_of(program[slot]):
+            match part:
+                case ("add", rest, str() as term) if term in hyperparameters:
+                    new = replaced(program[slot], part, rest)
+                    yield _with_slot(program, slot, new, ("add", new, term)), f"{term} beside new {slot}, not in it"
+
+
+def _undecayed(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
+    """Yield a decay that is left out where a condition of the formula does not hold."""
+    parts = {part: None for line in program.values() for part in parts_of(line)}
+    conditions = [part[1] for part in parts if isinstance(part, tuple) and part[0] == "where"]
+    for condition in dict.fromkeys(x for x in conditions if isinstance(x, tuple)):
+        for part in parts:
+            match part:
+                case ("add", rest, ("multiply", str() as decay, "param")) if decay in hyperparameters:
+                    if part not in parts_of(condition):
+                        other = ("where", condition, part, rest)
+                        lines = {x: replaced(line, part, other) for x, line in program.items()}
+                        yield lines, f"{decay} only where the condition holds"
+
+
+def _enlarged(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
+    """Yield the same small number added to two hyperparameters."""
+    for a, b in combinations(hyperparameters, 2):
+        for small in GUARDS:
+            lines = {
+                x: line
+                if x.startswith((FIRST, EVERY))
+                else replaced(replaced(line, a, ("add", a, small)), b, ("add", b, small))
+                for x, line in program.items()
+            }
+            yield lines, f"{small:g} added to {a} and to {b}"

@@ -1,0 +1,164 @@
+"""Edits that make one choice in several lines, limits and exceptions, a slot more, and searches by stages."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optimetry.conformance.naming.budget import Budget
+from optimetry.conformance.naming.edited import Edited
+from optimetry.conformance.naming.edits import Edit
+from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
+from optimetry.conformance.naming.moves import moves
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.programs import FIRST, PARAM, program_of, simplified
+from optimetry.conformance.naming.search import edited_formulas, nearest
+from optimetry.conformance.naming.stages import by_stages
+from optimetry.conformance.naming.telling import neutral_cases, telling_cases
+from optimetry.conformance.naming.widened import widenings
+from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.session import Guard, trajectory
+
+NORM = ("sqrt", ("sum", ("square", "grad")))
+OF_PARAM = ("sqrt", ("sum", ("square", "param")))
+
+
+def moved(optimizer, **hyper):
+    """The lines of every move of a document, by its words."""
+    subject = subject_named(optimizer)
+    rule = subject.of(hyper)
+    numbers = [x.name for x in rule.hyperparameters() if x.kind is float]
+    return {words: lines for lines, words in moves(program_of(rule, ("centered", "use_nesterov")), numbers)}
+
+
+def test_a_learning_rate_is_kept_out_of_a_velocity_or_taken_into_it():
+    lines = moved("rmsprop")["lr outside velocity"]
+    pushed = ("add", ("multiply", "momentum", "velocity"), lines["velocity"][2])
+    assert lines["velocity"] == pushed
+    assert lines["velocity"][2][:2] == ("divide", "grad")
+    assert lines[PARAM] == ("subtract", PARAM, ("multiply", "lr", pushed))
+    inside = moved("momentum", momentum=0.9)["lr at the gradient"]
+    pushed = ("add", ("multiply", "momentum", "velocity"), ("multiply", "lr", "grad"))
+    assert inside["velocity"] == pushed
+    assert inside[PARAM] == ("subtract", PARAM, pushed)
+
+
+def test_a_limit_of_the_learning_rate_stays_one_where_that_is_kept_out():
+    limit = ("minimum", "grad", "lr")
+    program = {PARAM: ("subtract", PARAM, ("add", ("multiply", "m", "v"), limit))}
+    program |= {"v": program[PARAM][2], "initial v": 0.0}
+    (lines, _), *_ = moves(program, ["m"])
+    assert lines["v"] == ("add", ("multiply", "m", "v"), ("minimum", ("divide", "grad", "lr"), 1.0))
+
+
+def test_a_decay_moves_to_every_place_and_is_added_where_there_is_none():
+    lines = moved("lamb")["lamb_weight_decay beside the step"]
+    share = ("multiply", ("multiply", "lr", "lamb_weight_decay"), PARAM)
+    assert lines[PARAM][0::2] == ("subtract", share)
+    assert "a decay of 0.01 at the gradient" in moved("adam")
+
+
+def test_what_a_decay_is_added_to_may_be_left_alone_where_a_condition_fails():
+    words = "lars_weight_decay only where the condition holds"
+    (_, _, velocity) = moved("lars_momentum", momentum=0.9)[words][PARAM]
+    assert velocity[2][2][0] == "where"
+
+
+def test_ratios_and_norms_are_limited_and_choices_have_exceptions():
+    ratio = ("divide", NORM, OF_PARAM)
+    assert ("minimum", ratio, 1.0) in list(limited(ratio, [], []))
+    assert ("minimum", NORM, 10.0) in list(limited(NORM, [], []))
+    assert list(limited(("divide", "grad", "lr"), [], [])) == []
+    chosen = ("where", ("greater", NORM, 0), ("divide", ("subtract", "a", "b"), "c"), 0.0)
+    others = list(excepted(chosen, [], ["decay"]))
+    assert ("where", ("greater", "decay", 0), chosen, 0.0) in others
+    assert ("divide", ("subtract", ("where", chosen[1], "a", "b"), "b"), "c") in others
+
+
+def test_the_norm_of_a_sum_takes_the_place_of_a_sum_of_norms():
+    both = ("add", NORM, ("multiply", "decay", OF_PARAM))
+    of_sum = ("sqrt", ("sum", ("square", ("add", "grad", ("multiply", "decay", "param")))))
+    assert list(norms_of_sums(both, [], ["decay"])) == [of_sum]
+    assert list(norms_of_sums(NORM, [], ["decay"])) == [of_sum]
+
+
+def test_a_factor_a_divisor_and_a_root_of_one_are_left_out():
+    assert simplified(("divide", ("multiply", 1.0, "a"), ("sqrt", 1.0))) == "a"
+
+
+def test_only_what_a_root_is_taken_of_has_a_largest_value():
+    plain, corrected = widenings(program_of(subject_named("adam").of({})))
+    assert dict(plain.lines)[FIRST + "moment2_max"] == 0.0
+    assert dict(plain.lines)["moment2_max"][:2] == ("maximum", "moment2_max")
+    assert corrected.words == "the largest corrected moment2 so far in its place"
+    assert list(widenings(plain.applied(program_of(subject_named("adam").of({}))))) == []
+    assert len(list(widenings(program_of(subject_named("lamb").of({}))))) == 1
+
+
+def test_a_slot_more_has_a_line_of_its_own():
+    hyper = subject_named("adam").of({}).hyper()
+    plain, _ = widenings(program_of(subject_named("adam").of({})))
+    (_, param), (before, after) = Edited(documented_class("adam"), (plain,), hyper).lines
+    assert "sqrt(new moment2_max)" in param
+    assert (before, after) == ("no moment2_max", "moment2_max <- maximum(moment2_max, new moment2)")
+
+
+def test_every_hyperparameter_that_may_be_zero_is_zero_in_some_cases_and_all_are_in_the_last():
+    *each, together = neutral_cases("lars_momentum", "float32")
+    zeros = [{name for case in part for name, value in case.hyper.items() if value == 0.0} for part in each]
+    assert {"momentum"} <= zeros[0]
+    assert {"lars_weight_decay"} <= zeros[1]
+    assert all(case.hyper["momentum"] == case.hyper["lars_weight_decay"] == 0.0 for case in together)
+
+
+def test_a_stage_that_the_document_explains_is_passed_over():
+    asked = []
+
+    def nearest(runs, count, given):
+        asked.append((runs, count, given))
+        return {("neutral", 0): [], ("neutral", 1): [], ("neutral", 2): [[("a", "b")]]}.get((runs, count), [[given]])
+
+    found = list(by_stages(nearest, "all", ["explained", "neutral"], Budget()))
+    assert found == [[[("a", "b")]], [[("a", "b")]]]
+    assert asked[0] == ("explained", 0, ())
+    assert ("explained", 1, ()) not in asked
+    assert asked[-2:] == [("all", 1, ("a", "b")), ("all", 2, ("a", "b"))]
+
+
+def test_nothing_is_found_by_stages_for_noise():
+    rng = np.random.default_rng(0)
+
+    class Noise:
+        def __init__(self, parameters):
+            self.parameters = parameters
+
+        def step(self, grads, learning_rate):
+            self.parameters = [np.asarray(p + rng.normal(size=p.shape), p.dtype) for p in self.parameters]
+            return self.parameters
+
+    target = Instead(lambda rule, parameters: Noise(parameters), "momentum")
+
+    def runs_of(cases):
+        return [(case, trajectory(target, case, Guard())) for case in cases]
+
+    runs, neutral = runs_of(telling_cases("momentum", "float32")), map(runs_of, neutral_cases("momentum", "float32"))
+    assert edited_formulas([documented_class("momentum")], runs, lambda one: True, neutral=neutral) == []
+
+
+def test_a_number_that_guards_is_replaced_in_every_edit_behind_it():
+    guard = Edit("a", ("add", "a", 1e-8), (PARAM,))
+    formula = Edited(documented_class("adam"), (guard, Edit(("add", "a", 1e-8), "b", (PARAM,))), {})
+    assert [one.with_number(1e-8, 1e-5) for one in formula.edits] == [
+        Edit("a", ("add", "a", 1e-5), (PARAM,)),
+        Edit(("add", "a", 1e-5), "b", (PARAM,)),
+    ]
+
+
+def test_a_small_number_that_any_other_replaces_is_no_finding():
+    """Torch's SGD dampens nothing where the momentum is 0; any number that is added to it makes it dampen."""
+    fault = FAULTS["torch.sgd_dampens_without_momentum"]
+    runs = [(case, trajectory(fault.target(), case, Guard())) for case in telling_cases("torch.sgd", "float32")]
+    near = nearest(documented_class("torch.sgd"), runs, 1, Budget(), runs[0][0].form.roundoff)
+    assert any("added to momentum" in formula.name for members in near for formula in members)
+    assert edited_formulas([documented_class("torch.sgd")], runs, lambda one: True, most_edits=1) == []
