@@ -1,4 +1,4 @@
-"""A target that does something with what it is fed, and a short case to feed it."""
+"""A target that does something with what it is fed, one that heeds none of it, and a short case to feed them."""
 
 from __future__ import annotations
 
@@ -37,3 +37,15 @@ def doing(deed: Callable[[list[Any]], Any]) -> Instead:
         return step
 
     return Instead(begin)
+
+
+class Noise:
+    """A run whose parameters walk at random, the same way in each."""
+
+    def __init__(self, parameters: list[Array]) -> None:
+        self.parameters = parameters
+        self.rng = np.random.default_rng(0)
+
+    def step(self, grads: list[Any], learning_rate: float) -> list[Array]:
+        self.parameters = [np.asarray(p + self.rng.normal(size=p.shape), p.dtype) for p in self.parameters]
+        return self.parameters

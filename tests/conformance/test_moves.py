@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.edits import Edit
@@ -19,6 +17,7 @@ from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.session import Guard, trajectory
+from tests.conformance.deeds import Noise
 
 NORM = ("sqrt", ("sum", ("square", "grad")))
 OF_PARAM = ("sqrt", ("sum", ("square", "param")))
@@ -127,16 +126,6 @@ def test_a_stage_that_the_document_explains_is_passed_over():
 
 
 def test_nothing_is_found_by_stages_for_noise():
-    rng = np.random.default_rng(0)
-
-    class Noise:
-        def __init__(self, parameters):
-            self.parameters = parameters
-
-        def step(self, grads, learning_rate):
-            self.parameters = [np.asarray(p + rng.normal(size=p.shape), p.dtype) for p in self.parameters]
-            return self.parameters
-
     target = Instead(lambda rule, parameters: Noise(parameters), "momentum")
 
     def runs_of(cases):

@@ -28,6 +28,7 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rule import State
+from tests.conformance.deeds import Noise
 
 FEW = Effort("few", 12, 1)
 
@@ -177,16 +178,6 @@ def test_a_verdict_says_that_the_search_was_ended():
 
 
 def test_noise_and_another_algorithm_are_no_edit_of_the_formula():
-    rng = np.random.default_rng(0)
-
-    class Noise:
-        def __init__(self, parameters):
-            self.parameters = parameters
-
-        def step(self, grads, learning_rate):
-            self.parameters = [np.asarray(p + rng.normal(size=p.shape), p.dtype) for p in self.parameters]
-            return self.parameters
-
     assert found_in(Instead(lambda rule, parameters: Noise(parameters), "momentum"), "momentum", None, 2) == []
     adam = Instead(lambda rule, parameters: RuleRun(subject_named("adam").of({}), parameters), "momentum")
     assert found_in(adam, "momentum", None, 2) == []
