@@ -21,7 +21,8 @@ SHOWN = 6
 def sentence(target: str, verdicts: Sequence[Verdict]) -> str:
     """Say how many rules a target computes as documented, and of each other rule the worst that is said of it.
 
-    A rule whose worst is not said of every dtype and engine is that *in part*. Empty where nothing judged is offered.
+    Those count that conform in every dtype and engine offered, and beside them those that do in part. A rule whose
+    worst is not said of every dtype and engine is that *in part*. Empty where nothing judged is offered.
     """
     found: dict[str, list[Outcome]] = {}
     for verdict in verdicts:
@@ -43,7 +44,9 @@ def sentence(target: str, verdicts: Sequence[Verdict]) -> str:
             return f"{target}: {name} {SAID[worst][0]}."
         partly = "" if name in found else "in part "
         return f"{target} does not compute {next(iter(found))} as documented: {partly}it {SAID[worst][0]}."
-    parts = [f"{target} computes {good or 'none'} of {_rules(len(found))} as documented"]
+    partly_good = len(found) - good - sum("conforms" not in outcomes for outcomes in found.values())
+    also = f", and {partly_good} in part" if partly_good else ""
+    parts = [f"{target} computes {good or 'none'} of {_rules(len(found))} as documented{also}"]
     parts += [f"{_listed(others[one])} {SAID[one][len(others[one]) > 1]}" for one in SAID if one in others]
     return "; ".join(parts) + "."
 

@@ -34,7 +34,7 @@ def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
         (
             [*of("adam", "conforms", "imprecise"), *of("sgd", "dialect"), *of("ftrl", "dialect", "diverges")],
             (
-                "torch computes none of 3 rules as documented; ftrl (in part) computes no known rule; "
+                "torch computes none of 3 rules as documented, and 1 in part; ftrl (in part) computes no known rule; "
                 "sgd computes another rule; adam (in part) is less precise than its dtype."
             ),
             "ftrl",
