@@ -44,7 +44,7 @@ def sentence(target: str, verdicts: Sequence[Verdict]) -> str:
             return f"{target}: {name} {SAID[worst][0]}."
         partly = "" if name in found else "in part "
         return f"{target} does not compute {next(iter(found))} as documented: {partly}it {SAID[worst][0]}."
-    partly_good = len(found) - good - sum("conforms" not in outcomes for outcomes in found.values())
+    partly_good = sum("conforms" in outcomes for outcomes in found.values()) - good
     also = f", and {partly_good} in part" if partly_good else ""
     parts = [f"{target} computes {good or 'none'} of {_rules(len(found))} as documented{also}"]
     parts += [f"{_listed(others[one])} {SAID[one][len(others[one]) > 1]}" for one in SAID if one in others]

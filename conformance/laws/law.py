@@ -83,22 +83,28 @@ class Trial:
         Raises:
             NotOffered: the target does not offer what the case asks for.
         """
-        key = (id(self.target), *self.case.content) if self.known is not None else ()
-        if self.known is None or anew or key not in self.known:
+        after = None if anew else self._known
+        if after is None:
             if not self.offered:
                 raise NotOffered
             after = trajectory(self.target, self.case, self.guard)
             if self.known is not None:
-                self.known[key] = after
-        else:
-            after = self.known[key]
+                self.known[self._key] = after
         self.ran.append((self.case, after))
         return after.copy()  # laws may change what they compare
 
     def ahead(self, *others: Trial) -> None:
         """Let a program play this case and those of other trials in one message, as far as they are not known."""
-        cases = [trial.case for trial in (self, *others)]
-        run_ahead(self.target, [case for case in cases if (id(self.target), *case.content) not in (self.known or {})])
+        run_ahead(self.target, [trial.case for trial in (self, *others) if self.on(trial.case)._known is None])
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return id(self.target), *self.case.content
+
+    @property
+    def _known(self) -> Array | None:
+        """What this run has returned to another law."""
+        return self.known.get(self._key) if self.known is not None else None
 
     @property
     def offered(self) -> bool:

@@ -110,14 +110,24 @@ def _decays(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
 
 def _decaying(program: Program, hyperparameters: Sequence[str]) -> Iterator[tuple[Program, Expression, str]]:
     """Yield the program without each of its decays, and that decay; where it has none, itself and a usual one."""
-    found = False
-    for part in {part: None for line in program.values() for part in parts_of(line)}:
-        match part:
-            case ("add", rest, ("multiply", str() as decay, "param")) if decay in hyperparameters:
-                found = True
-                yield {x: replaced(line, part, rest) for x, line in program.items()}, decay, decay
+    found = list(_decayed(program, hyperparameters))
+    for part, rest, decay in found:
+        yield {x: replaced(line, part, rest) for x, line in program.items()}, decay, decay
     if not found:
         yield program, DECAY, f"a decay of {DECAY}"
+
+
+def _decayed(program: Program, hyperparameters: Sequence[str]) -> Iterator[tuple[Expression, Expression, str]]:
+    """Yield each sum with a weight decay, what is decayed in it, and the hyperparameter."""
+    for part in _parts(program):
+        match part:
+            case ("add", rest, ("multiply", str() as decay, "param")) if decay in hyperparameters:
+                yield part, rest, decay
+
+
+def _parts(program: Program) -> dict[Expression, None]:
+    """Return every part of every line once."""
+    return {part: None for line in program.values() for part in parts_of(line)}
 
 
 def _terms_out_of_slots(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
@@ -132,16 +142,14 @@ def _terms_out_of_slots(program: Program, hyperparameters: Sequence[str]) -> Ite
 
 def _undecayed(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
     """Yield a decay that is left out where a condition of the formula does not hold."""
-    parts = {part: None for line in program.values() for part in parts_of(line)}
-    conditions = [part[1] for part in parts if isinstance(part, tuple) and part[0] == "where"]
+    decayed = list(_decayed(program, hyperparameters))
+    conditions = [part[1] for part in _parts(program) if isinstance(part, tuple) and part[0] == "where"]
     for condition in dict.fromkeys(x for x in conditions if isinstance(x, tuple)):
-        for part in parts:
-            match part:
-                case ("add", rest, ("multiply", str() as decay, "param")) if decay in hyperparameters:
-                    if part not in parts_of(condition):
-                        other = ("where", condition, part, rest)
-                        lines = {x: replaced(line, part, other) for x, line in program.items()}
-                        yield lines, f"{decay} only where the condition holds"
+        for part, rest, decay in decayed:
+            if part not in parts_of(condition):
+                other = ("where", condition, part, rest)
+                lines = {x: replaced(line, part, other) for x, line in program.items()}
+                yield lines, f"{decay} only where the condition holds"
 
 
 def _enlarged(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:

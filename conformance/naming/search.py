@@ -72,7 +72,9 @@ def edited_formulas(
         return []  # nothing that a finite bound could explain
     known, cases = list(starts), [*(case for case, _ in runs), *telling]
     unedited = [Edited(start, (), runs[0][0].hyper) for start in known]
-    explaining = list(_holding(unedited, _passes(runs)[0][1], runs, holds))
+    passes = _passes(runs)
+    coarse, ways = passes[0]
+    explaining = list(_holding(unedited, ways, runs, holds))
     if explaining:  # what such a formula leaves open, such as NaN, is no matter of edits
         return explaining if all(isinstance(one.start.dialect, OtherRule) for one in explaining) else []
 
@@ -88,12 +90,11 @@ def edited_formulas(
 
     for count, together in (1, known[:1]), (1, known[1:]), (2, known[:1]), (2, known[1:2]):
         budget.edits = count
-        for coarse, ways in (_passes(runs) if count == 1 else _passes(runs)[:1]) if count <= most_edits else ():
-            near = chain.from_iterable(nearest(start, runs, count, budget, coarse) for start in together)
-            found = proven(near, ways)
+        for rough, arithmetics in (passes if count == 1 else passes[:1]) if count <= most_edits else ():
+            near = chain.from_iterable(nearest(start, runs, count, budget, rough) for start in together)
+            found = proven(near, arithmetics)
             if found:
                 return found
-    coarse, ways = _passes(runs)[0]
     for classes in _staged(known[0], runs, neutral, budget, coarse) if most_edits > 2 else ():
         found = proven(classes, ways)
         if found:

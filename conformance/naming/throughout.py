@@ -97,9 +97,9 @@ def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterat
     yield from _kept_corrected(program)
     yield from _uncorrected_or_corrected(program)
     for lines, words in moves(program, hyperparameters):
-        changed = tuple((name, line) for name, line in lines.items() if line != program[name])
-        if changed:
-            yield Rewritten(changed, words)
+        moved = _rewritten(program, {}, words, lines)
+        if moved.lines:
+            yield moved
 
 
 def _beginnings(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edit]:
@@ -201,16 +201,15 @@ def _begun_uncorrected(program: Program) -> Iterator[Rewritten]:
 
 
 def _corrected_elsewhere(program: Program) -> Iterator[Rewritten]:
-    """Yield the program without any bias correction, and the one that corrects the learning rate in place of both."""
+    """Yield the program that corrects the learning rate for the bias in place of both moments."""
     corrections = _corrections(program)
     of_roots = [one for one in corrections if _is_under_a_root(one, program[PARAM])]
     others = [one for one in corrections if one not in of_roots]
-    if of_roots and others:
+    if len(of_roots) == len(others) == 1:
         without = _without_corrections(program[PARAM], corrections)
-        if len(of_roots) == len(others) == 1:
-            rate = ("divide", ("multiply", RATE, ("sqrt", of_roots[0])), others[0])
-            words = "bias corrected in the learning rate, not in the moments"
-            yield Rewritten(((PARAM, replaced(without, RATE, rate)),), words)
+        rate = ("divide", ("multiply", RATE, ("sqrt", of_roots[0])), others[0])
+        words = "bias corrected in the learning rate, not in the moments"
+        yield Rewritten(((PARAM, replaced(without, RATE, rate)),), words)
 
 
 def _uncorrected_or_corrected(program: Program) -> Iterator[Rewritten]:
@@ -220,8 +219,7 @@ def _uncorrected_or_corrected(program: Program) -> Iterator[Rewritten]:
         yield Rewritten(((PARAM, _without_corrections(program[PARAM], corrections)),), "no bias correction")
     if not corrections and len(averages) > 1:
         corrected = {program[slot]: ("divide", program[slot], one) for slot, one in averages.items()}
-        lines = _rewritten(program, corrected, "bias correction").lines
-        yield Rewritten(tuple(line for line in lines if line[0] == PARAM), "averages corrected for their bias")
+        yield _rewritten(program, corrected, "averages corrected for their bias", {PARAM: program[PARAM]})
 
 
 def _is_under_a_root(correction: Expression, line: Expression) -> bool:
