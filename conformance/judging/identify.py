@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
 from optimetry.conformance.judging.narrowed import narrowed
-from optimetry.conformance.naming.candidates import FLUSHED, tiers
+from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined
 from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass
@@ -33,8 +33,26 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
         TargetFault: the target breaks the protocol.
     """
     held = Holding(target, cases, guard, Probed.of(target, optimizer, dtype, guard))
+    identity = _first_holding(held, tiers(optimizer, dtype, held.probed))
+    if identity.explanation or identity.several:
+        return identity
+    alive = [one for one in _found_elsewhere(held) if one.tried >= ENOUGH]
+    return dataclasses.replace(narrowed(held, alive[0]), elsewhere=_names(alive)) if alive else identity
+
+
+def identify_combined(target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
+    """Try candidates whose numbers are combined in float32 beside float64 parameters, as `identify` tries others.
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    return _first_holding(Holding(target, cases, guard, probed), tiers_combined(probed.optimizer, probed.dtype))
+
+
+def _first_holding(held: Holding, tiers: Iterable[list[Explanation]]) -> Identity:
+    """Return the explanation of the first tier that has one; none where a tier has several, or no tier has any."""
     longest = Identity(None, probed=held.probed)
-    for tier in tiers(optimizer, dtype, held.probed):
+    for tier in tiers:
         alive, unexplained = held.surviving(tier)
         if unexplained.tried > longest.tried:
             longest = dataclasses.replace(unexplained, probed=held.probed)
@@ -47,8 +65,7 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
             identity = narrowed(held, found)
             elsewhere = _names(_same_elsewhere(held, identity.explanation))
             return dataclasses.replace(identity, alike=tuple(dict.fromkeys(alike)), elsewhere=elsewhere)
-    alive = [one for one in _found_elsewhere(held) if one.tried >= ENOUGH]
-    return dataclasses.replace(narrowed(held, alive[0]), elsewhere=_names(alive)) if alive else longest
+    return longest
 
 
 def _found_elsewhere(held: Holding) -> list[Identity]:

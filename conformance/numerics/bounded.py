@@ -64,7 +64,7 @@ def _operator(ufunc: np.ufunc) -> Any:
     """Make a method that computes on two numbers of one format at once, where NumPy would ask both what to do."""
 
     def method(self: Bounded, other: Any) -> Any:
-        plain = type(other) is Bounded and other.form is self.form and self.scalars_in is self.form
+        plain = type(other) is Bounded and self.form is self.scalars_in is other.form is other.scalars_in
         if plain and (self.computed is None or other.computed is None):
             return UFUNCS[ufunc](self, other)
         return ufunc(self, other)
@@ -159,6 +159,19 @@ class Bounded(NDArrayOperatorsMixin):
             bound = np.where(exact & (form.nearest(self.value) == self.value), np.zeros_like(bound), bound)
         return Bounded(self.value, bound, self.form, self.nonnegative, form)
 
+    def combined(self) -> Bounded:
+        """Return the number as it meets an array, once it has been combined with others in a format that combines.
+
+        Where ``b * (x / a)`` becomes ``(b / a) * x``, one operation more is rounded to the scalars' format, and another
+        where a root is taken of a scalar in place of an array. So each number may be rounded twice more.
+        """
+        narrow = self.scalars_in
+        if not narrow.combines:
+            return self
+        once = rounded(self.value, self.bound, narrow, self.nonnegative, underflows=True)
+        twice = rounded(self.value, once.bound, narrow, self.nonnegative, underflows=True)
+        return Bounded(self.value, twice.bound, self.form, self.nonnegative)
+
     def __getitem__(self, index: Any) -> Bounded:
         return Bounded(self.value[index], self.bound[index], self.form, self.nonnegative)
 
@@ -184,14 +197,17 @@ class Bounded(NDArrayOperatorsMixin):
         return known[key][0]
 
     def _result(self, ufunc: np.ufunc, inputs: Any, operands: Any) -> Any:
-        result = UFUNCS[ufunc](*operands)
-        if self.scalars_in is self.form or not isinstance(result, Bounded):  # mostly the first operand decides
-            return result
+        narrow = next((x.scalars_in for x in inputs if isinstance(x, Bounded) and x.scalars_in is not x.form), None)
+        if narrow is None:
+            return UFUNCS[ufunc](*operands)
         alone = (x.scalars_in is not x.form if isinstance(x, Bounded) else isinstance(x, (float, int)) for x in inputs)
         if not all(alone):
+            return UFUNCS[ufunc](*(x.combined() for x in operands) if narrow.combines else operands)
+        result = UFUNCS[ufunc](*operands)
+        if not isinstance(result, Bounded):
             return result
         exact = ufunc in CORRECTLY_ROUNDED and reduce(np.logical_and, (x.bound == 0 for x in operands))
-        return result.rounded_through(next(x.scalars_in for x in inputs if isinstance(x, Bounded)), exact)
+        return result.rounded_through(narrow, exact)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         return FUNCTIONS[func](*args, **kwargs) if func in FUNCTIONS else NotImplemented

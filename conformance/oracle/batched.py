@@ -114,7 +114,8 @@ def _member(asked: Asked) -> _Member | None:
         return None
     fields = {field.name: getattr(rule, field.name) for field in dataclasses.fields(rule)}
     chosen = tuple((name, repr(value)) for name, value in fields.items() if not isinstance(value, float))
-    return _Member(rule, evaluation, (type(rule), chosen, evaluation.elementwise, numbers.form, numbers.narrow))
+    kind = type(rule), chosen, evaluation.elementwise, numbers.form, numbers.narrow, numbers.combined
+    return _Member(rule, evaluation, kind)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def together_and_alone(asked: list[Asked]) -> list[tuple[Evaluation, Expected]]:
     """Return the evaluations that were made together, each with one that was made alone."""
     evaluate(asked)
     together = [evaluation_of(x) for x in asked]
-    alone = [expected(x.case.replace(), x.computed, x.form, x.narrow) for x in asked]  # a copy is another case
+    alone = [expected(x.case.replace(), *x[1:]) for x in asked]  # a copy is another case
     return [(made, single) for made, single in zip(together, alone, strict=True) if made.begun]
 
 
@@ -80,8 +80,9 @@ def test_a_variant_that_asks_for_the_number_of_dimensions_is_evaluated_alone() -
 def test_together_formulas_with_flushed_subnormals_and_rounded_numbers_get_their_own_bits() -> None:
     form, narrow = flushing(FORMATS["float64"]), ("beta1", "learning_rate")
     asked = [Asked(case, form=form, narrow=narrow) for case in short_cases("adam", "float64", 8)]
-    pairs = together_and_alone([*asked, *(Asked(x.case) for x in asked)])
-    assert len(pairs) == 16
+    combined = [x._replace(combined=True) for x in asked]
+    pairs = together_and_alone([*asked, *combined, *(Asked(x.case) for x in asked)])
+    assert len(pairs) == 24
     assert_same_bits(pairs)
 
 
