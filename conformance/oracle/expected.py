@@ -74,8 +74,8 @@ def evaluation_of(asked: Asked) -> Evaluation:
 
 
 def _not_begun(asked: Asked) -> Evaluation:
-    form = asked.form or with_underflow_room(asked.case.form)
-    return Evaluation(asked.case, asked.computed, BoundedNumbers(subject_of(asked.case), form, asked.narrow, asked.combined))
+    case, form = asked.case, asked.form or with_underflow_room(asked.case.form)
+    return Evaluation(case, asked.computed, BoundedNumbers(subject_of(case), form, asked.narrow, asked.combined))
 
 
 kept = lru_cache(maxsize=2048)(_not_begun)

@@ -106,7 +106,8 @@ class _CombinedInFloat32(AdamW):
 
 
 def _combined_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
-    return RuleRun(_CombinedInFloat32(**rule.hyper()), parameters)
+    hyper: dict[str, Any] = rule.hyper()
+    return RuleRun(_CombinedInFloat32(**hyper), parameters)
 
 
 def _epsilon_enlarged(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
