@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
@@ -37,7 +38,13 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
     if identity.explanation or identity.several:
         return identity
     alive = [one for one in _found_elsewhere(held) if one.tried >= ENOUGH]
-    return dataclasses.replace(narrowed(held, alive[0]), elsewhere=_names(alive)) if alive else identity
+    if not alive:
+        return identity
+    found = dataclasses.replace(narrowed(held, alive[0]), elsewhere=_names(alive))
+    if found.explanation and found.explanation.arithmetic.float32_in_some_uses:
+        documented = _first_holding(held, islice(tiers_combined(optimizer, dtype), 1))
+        return documented if documented.explanation else found  # two texts of one formula combine other numbers
+    return found
 
 
 def identify_combined(target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
