@@ -244,7 +244,7 @@ enter(
         optimizer="torch.adamw",
         defect="corrections are combined with the learning rate in float32 beside float64 parameters: MLX",
         start=_combined_in_float32,
-        outcome="imprecise: beta2, learning_rate combined in float32",
+        outcome="imprecise: learning_rate in float32; beta1, beta2 combined in float32",
         dtypes=("float64",),
     ),
     Fault(
