@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
@@ -14,7 +13,7 @@ from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_els
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.arithmetic import INCREMENTAL, Arithmetic
+from optimetry.conformance.numerics.arithmetic import INCREMENTAL, PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
@@ -42,8 +41,9 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
         return identity
     found = dataclasses.replace(narrowed(held, alive[0]), elsewhere=_names(alive))
     if found.explanation and found.explanation.arithmetic.float32_in_some_uses:
-        documented = _first_holding(held, islice(tiers_combined(optimizer, dtype), 1))
-        return documented if documented.explanation else found  # two texts of one formula combine other numbers
+        combined = _combined(held)
+        if combined.explanation and combined.explanation.rule.documented:
+            return combined  # two texts of one formula combine other numbers
     return found
 
 
@@ -53,7 +53,15 @@ def identify_combined(target: Target, probed: Probed, cases: Callable[[], Iterat
     Raises:
         TargetFault: the target breaks the protocol.
     """
-    return _first_holding(Holding(target, cases, guard, probed), tiers_combined(probed.optimizer, probed.dtype))
+    return _combined(Holding(target, cases, guard, probed))
+
+
+def _combined(held: Holding) -> Identity:
+    """Return what holds with numbers combined in float32; a number alone is combined with nothing."""
+    identity = _first_holding(held, tiers_combined(held.probed.optimizer, held.probed.dtype))
+    arithmetic = identity.explanation.arithmetic if identity.explanation else PLAIN
+    several = len(arithmetic.float32 + arithmetic.float32_in_some_uses) > 1
+    return identity if several else dataclasses.replace(identity, explanation=None)
 
 
 def _first_holding(held: Holding, tiers: Iterable[list[Explanation]]) -> Identity:
