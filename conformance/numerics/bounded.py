@@ -72,6 +72,9 @@ def _operator(ufunc: np.ufunc) -> Any:
     return method
 
 
+ZERO = np.asarray(0.0)
+"""An array, as NumPy takes longer for Python numbers; and longer to combine many numbers as truths than to compare."""
+
 UFUNCS: dict[np.ufunc, Callable[..., Any]] = {}
 """What each NumPy ufunc becomes on `Bounded` operands of one format; `operations` and `reductions` fill it."""
 
@@ -116,7 +119,9 @@ class Bounded(NDArrayOperatorsMixin):
     def exact(cls, array: Any, form: Format) -> Bounded:
         """Make an exact input. Nothing is known of what follows from an infinity or a NaN."""
         value = np.asarray(array).astype(form.wide)
-        return cls(value, or_flushed(value, np.where(np.isfinite(value), np.zeros_like(value), np.inf), form), form)
+        bound = np.zeros(value.shape, form.wide)
+        bound[~np.isfinite(value)] = np.inf
+        return cls(value, or_flushed(value, bound, form), form)
 
     @classmethod
     def scalar(cls, number: float | Wide, form: Format) -> Bounded:
@@ -271,11 +276,15 @@ def rounded(
         underflows: whether the result may underflow; sums and roots do not, they lose nothing there unless flushed.
         inexact: where it is rounded at all; everywhere, unless said.
     """
-    raised = (np.abs(value) + propagated) * form.headroom  # infinite where the result may overflow
-    error = raised * form.roundoff_after_headroom
+    raised = np.abs(value, out=...)  # an array even of one number, to be written over
+    error = np.add(raised, propagated, out=...)
+    np.multiply(error, form.headroom, out=raised)  # infinite where the result may overflow
+    np.multiply(raised, form.roundoff_after_headroom, out=error)
     if underflows or form.flushes:  # nothing but an exact zero is less than `half_tiny` when raised
-        error = np.maximum(error, np.minimum(raised, form.half_tiny))
-    return Bounded(value, propagated + (error if inexact is None else np.where(inexact, error, 0.0)), form, nonnegative)
+        error = np.maximum(error, np.minimum(raised, form.half_tiny), out=raised)
+    if inexact is not None:
+        error[~inexact] = 0.0
+    return Bounded(value, propagated + error, form, nonnegative)
 
 
 def rounded_often(value: Wide, propagated: Wide, error: Wide, form: Format, nonnegative: bool) -> Bounded:
@@ -286,4 +295,4 @@ def rounded_often(value: Wide, propagated: Wide, error: Wide, form: Format, nonn
 
 def not_zero(x: Bounded) -> Any:
     """Return where ``x`` is anything but an exact zero."""
-    return np.logical_or(x.value, x.bound)
+    return (x.value != ZERO) | (x.bound != ZERO)

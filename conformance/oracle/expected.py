@@ -53,7 +53,7 @@ def expected(
         combined: whether these may also be combined in float32 before they meet an array.
     """
     evaluation = evaluation_of(Asked(case, computed, form, narrow, combined))
-    evaluation.steps(0, 1)  # what cannot be evaluated shows at once
+    evaluation.begin()  # what cannot be evaluated shows at once
     return evaluation
 
 
@@ -151,7 +151,11 @@ class Evaluation(Expected):
         object.__setattr__(self, "computed", computed)
         object.__setattr__(self, "numbers", numbers)
         object.__setattr__(self, "elementwise", subject.elementwise and (computed is None or computed.elementwise))
-        object.__setattr__(self, "start", flat(subject.magnitudes(case)).astype(np.float64))
+
+    @cached_property
+    def start(self) -> Array:
+        """The magnitude of the parameters before the first step."""
+        return flat(self.numbers.subject.magnitudes(self.case)).astype(np.float64)
 
     @cached_property
     def _rows(self) -> _Rows:
@@ -164,6 +168,10 @@ class Evaluation(Expected):
         """Make arrays for the values and the bounds of all steps."""
         shape = len(self.case.grads), self.case.size
         return np.empty(shape, self.numbers.form.wide), np.empty(shape, self.numbers.form.wide)
+
+    def begin(self) -> None:
+        """Evaluate the first step, unless that is done."""
+        self._rows.upto(min(1, len(self._rows.value)))
 
     @property
     def begun(self) -> bool:
@@ -219,15 +227,16 @@ class BoundedNumbers:
         combined = self.combined and name in self.narrow
         return _scalar(number, math.copysign(1.0, number), self.form, held_in, combined, name in self.decays)
 
-    @cached_property
-    def decays(self) -> set[str]:
+    @property
+    def decays(self) -> frozenset[str]:
         """Return the hyperparameters that weigh an average."""
         return decays_of(self.subject)
 
 
-def decays_of(subject: Subject) -> set[str]:
+@cache
+def decays_of(subject: Subject) -> frozenset[str]:
     """Return the hyperparameters that weigh an average: those from 0 to 1."""
-    return {x.name for x in subject.hyperparameters() if x.domain is not None and x.domain.ends == (0.0, 1.0)}
+    return frozenset(x.name for x in subject.hyperparameters() if x.domain is not None and x.domain.ends == (0.0, 1.0))
 
 
 @lru_cache(maxsize=1024)
