@@ -133,12 +133,12 @@ def work(task: Task, pipe: Connection) -> None:
     except TargetError as error:
         if program is not None:
             program.end()
-        pipe.send(("refused", str(error)))
+        send("refused", str(error))
         return
     engines = engines_of(target)
     names = [engine_name(engine) for engine in engines]
     note = str(getattr(target, "note", ""))
-    pipe.send(("ready", Loaded(str(target.name), str(target.version), engines_not_run(target), names, note)))
+    send("ready", Loaded(str(target.name), str(target.version), engines_not_run(target), names, note))
 
     while True:
         try:
@@ -151,9 +151,9 @@ def work(task: Task, pipe: Connection) -> None:
         try:
             found = _done(job, task, engines, guard)
         except Exception:
-            pipe.send(("broken", traceback.format_exc()))
+            send("broken", traceback.format_exc())
         else:
-            pipe.send(("findings", found))
+            send("findings", found)
 
 
 def _loaded(task: Task, program: Program | None, guard: Guard) -> Target:

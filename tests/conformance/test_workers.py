@@ -8,7 +8,7 @@ import pytest
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands import workers
-from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.jobs import Job, Task, work
 from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
@@ -89,6 +89,18 @@ def test_a_target_whose_import_kills_or_hangs_is_refused(tmp_path, monkeypatch, 
     with pytest.raises(TargetError, match=expected), Workers(Task(Launch("import_fails:Target"), FEW, 0)):
         pass
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("spec", ["miniatures:Correct", "miniatures:Missing"])
+def test_a_worker_whose_parent_is_gone_ends_without_a_traceback(spec, capfd):
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=work, args=(Task(Launch(spec), FEW, 0), theirs))
+    process.start()
+    ours.close()
+    theirs.close()
+    process.join()
+    assert (process.exitcode, capfd.readouterr().err) == (1, "")
 
 
 def test_leaving_early_leaves_no_process_behind():
