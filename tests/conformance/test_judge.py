@@ -15,6 +15,7 @@ from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, LARGEST_ULP, SLACK
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.oracle import batched
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.selftest.sensitivity import HALF_QUICK
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
@@ -88,6 +89,19 @@ def test_a_dialect_is_named_with_its_formula_and_a_counterexample(optimizer: str
     assert verdict.share is not None
     assert verdict.share > SLACK
     assert verdict.counterexample is not None
+
+
+def test_what_no_engine_offers_is_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    class SgdAlone(NumpyTarget):
+        def unsupported(self, optimizer: str, hyper: object, dtype: str) -> str | None:
+            return None if optimizer == "sgd" else "not written yet"
+
+    evaluated: list[Any] = []
+    monkeypatch.setattr(batched, "evaluate", evaluated.extend)
+    assert verdict_of(SgdAlone(), "adagrad").verdict == "unsupported"
+    assert evaluated == []
+    assert verdict_of(SgdAlone(), "sgd").verdict == "conforms"
+    assert evaluated
 
 
 def test_what_nothing_explains_diverges() -> None:
