@@ -283,7 +283,8 @@ class Examination:
 
         In another dtype other cases come first; a target that breaks a law breaks it in the rejected case, too.
         """
+        to_come = islice(self.cases(), len(self.laws.cases), self.law_cases)
         with suppress(TargetFault):  # the rejection stands
-            for case in chain([rejected], islice(self.cases(), self.laws.cases, self.law_cases)):
+            for case in to_come if rejected in self.laws.cases else chain([rejected], to_come):
                 if reason_unsupported(self.target, case) is None:
                     self.laws.try_on(self.target, case, self.guard)
