@@ -97,7 +97,7 @@ def test_a_target_whose_import_kills_or_hangs_is_refused(tmp_path, monkeypatch, 
 def test_a_worker_whose_parent_is_gone_ends_without_a_traceback(spec, capfd):
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=work, args=(Task(Launch(spec), FEW, 0), theirs))
+    process = context.Process(target=work, args=(Task(Launch(spec), FEW, 0), theirs, dict(os.environ)))
     process.start()
     ours.close()
     theirs.close()
