@@ -11,6 +11,7 @@ import numbers
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -126,6 +127,7 @@ class Declared:
             object.__setattr__(self, declared.name, declared.checked(self.name, getattr(self, declared.name)))
 
     @classmethod
+    @cache
     def hyperparameters(cls) -> tuple[Hyperparameter, ...]:
         """The declared hyperparameters, in the order of the document."""
         return tuple(

@@ -9,6 +9,7 @@ WAYS = {
     "incremental_moments": "moments formed as increments",
     "float32": "{} in float32",
     "float32_in_some_uses": "{} in float32 in some uses",
+    "combined_in_float32": "{} combined in float32",
 }
 """The entries of `Computes.arithmetic` in words; braces stand for the numbers that one is about."""
 

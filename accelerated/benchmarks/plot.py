@@ -29,7 +29,8 @@ LINES: dict[str, dict[str, str]] = {
 def draw(rows: Sequence[Row], file: Path) -> None:
     """Write the picture as SVG for both themes, the same for the same rows; nothing where no row is of `SIZES`.
 
-    Bars are nanoseconds for each parameter, shorter is faster; a stroke is the touch limit.
+    Bars are nanoseconds for each parameter, shorter is faster; a stroke is the touch limit. Where the bar of a peer is
+    cut off, its figure is behind it.
     """
     chosen = [size for size in SIZES if _of(rows, size)]
     if not chosen:
@@ -38,26 +39,27 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     from matplotlib.figure import Figure
 
     with rc_context(STYLE):
-        figure = Figure(figsize=(5 * len(chosen), 5), layout="constrained")
+        rules = max(len(_of(rows, size)) for size in chosen)
+        figure = Figure(figsize=(5 * len(chosen), 1 + 0.25 * rules), layout="constrained")
         for axes, (tensors, elements) in zip(figure.subplots(1, len(chosen), squeeze=False)[0], chosen, strict=True):
             found = _of(rows, (tensors, elements))
             edge = 4 * max(ours for ours, _, _ in found.values())
             for place, (ours, peer, limit) in enumerate(reversed(found.values())):
-                axes.barh(place + 0.2, ours, 0.38, color=OURS, label="ours (numba)" if place == 0 else None)
+                axes.barh(place + 0.2, ours, 0.38, color=OURS, label="ours (numba)")
                 if peer:
-                    name = "fastest peer" if place == 0 else None
-                    axes.barh(place - 0.2, peer["nanoseconds"], 0.38, color=PEER, alpha=0.4, label=name)
-                    beyond = peer["nanoseconds"] > 0.7 * edge
-                    text = f" {peer['contender']}, {peer['nanoseconds']:.1f} " if beyond else f" {peer['contender']}"
+                    axes.barh(place - 0.2, peer["nanoseconds"], 0.38, color=PEER, alpha=0.4, label="fastest peer")
+                    figures = f", {peer['nanoseconds']:.1f}" if peer["nanoseconds"] > edge else ""
                     at = min(peer["nanoseconds"], edge)
-                    axes.text(at, place - 0.2, text, va="center", ha="right" if beyond else "left", fontsize=7)
-                name = "touch limit" if place == 0 else None
-                axes.vlines(limit, place - 0.4, place + 0.4, color=LIMIT, label=name)
-            axes.set_yticks(range(len(found)), list(reversed(found)))
+                    axes.text(at, place - 0.2, f" {peer['contender']}{figures}", va="center", fontsize=7)
+                axes.vlines(limit, place, place + 0.4, color=LIMIT, label="touch limit")
+            axes.set_yticks(range(len(found)), list(reversed(found)), fontsize=8)
+            axes.set_ylim(-0.6, len(found) - 0.4)
             axes.set_xlim(0, edge)
             axes.set_xlabel("ns per parameter")
             axes.set_title(f"float32, {tensors:,} x {elements:,}")
-            axes.legend(loc="lower right", frameon=False)
+        handles, labels = figure.axes[0].get_legend_handles_labels()
+        of_each = dict(zip(labels, handles, strict=True))
+        figure.legend(of_each.values(), of_each.keys(), loc="outside upper center", ncols=len(of_each), frameon=False)
         file.write_text(themed(figure), encoding="utf-8")
 
 

@@ -73,8 +73,9 @@ def text_of(run: Mapping[str, Any]) -> str:
 
 def timed_with(rules: Sequence[str]) -> str:
     """Say with which hyperparameters these rules were timed."""
-    given = (f"{rule} with {name} = {value}" for rule in rules for name, value in hyper_of(rule).items())
-    return "; ".join(["Rules have the documented defaults", *given]) + "."
+    given = {rule: " and ".join(f"{name} = {value}" for name, value in hyper_of(rule).items()) for rule in rules}
+    said = (f"{rule} with {numbers}" for rule, numbers in given.items() if numbers)
+    return "; ".join(["Rules have the documented defaults", *said]) + "."
 
 
 def _order(size: tuple[str, int, int]) -> tuple[bool, str, int, int]:

@@ -9,7 +9,7 @@ import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
@@ -51,7 +51,7 @@ class Case:
         """The gradients and the learning rate of each step."""
         return zip(self.grads, self.learning_rates, strict=True)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of elements of all parameters together."""
         return sum(param.size for param in self.parameters)

@@ -17,6 +17,7 @@ from tqdm import tqdm
 from optimetry.conformance.cases.ordinary import KINDS
 from optimetry.conformance.commands.arguments import seconds, whole
 from optimetry.conformance.commands.check import checked_folder, header_of, write_tables
+from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.judging.accuracy import STEPS, accuracy
 from optimetry.conformance.numerics.formats import FORMATS
@@ -86,14 +87,23 @@ def accuracy_command(options: argparse.Namespace) -> int:
     if options.resume and options.out is None:
         raise UsageError("--resume: needs --out, the folder of the run to resume")
     guard = Guard(seconds("--time-limit", options.time_limit))
-    kept = None if options.out is None else checked_folder(options.out) / "results.jsonl"
+    folder = None if options.out is None else checked_folder(options.out)
     target = load_target(options.target)
+    with held(folder):
+        return _measure(target, rules, dtypes, steps, guard, folder, options.resume)
+
+
+def _measure(
+    target: Target, rules: list[str], dtypes: list[str], steps: int, guard: Guard, folder: Path | None, resume: bool
+) -> int:
+    """Measure a target and write what it gives; return the status of the command."""
+    kept = None if folder is None else folder / "results.jsonl"
     header = header_of(target.name, str(target.version), dtypes=dtypes, optimizers=rules, seed=0, effort="none")
     runs = [Run(*each, steps) for each in product(dtypes, rules, KINDS)]
     measured: list[Accuracy] = []
     failed: list[str] = []
     due = time.monotonic() + BETWEEN
-    for found in _each_measured(target, runs, guard, _known(kept, header) if options.resume else [], failed):
+    for found in _each_measured(target, runs, guard, _known(kept, header) if resume else [], failed):
         measured += found
         if kept is not None and time.monotonic() > due:
             keep(kept, header, measured)
@@ -105,9 +115,9 @@ def accuracy_command(options: argparse.Namespace) -> int:
     else:
         print("none of the rules asked for is offered" if not failed else "nothing could be measured")
     print(*(f"\nfailed: {text}" for text in failed), sep="", end="\n" if failed else "")
-    if kept is not None and measured:
+    if folder is not None and kept is not None and measured:
         keep(kept, header, measured)
-        write_tables(options.out, [read(kept)])
+        write_tables(folder, [read(kept)])
         print(f"\nwritten: {kept}, accuracy.md, accuracy.csv")
     return 1 if failed or not measured else 0
 

@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from optimetry.conformance.commands.arguments import seconds, whole
 from optimetry.conformance.commands.check import checked_folder, header_of
+from optimetry.conformance.commands.held import held
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in
@@ -88,20 +89,24 @@ def bench_command(options: argparse.Namespace) -> int:
     dtypes = chosen("dtype", options.dtype or ["float32"], FORMATS)
     sizes = [size_of(text) for text in options.size or ["1e6"]]
     tensors, limit = whole("--tensors", options.tensors, 1), seconds("--seconds", options.seconds)
-    if options.out is not None:
-        checked_folder(options.out)
+    folder = None if options.out is None else checked_folder(options.out)
     targets = [Timed(spec) for spec in options.targets]
     jobs = [(rule, dtype, size) for rule in rules for dtype in dtypes for size in sizes]
-    found: list[Speed] = []
-    for rule, dtype, size in tqdm(jobs, unit="row", leave=False, disable=not sys.stderr.isatty()):
-        found += timed(targets, rule, dtype, tensors, size, limit)
-    for target in targets:
-        how = "steps on arrays of its own" if target.in_place else "takes and returns arrays, which is part of its time"
-        print(f"{target.name} {how}.")
-    print(f"\n{table(found)}" if found else "\nnone of the rules asked for is offered")
-    if options.out is not None:
-        keep(options.out, targets[0], dtypes, rules, found)
-        print(f"\nwritten: {options.out / 'results.jsonl'}")
+    with held(folder):
+        found: list[Speed] = []
+        for rule, dtype, size in tqdm(jobs, unit="row", leave=False, disable=not sys.stderr.isatty()):
+            found += timed(targets, rule, dtype, tensors, size, limit)
+        for target in targets:
+            how = (
+                "steps on arrays of its own"
+                if target.in_place
+                else "takes and returns arrays, which is part of its time"
+            )
+            print(f"{target.name} {how}.")
+        print(f"\n{table(found)}" if found else "\nnone of the rules asked for is offered")
+        if folder is not None:
+            keep(folder, targets[0], dtypes, rules, found)
+            print(f"\nwritten: {folder / 'results.jsonl'}")
     return 0 if found else 1
 
 

@@ -8,7 +8,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -87,8 +87,16 @@ Finding = Verdict | Diagnosis | Certificate | Worst | str
 """The result of a job for each dtype and engine; of a block a certificate, of a search the worst case, or why none."""
 
 
-def work(task: Task, pipe: Connection) -> None:
-    """Run a worker: load the target, then judge job after job until the parent is gone."""
+def work(task: Task, pipe: Connection, environment: Mapping[str, str]) -> None:
+    """Run a worker: load the target, then judge job after job until the parent is gone.
+
+    Args:
+        task: the settings of every job.
+        pipe: to the parent.
+        environment: the parent's variables; what a worker is forked from has those of an earlier moment.
+    """
+    os.environ.clear()
+    os.environ.update(environment)
     os.dup2(2, 1)  # what a target prints is not part of our output,
     warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
     last, said, searching = 0.0, 0.0, True
@@ -133,12 +141,12 @@ def work(task: Task, pipe: Connection) -> None:
     except TargetError as error:
         if program is not None:
             program.end()
-        pipe.send(("refused", str(error)))
+        send("refused", str(error))
         return
     engines = engines_of(target)
     names = [engine_name(engine) for engine in engines]
     note = str(getattr(target, "note", ""))
-    pipe.send(("ready", Loaded(str(target.name), str(target.version), engines_not_run(target), names, note)))
+    send("ready", Loaded(str(target.name), str(target.version), engines_not_run(target), names, note))
 
     while True:
         try:
@@ -151,9 +159,9 @@ def work(task: Task, pipe: Connection) -> None:
         try:
             found = _done(job, task, engines, guard)
         except Exception:
-            pipe.send(("broken", traceback.format_exc()))
+            send("broken", traceback.format_exc())
         else:
-            pipe.send(("findings", found))
+            send("findings", found)
 
 
 def _loaded(task: Task, program: Program | None, guard: Guard) -> Target:

@@ -1,7 +1,8 @@
 """Runs jobs in worker processes, so that a target that hangs or crashes costs one job.
 
-Each worker loads the target itself; the parent imports no framework. A worker sends a heartbeat before every run of the
-target: one that is silent for longer than a run may take is killed.
+Each worker loads the target itself; the parent imports no framework. On Linux, workers are forked from a process that
+has imported the suite and nothing else. A worker sends a heartbeat before every run of the target: one that is silent
+for longer than a run may take is killed.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.context import BaseContext
+from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any, Self
 
+from optimetry.conformance.commands import jobs
 from optimetry.conformance.commands.jobs import END_SEARCHES, AnyJob, Finding, Job, Loaded, Task, work
 from optimetry.conformance.harness.ending import ending
 from optimetry.conformance.judging.diagnose import Diagnosis
@@ -195,13 +198,14 @@ class _Worker:
     searching: str = ""
     deadline: float = field(init=False)
     pipe: Connection = field(init=False)
-    process: SpawnProcess = field(init=False)
+    process: BaseProcess = field(init=False)
 
     def __post_init__(self) -> None:
-        context = multiprocessing.get_context("spawn")
+        context: Any = _new_processes()
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(self.task, theirs), name=f"optimetry {self.task.spec}")
         with _inherited():
+            arguments = (self.task, theirs, dict(os.environ))
+            self.process = context.Process(target=work, args=arguments, name=f"optimetry {self.task.spec}")
             self.process.start()
         theirs.close()  # so that the pipe ends when the worker does
         self.deadline = time.monotonic() + LOADING_LIMIT
@@ -278,6 +282,15 @@ class _Worker:
             self.process.join(GRACE)
             raise _Lost(f"its process {ending(self.process.exitcode)}") from None
         return message
+
+
+def _new_processes() -> BaseContext:
+    """Choose how processes start: on Linux from one that has imported the suite, else from nothing."""
+    if sys.platform != "linux":
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([jobs.__name__])
+    return context
 
 
 @contextmanager

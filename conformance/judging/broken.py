@@ -50,12 +50,12 @@ class BrokenLaws:
 
     Attributes:
         broken: each of them, by its law's name.
-        cases: on how many cases the laws were tried.
+        cases: on which cases the laws were tried.
         engines: all engines of the target that are judged, for the laws that compare them.
     """
 
     broken: dict[str, Broken] = field(default_factory=dict)
-    cases: int = 0
+    cases: list[Case] = field(default_factory=list)
     engines: Sequence[Target] = ()
 
     def try_on(self, target: Target, case: Case, guard: Guard) -> None:
@@ -72,7 +72,7 @@ class BrokenLaws:
                 found = law.broken(Trial(target, case, guard, engines=self.engines, known=known))
                 if found is not None:
                     self.broken[law.name] = Broken(law, found, case, engines=self.engines)
-        self.cases += 1
+        self.cases.append(case)
 
     def only(self, law: Law | None) -> BrokenLaws:
         """Return one of these laws alone, or none."""

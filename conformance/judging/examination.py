@@ -13,7 +13,7 @@ from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws, confirmed
 from optimetry.conformance.judging.holding import Identity
-from optimetry.conformance.judging.identify import identify
+from optimetry.conformance.judging.identify import identify, identify_combined
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
 from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
 from optimetry.conformance.judging.scale import contradiction
@@ -179,6 +179,10 @@ class Examination:
         explanation, law = self._lawful(identity.explanation)
         if explanation is None:
             return self._unexplained(identity, law, case, after)
+        return self._identified(identity, explanation, case, after)
+
+    def _identified(self, identity: Identity, explanation: Explanation, case: Case, after: Array) -> dict[str, Any]:
+        """Build the verdict on an engine that an explanation holds for, which a case has rejected."""
         self.explanation = explanation
         ways, elsewhere = explanation.arithmetic.record(), list(identity.elsewhere)
         computes = Computes(explanation.rule.name, explanation.formula, False, ways, same_as=elsewhere)
@@ -212,7 +216,19 @@ class Examination:
         if identity.several:
             alike = " and ".join(identity.several)
             return fields | ({} if telling else {"reason": f"explained equally by {alike}: no case tells them apart"})
-        return fields | (self._partial(identity.probed) or self._searched(identity.probed, reason))
+        named = self._partial(identity.probed) or self._combined(identity.probed, case, after)
+        return fields | (named or self._searched(identity.probed, reason))
+
+    def _combined(self, probed: Probed | None, case: Case, after: Array) -> dict[str, Any]:
+        """Return the verdict's fields where a rule whose numbers are combined in float32 explains every case."""
+        if probed is None or self.laws.universal:
+            return {}
+        identity = identify_combined(self.target, probed, self.cases, self.guard)
+        explanation, _ = self._lawful(identity.explanation)
+        if explanation is None:
+            return {}
+        self.agreement, self.tried = identity.from_document, identity.tried
+        return {"law": None, **self._identified(identity, explanation, case, after)}
 
     def _searched(self, probed: Probed | None, reason: str) -> dict[str, Any]:
         """Search for a formula that is declared nowhere; return the verdict's fields if one explains every case."""
@@ -267,7 +283,8 @@ class Examination:
 
         In another dtype other cases come first; a target that breaks a law breaks it in the rejected case, too.
         """
+        to_come = islice(self.cases(), len(self.laws.cases), self.law_cases)
         with suppress(TargetFault):  # the rejection stands
-            for case in chain([rejected], islice(self.cases(), self.laws.cases, self.law_cases)):
+            for case in to_come if rejected in self.laws.cases else chain([rejected], to_come):
                 if reason_unsupported(self.target, case) is None:
                     self.laws.try_on(self.target, case, self.guard)

@@ -18,7 +18,7 @@ from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, recorded_cases
-from optimetry.conformance.targets.session import Guard, runs_ahead
+from optimetry.conformance.targets.session import Guard, runs_ahead, taken_ahead
 from optimetry.reports.results import Verdict
 
 
@@ -91,7 +91,11 @@ def examined(
 
 def _try_cases(examinations: Sequence[Examination], cases: Iterable[Case], law_cases: int) -> None:
     """Try every case on engines that offer the same, until more cases can change nothing."""
-    evaluated = evaluated_ahead(cases, lambda case: [Asked(case)])
+
+    def asked(case: Case) -> list[Asked]:
+        return [Asked(case)] if any(taken_ahead(each.target, case) for each in examinations) else []
+
+    evaluated = evaluated_ahead(cases, asked)
     for number, case in enumerate(runs_ahead(evaluated, lambda: [x.target for x in examinations if not x.settled])):
         trying = [examination for examination in examinations if examination.open_to(case)]
         if number < law_cases:

@@ -20,7 +20,7 @@ from optimetry.conformance.oracle.expected import Asked, decays_of, expected
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
-from optimetry.conformance.targets.session import Guard, runs_ahead, trajectory
+from optimetry.conformance.targets.session import Guard, runs_ahead, taken_ahead, trajectory
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,9 @@ class Holding:
         document, tried, differing = Agreement(), 0, 0
 
         def asked(case: Case) -> Iterator[Asked]:
-            yield Asked(case)
-            yield from (one.asked(case) for one, *_ in alive if isinstance(one, Explanation))
+            if taken_ahead(self.target, case):
+                yield Asked(case)
+                yield from (one.asked(case) for one, *_ in alive if isinstance(one, Explanation))
 
         cases = evaluated_ahead(self.cases(), asked) if alive else ()
         for drawn in runs_ahead(cases, lambda: [self.target], self.runs):

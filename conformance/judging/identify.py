@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
 from optimetry.conformance.judging.narrowed import narrowed
-from optimetry.conformance.naming.candidates import FLUSHED, tiers
+from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined
 from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.arithmetic import INCREMENTAL, Arithmetic
+from optimetry.conformance.numerics.arithmetic import INCREMENTAL, PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
@@ -33,8 +33,41 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
         TargetFault: the target breaks the protocol.
     """
     held = Holding(target, cases, guard, Probed.of(target, optimizer, dtype, guard))
+    identity = _first_holding(held, tiers(optimizer, dtype, held.probed))
+    if identity.explanation or identity.several:
+        return identity
+    alive = [one for one in _found_elsewhere(held) if one.tried >= ENOUGH]
+    if not alive:
+        return identity
+    found = dataclasses.replace(narrowed(held, alive[0]), elsewhere=_names(alive))
+    if found.explanation and found.explanation.arithmetic.float32_in_some_uses:
+        combined = _combined(held)
+        if combined.explanation and combined.explanation.rule.documented:
+            return combined  # two texts of one formula combine other numbers
+    return found
+
+
+def identify_combined(target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
+    """Try candidates whose numbers are combined in float32 beside float64 parameters, as `identify` tries others.
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    return _combined(Holding(target, cases, guard, probed))
+
+
+def _combined(held: Holding) -> Identity:
+    """Return what holds with numbers combined in float32; a number alone is combined with nothing."""
+    identity = _first_holding(held, tiers_combined(held.probed.optimizer, held.probed.dtype))
+    arithmetic = identity.explanation.arithmetic if identity.explanation else PLAIN
+    several = len(arithmetic.float32 + arithmetic.float32_in_some_uses) > 1
+    return identity if several else dataclasses.replace(identity, explanation=None)
+
+
+def _first_holding(held: Holding, tiers: Iterable[list[Explanation]]) -> Identity:
+    """Return the explanation of the first tier that has one; none where a tier has several, or no tier has any."""
     longest = Identity(None, probed=held.probed)
-    for tier in tiers(optimizer, dtype, held.probed):
+    for tier in tiers:
         alive, unexplained = held.surviving(tier)
         if unexplained.tried > longest.tried:
             longest = dataclasses.replace(unexplained, probed=held.probed)
@@ -47,8 +80,7 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
             identity = narrowed(held, found)
             elsewhere = _names(_same_elsewhere(held, identity.explanation))
             return dataclasses.replace(identity, alike=tuple(dict.fromkeys(alike)), elsewhere=elsewhere)
-    alive = [one for one in _found_elsewhere(held) if one.tried >= ENOUGH]
-    return dataclasses.replace(narrowed(held, alive[0]), elsewhere=_names(alive)) if alive else longest
+    return longest
 
 
 def _found_elsewhere(held: Holding) -> list[Identity]:

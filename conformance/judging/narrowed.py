@@ -55,13 +55,19 @@ def _sharpest_alone(held: Holding, explanation: Explanation, names: Sequence[str
 
 
 def _with_fewer(held: Holding, identity: Identity, names: Sequence[str]) -> Identity:
-    """Drop numbers held in float32, one after the other, as long as the explanation still holds."""
+    """Drop numbers held in float32, one after the other, as long as the explanation still holds.
+
+    The bounds of numbers that are combined there are so wide that, with the slack for regrouping, one may stand for
+    another. So none of these is dropped if what is left needs that slack and what was there did not.
+    """
     explanation = identity.explanation
     assert explanation is not None
     for name in names:
-        names, before = tuple(other for other in names if other != name), names
-        found = held.holding(explanation.with_numbers((), names)) if names else None
-        identity, names = (found, names) if found else (identity, before)
+        fewer = tuple(other for other in names if other != name)
+        found = held.holding(explanation.with_numbers((), fewer)) if fewer else None
+        share = identity.from_explanation.share
+        if found and not (explanation.arithmetic.combined and share <= 1 < found.from_explanation.share):
+            identity, names = found, fewer
     return identity
 
 

@@ -12,7 +12,7 @@ from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.elsewhere import starts_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.fed import Runs
+from optimetry.conformance.naming.fed import Runs, runs_of
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.rivals import Rival, candidates_of, told_apart
@@ -71,7 +71,7 @@ def searched(
     """
     held, identities = Holding(target, cases, guard, probed), {}
     telling = held.offered(telling_cases(probed.optimizer, probed.dtype, probed.limits))
-    runs = [(case, trajectory(target, case, guard)) for case in telling]
+    runs = runs_of(target, telling, guard)
 
     def holds(explanation: Explanation) -> bool:
         identities[explanation] = held.holding(explanation)
@@ -81,7 +81,7 @@ def searched(
     telling_apart = candidates_of(probed.optimizer, probed.dtype, probed.limits) if runs else ()
     most = MOST_EDITS if seconds else 1
     parts = map(held.offered, neutral_cases(probed.optimizer, probed.dtype, probed.limits))
-    neutral = ([(case, trajectory(target, case, guard)) for case in part] for part in parts)
+    neutral = (runs_of(target, part, guard) for part in parts)
     starts = _starts(held, runs) if runs else []
     found = edited_formulas(starts, runs, holds, budget, most, telling_apart, neutral) if runs else []
 

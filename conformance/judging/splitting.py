@@ -11,6 +11,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.fed import runs_of
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.sides import pairs_of_sides
 from optimetry.conformance.naming.splits import Property, Side, Split
@@ -120,7 +121,7 @@ class Splitting:
     ) -> Iterator[Explanation]:
         """Yield the formulas one edit away from known ones that explain every case of a side."""
         told = [case if by.holds(case) == holds else by.switched(case) for case in telling_cases(*self._asked)]
-        runs = [(case, trajectory(self.target, case, self.guard)) for case in told if case and self._offered(case)]
+        runs = runs_of(self.target, (case for case in told if case and self._offered(case)), self.guard)
         if runs and all(by.holds(case) == holds for case, _ in runs):
             rules = [start.rule for start in starts]
             budget = Budget(beat=self.guard.heartbeat, asks=self.guard.searching)

@@ -66,6 +66,18 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
         yield _each(incremental, replace(flushed_partly, incremental_moments=True))
 
 
+def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
+    """Yield the candidates whose numbers are combined in float32 beside float64 parameters; none beside others.
+
+    Their bounds also contain a state that is held in float32 and what other mistakes of a run come to, so they are
+    tried behind these.
+    """
+    numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
+    combined = Arithmetic(float32_in_some_uses=numbers, combined=True)
+    for rules in ([documented_class(optimizer)], named_classes(optimizer)) if len(numbers) > 1 else ():
+        yield _each(rules, combined)
+
+
 def tiers_of_mistakes(optimizer: str, dtype: str, first: Case) -> Iterator[list[Mistaken]]:
     """Yield the mistakes of adapters in tiers, the simplest first, each computed in the least precise of `arithmetics`.
 

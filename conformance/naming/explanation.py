@@ -87,7 +87,7 @@ class Explanation:
         if LEARNING_RATE in arithmetic.float32:
             case = case.replace(learning_rates=tuple(map(to_float32, case.learning_rates)))
         form = flushing(case.form) if arithmetic.flushes_subnormals else None
-        return Asked(case, computed, form, self._called(arithmetic.float32_in_some_uses))
+        return Asked(case, computed, form, self._called(arithmetic.float32_in_some_uses), arithmetic.combined)
 
     def computed(self, hyper: Mapping[str, Any], instead: Mapping[str, Any] | None = None) -> Declared:
         """Return the formula with these documented hyperparameters, rounded where they are held in float32.

@@ -7,7 +7,7 @@ the target gave in the step before, so that a wrong step shows alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, STEP
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, WrapperSubject
+from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.declaration import Declared
 
 Runs = Sequence[tuple[Case, Array]]
@@ -25,6 +27,15 @@ Runs = Sequence[tuple[Case, Array]]
 
 DIGITS = 2 / 3
 """The part of a dtype's digits in which a formula must agree with the target to be held against the bound at all."""
+
+
+def runs_of(target: Target, cases: Iterable[Case], guard: Guard) -> Runs:
+    """Run a target on every case.
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    return [(case, trajectory(target, case, guard)) for case in cases]
 
 
 @dataclass(frozen=True)

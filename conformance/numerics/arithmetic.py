@@ -15,7 +15,7 @@ import numpy as np
 from optimetry.reference.rule import Array
 
 FLUSHES, INCREMENTAL, FLOAT32_NORM = "flushes_subnormals", "incremental_moments", "float32_norm"
-FLOAT32, PARTLY_FLOAT32 = "float32", "float32_in_some_uses"
+FLOAT32, PARTLY_FLOAT32, COMBINED = "float32", "float32_in_some_uses", "combined_in_float32"
 
 NORM = "norm"
 """How a record calls the norm that a clip divides by: a number, though no hyperparameter."""
@@ -30,6 +30,8 @@ class Arithmetic:
         incremental_moments: whether moving averages are formed as increments, ``m + (1-b)*(g - m)``.
         float32: the real numbers that are held in float32 beside wider arrays, wherever they are used.
         float32_in_some_uses: those that lose precision in some uses alone, or by other roundings than one to float32.
+        combined: whether those may also be combined in float32 before they meet an array: their products, quotients and
+            roots are rounded there, in an order of the implementation's own.
         float32_norm: whether the norm that a clip divides by is held in float32 beside wider arrays.
     """
 
@@ -37,6 +39,7 @@ class Arithmetic:
     incremental_moments: bool = False
     float32: tuple[str, ...] = ()
     float32_in_some_uses: tuple[str, ...] = ()
+    combined: bool = False
     float32_norm: bool = False
 
     @property
@@ -54,11 +57,12 @@ class Arithmetic:
 
     def record(self) -> list[Any]:
         """Return the entries of a results file: names, or a name with the numbers that it is about."""
+        partly = COMBINED if self.combined else PARTLY_FLOAT32
         return [
             *[FLUSHES] * self.flushes_subnormals,
             *[INCREMENTAL] * self.incremental_moments,
             *[{FLOAT32: self.held_in_float32}] * bool(self.held_in_float32),
-            *[{PARTLY_FLOAT32: list(self.float32_in_some_uses)}] * bool(self.float32_in_some_uses),
+            *[{partly: list(self.float32_in_some_uses)}] * bool(self.float32_in_some_uses),
         ]
 
 

@@ -64,13 +64,16 @@ def _operator(ufunc: np.ufunc) -> Any:
     """Make a method that computes on two numbers of one format at once, where NumPy would ask both what to do."""
 
     def method(self: Bounded, other: Any) -> Any:
-        plain = type(other) is Bounded and other.form is self.form and self.scalars_in is self.form
+        plain = type(other) is Bounded and self.form is self.scalars_in is other.form is other.scalars_in
         if plain and (self.computed is None or other.computed is None):
             return UFUNCS[ufunc](self, other)
         return ufunc(self, other)
 
     return method
 
+
+ZERO = np.asarray(0.0)
+"""An array, as NumPy takes longer for Python numbers; and longer to combine many numbers as truths than to compare."""
 
 UFUNCS: dict[np.ufunc, Callable[..., Any]] = {}
 """What each NumPy ufunc becomes on `Bounded` operands of one format; `operations` and `reductions` fill it."""
@@ -116,7 +119,9 @@ class Bounded(NDArrayOperatorsMixin):
     def exact(cls, array: Any, form: Format) -> Bounded:
         """Make an exact input. Nothing is known of what follows from an infinity or a NaN."""
         value = np.asarray(array).astype(form.wide)
-        return cls(value, or_flushed(value, np.where(np.isfinite(value), np.zeros_like(value), np.inf), form), form)
+        bound = np.zeros(value.shape, form.wide)
+        bound[~np.isfinite(value)] = np.inf
+        return cls(value, or_flushed(value, bound, form), form)
 
     @classmethod
     def scalar(cls, number: float | Wide, form: Format) -> Bounded:
@@ -159,6 +164,19 @@ class Bounded(NDArrayOperatorsMixin):
             bound = np.where(exact & (form.nearest(self.value) == self.value), np.zeros_like(bound), bound)
         return Bounded(self.value, bound, self.form, self.nonnegative, form)
 
+    def combined(self) -> Bounded:
+        """Return the number as it meets an array, once it has been combined with others in a format that combines.
+
+        Where ``b * (x / a)`` becomes ``(b / a) * x``, one operation more is rounded to the scalars' format, and another
+        where a root is taken of a scalar in place of an array. So each number may be rounded twice more.
+        """
+        narrow = self.scalars_in
+        if not narrow.combines:
+            return self
+        once = rounded(self.value, self.bound, narrow, self.nonnegative, underflows=True)
+        twice = rounded(self.value, once.bound, narrow, self.nonnegative, underflows=True)
+        return Bounded(self.value, twice.bound, self.form, self.nonnegative)
+
     def __getitem__(self, index: Any) -> Bounded:
         return Bounded(self.value[index], self.bound[index], self.form, self.nonnegative)
 
@@ -184,14 +202,17 @@ class Bounded(NDArrayOperatorsMixin):
         return known[key][0]
 
     def _result(self, ufunc: np.ufunc, inputs: Any, operands: Any) -> Any:
-        result = UFUNCS[ufunc](*operands)
-        if self.scalars_in is self.form or not isinstance(result, Bounded):  # mostly the first operand decides
-            return result
+        narrow = next((x.scalars_in for x in inputs if isinstance(x, Bounded) and x.scalars_in is not x.form), None)
+        if narrow is None:
+            return UFUNCS[ufunc](*operands)
         alone = (x.scalars_in is not x.form if isinstance(x, Bounded) else isinstance(x, (float, int)) for x in inputs)
         if not all(alone):
+            return UFUNCS[ufunc](*(x.combined() for x in operands) if narrow.combines else operands)
+        result = UFUNCS[ufunc](*operands)
+        if not isinstance(result, Bounded):
             return result
         exact = ufunc in CORRECTLY_ROUNDED and reduce(np.logical_and, (x.bound == 0 for x in operands))
-        return result.rounded_through(next(x.scalars_in for x in inputs if isinstance(x, Bounded)), exact)
+        return result.rounded_through(narrow, exact)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
         return FUNCTIONS[func](*args, **kwargs) if func in FUNCTIONS else NotImplemented
@@ -255,11 +276,15 @@ def rounded(
         underflows: whether the result may underflow; sums and roots do not, they lose nothing there unless flushed.
         inexact: where it is rounded at all; everywhere, unless said.
     """
-    raised = (np.abs(value) + propagated) * form.headroom  # infinite where the result may overflow
-    error = raised * form.roundoff_after_headroom
+    raised = np.abs(value, out=...)  # an array even of one number, to be written over
+    error = np.add(raised, propagated, out=...)
+    np.multiply(error, form.headroom, out=raised)  # infinite where the result may overflow
+    np.multiply(raised, form.roundoff_after_headroom, out=error)
     if underflows or form.flushes:  # nothing but an exact zero is less than `half_tiny` when raised
-        error = np.maximum(error, np.minimum(raised, form.half_tiny))
-    return Bounded(value, propagated + (error if inexact is None else np.where(inexact, error, 0.0)), form, nonnegative)
+        error = np.maximum(error, np.minimum(raised, form.half_tiny), out=raised)
+    if inexact is not None:
+        error[~inexact] = 0.0
+    return Bounded(value, propagated + error, form, nonnegative)
 
 
 def rounded_often(value: Wide, propagated: Wide, error: Wide, form: Format, nonnegative: bool) -> Bounded:
@@ -270,4 +295,4 @@ def rounded_often(value: Wide, propagated: Wide, error: Wide, form: Format, nonn
 
 def not_zero(x: Bounded) -> Any:
     """Return where ``x`` is anything but an exact zero."""
-    return np.logical_or(x.value, x.bound)
+    return (x.value != ZERO) | (x.bound != ZERO)

@@ -39,6 +39,7 @@ class Format:
         roundoff_after_headroom: u divided by ``headroom``, so that ``x * headroom * roundoff_after_headroom`` is u
             times x, or infinite where x overflows this format.
         flushes: whether a subnormal operand or result may become zero.
+        combines: whether scalars held in it may be combined there before they meet an array.
         scalar_axes: the axes of what is one number: none, or one where the arrays of many cases stand side by side
             along their last axis, each with its own numbers.
     """
@@ -54,6 +55,7 @@ class Format:
     headroom: Any
     roundoff_after_headroom: Any
     flushes: bool = False
+    combines: bool = False
     scalar_axes: int = 0
 
     def __repr__(self) -> str:
@@ -113,6 +115,12 @@ def scalar_format(working: Format) -> Format:
 def flushing(form: Format) -> Format:
     """Return the format with flushed subnormals: a result may be off by up to the smallest normal."""
     return dataclasses.replace(form, half_tiny=np.asarray(form.smallest_normal).astype(form.wide), flushes=True)
+
+
+@cache
+def combining(form: Format) -> Format:
+    """Return the format for scalars that are combined in it: their products, quotients and roots are rounded to it."""
+    return dataclasses.replace(form, combines=True)
 
 
 @cache

@@ -27,12 +27,12 @@ POWER_ROUNDINGS = 2
 
 
 def _add(a: Bounded, b: Bounded) -> Bounded:
-    inexact = np.logical_and(not_zero(a), not_zero(b))
+    inexact = not_zero(a) & not_zero(b)
     return rounded(a.value + b.value, a.bound + b.bound, a.form, a.nonnegative and b.nonnegative, inexact=inexact)
 
 
 def _subtract(a: Bounded, b: Bounded) -> Bounded:
-    inexact = np.logical_and(not_zero(a), not_zero(b))
+    inexact = not_zero(a) & not_zero(b)
     return rounded(a.value - b.value, a.bound + b.bound, a.form, False, inexact=inexact)
 
 

@@ -16,7 +16,7 @@ from optimetry.conformance.harness.python_harness import default_environment
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.formats import FORMATS, Format, scalar_format
+from optimetry.conformance.numerics.formats import FORMATS, Format, combining, scalar_format
 from optimetry.conformance.oracle.joined import together
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.subject import Subject
@@ -36,7 +36,11 @@ KEPT = 2**16
 
 
 def expected(
-    case: Case, computed: Declared | None = None, form: Format | None = None, narrow: tuple[str, ...] = ()
+    case: Case,
+    computed: Declared | None = None,
+    form: Format | None = None,
+    narrow: tuple[str, ...] = (),
+    combined: bool = False,
 ) -> Expected:
     """Evaluate a subject on `Bounded` numbers; the latest evaluations of small cases are kept.
 
@@ -46,9 +50,10 @@ def expected(
         form: another format to bound the rounding of, such as one without subnormals.
         narrow: real hyperparameters, and perhaps `LEARNING_RATE`, that may have been rounded to float32 wherever they
             are used.
+        combined: whether these may also be combined in float32 before they meet an array.
     """
-    evaluation = evaluation_of(Asked(case, computed, form, narrow))
-    evaluation.steps(0, 1)  # what cannot be evaluated shows at once
+    evaluation = evaluation_of(Asked(case, computed, form, narrow, combined))
+    evaluation.begin()  # what cannot be evaluated shows at once
     return evaluation
 
 
@@ -59,6 +64,7 @@ class Asked(NamedTuple):
     computed: Declared | None = None
     form: Format | None = None
     narrow: tuple[str, ...] = ()
+    combined: bool = False
 
 
 def evaluation_of(asked: Asked) -> Evaluation:
@@ -68,7 +74,8 @@ def evaluation_of(asked: Asked) -> Evaluation:
 
 
 def _not_begun(asked: Asked) -> Evaluation:
-    return Evaluation(asked.case, asked.computed, asked.form or with_underflow_room(asked.case.form), asked.narrow)
+    case, form = asked.case, asked.form or with_underflow_room(asked.case.form)
+    return Evaluation(case, asked.computed, BoundedNumbers(subject_of(case), form, asked.narrow, asked.combined))
 
 
 kept = lru_cache(maxsize=2048)(_not_begun)
@@ -124,13 +131,12 @@ class Evaluation(Expected):
     Args:
         case: what the subject is fed.
         computed: the formula; the documented one where None.
-        form: the format whose rounding is bounded.
-        narrow: as for `expected`.
+        numbers: what its numbers become.
 
     Attributes:
         case: as given.
         computed: as given.
-        numbers: what its numbers become.
+        numbers: as given.
         elementwise: whether an element of the result depends on the same element of the inputs alone.
     """
 
@@ -139,13 +145,17 @@ class Evaluation(Expected):
     numbers: BoundedNumbers
     elementwise: bool
 
-    def __init__(self, case: Case, computed: Declared | None, form: Format, narrow: tuple[str, ...]) -> None:
-        subject = subject_of(case)
+    def __init__(self, case: Case, computed: Declared | None, numbers: BoundedNumbers) -> None:
+        subject = numbers.subject
         object.__setattr__(self, "case", case)
         object.__setattr__(self, "computed", computed)
-        object.__setattr__(self, "numbers", BoundedNumbers(subject, form, narrow))
+        object.__setattr__(self, "numbers", numbers)
         object.__setattr__(self, "elementwise", subject.elementwise and (computed is None or computed.elementwise))
-        object.__setattr__(self, "start", flat(subject.magnitudes(case)).astype(np.float64))
+
+    @cached_property
+    def start(self) -> Array:
+        """The magnitude of the parameters before the first step."""
+        return flat(self.numbers.subject.magnitudes(self.case)).astype(np.float64)
 
     @cached_property
     def _rows(self) -> _Rows:
@@ -158,6 +168,10 @@ class Evaluation(Expected):
         """Make arrays for the values and the bounds of all steps."""
         shape = len(self.case.grads), self.case.size
         return np.empty(shape, self.numbers.form.wide), np.empty(shape, self.numbers.form.wide)
+
+    def begin(self) -> None:
+        """Evaluate the first step, unless that is done."""
+        self._rows.upto(min(1, len(self._rows.value)))
 
     @property
     def begun(self) -> bool:
@@ -192,11 +206,13 @@ class BoundedNumbers:
         subject: whose numbers they are.
         form: the format whose rounding is bounded.
         narrow: the real numbers that may be held in float32.
+        combined: whether these may also be combined there before they meet an array.
     """
 
     subject: Subject
     form: Format
     narrow: tuple[str, ...] = ()
+    combined: bool = False
 
     def array(self, array: Array) -> Bounded:
         """Make an exact input."""
@@ -207,30 +223,32 @@ class BoundedNumbers:
 
         What is computed of nothing but such as may be held in float32 may be computed there, too.
         """
-        return _scalar(number, math.copysign(1.0, number), self.form, name in self.narrow, name in self.decays)
+        held_in = FORMATS["float32"] if name in self.narrow else scalar_format(self.form)
+        combined = self.combined and name in self.narrow
+        return _scalar(number, math.copysign(1.0, number), self.form, held_in, combined, name in self.decays)
 
-    @cached_property
-    def decays(self) -> set[str]:
+    @property
+    def decays(self) -> frozenset[str]:
         """Return the hyperparameters that weigh an average."""
         return decays_of(self.subject)
 
 
-def decays_of(subject: Subject) -> set[str]:
+@cache
+def decays_of(subject: Subject) -> frozenset[str]:
     """Return the hyperparameters that weigh an average: those from 0 to 1."""
-    return {x.name for x in subject.hyperparameters() if x.domain is not None and x.domain.ends == (0.0, 1.0)}
+    return frozenset(x.name for x in subject.hyperparameters() if x.domain is not None and x.domain.ends == (0.0, 1.0))
 
 
 @lru_cache(maxsize=1024)
-def _scalar(number: float, sign: float, form: Format, narrow: bool, is_decay: bool) -> Bounded:
+def _scalar(number: float, sign: float, form: Format, held_in: Format, combined: bool, is_decay: bool) -> Bounded:
     """Make a number for arrays of a format; with its sign, as 0.0 and -0.0 are equal to the cache."""
     scalars = scalar_format(form)
-    held_in = FORMATS["float32"] if narrow else scalars
     held = Bounded.scalar(number, held_in)
     bound = held.bound
     if is_decay:  # an average as `g + b*(m - g)` has b from 1 - b, which is what it may hold
         bound = np.maximum(bound, Bounded.scalar(1 - held.value, held_in).bound)
     value, bound = held.value.astype(form.wide), bound.astype(form.wide)
-    return Bounded(value, bound, scalars, scalars_in=held_in).remembering()
+    return Bounded(value, bound, scalars, scalars_in=combining(held_in) if combined else held_in).remembering()
 
 
 @cache

@@ -12,22 +12,24 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array, flat
 
+Group = tuple[tuple[int, ...], list[int]]
+"""The steps in which parameters have no gradient, and the numbers of these parameters."""
 
-def groups_of(case: Case, elementwise: bool) -> Iterator[list[int]]:
+
+def groups_of(case: Case, elementwise: bool) -> Iterator[Group]:
     """Group parameters to evaluate as one: where elements are independent, all that miss the same gradients."""
-    if not elementwise:
-        yield from ([i] for i in range(len(case.parameters)))
-        return
-    groups: dict[tuple[bool, ...], list[int]] = {}
+    groups: dict[Any, Group] = {}
     for i in range(len(case.parameters)):
-        groups.setdefault(tuple(grads[i] is None for grads in case.grads), []).append(i)
+        missing = tuple([step for step, grads in enumerate(case.grads) if grads[i] is None])
+        _, group = groups.setdefault(missing if elementwise else i, (missing, []))
+        group.append(i)
     yield from groups.values()
 
 
 @lru_cache(maxsize=256)
 def together(case: Case, elementwise: bool) -> tuple[Case, list[Any]]:
     """Return the case with each group of parameters joined into one, and the columns of each."""
-    groups = list(groups_of(case, elementwise))
+    groups = [group for _, group in groups_of(case, elementwise)]
     return _joined(case, groups), [columns_of(case, group) for group in groups]
 
 

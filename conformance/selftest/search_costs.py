@@ -17,13 +17,14 @@ import numpy as np
 
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import traced
+from optimetry.conformance.naming.fed import runs_of
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.search import nearest
 from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.targets.numpy.target import run_of
-from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.conformance.targets.session import Guard
 from optimetry.reference.declaration import Declared
 from optimetry.reference.rules import RULES
 
@@ -65,7 +66,7 @@ def beyond(rule: Declared, parameters: list[Array]) -> Any:
 def cost_of(optimizer: str) -> Cost | None:
     """Search for the formula of such a target; None where the document is not traced."""
     target = Instead(beyond, optimizer)
-    runs = [(case, trajectory(target, case, Guard())) for case in telling_cases(optimizer, "float32")]
+    runs = runs_of(target, telling_cases(optimizer, "float32"), Guard())
     start = documented_class(optimizer)
     if not runs or traced(start, runs[0][0].hyper) is None:
         return None

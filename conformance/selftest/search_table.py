@@ -23,6 +23,7 @@ from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.naming.fed import runs_of
 from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.naming.programs import program_of
@@ -34,7 +35,7 @@ from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.selftest.search_costs import Cost, costs, replaced_in, section
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target
-from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.conformance.targets.session import Guard
 
 PAGE = Path("docs") / "search.md"
 
@@ -83,19 +84,17 @@ class Trial:
 
 def found_by(target: Target, optimizer: str, budget: Budget) -> list[Edited]:
     """Search from the document alone, in float32."""
-    runs = [(case, trajectory(target, case, Guard())) for case in telling_cases(optimizer, "float32")]
+    runs = runs_of(target, telling_cases(optimizer, "float32"), Guard())
     holds = explainer(target, optimizer, "float32", 0, DRAWN)
-    parts = (
-        [(case, trajectory(target, case, Guard())) for case in part] for part in neutral_cases(optimizer, "float32")
-    )
+    parts = (runs_of(target, part, Guard()) for part in neutral_cases(optimizer, "float32"))
     return edited_formulas([documented_class(optimizer)], runs, holds, budget, neutral=parts)
 
 
 def explainer(target: Target, optimizer: str, dtype: str, seed: int, count: int) -> Callable[[Explanation], bool]:
     """Return whether a formula explains the probes and so many drawn cases, each run once."""
     drawn = islice(drawn_cases(subject_named(optimizer), dtype, seed=seed, count=count), count)
-    tried = [(case, trajectory(target, case, Guard())) for case in (*probes_of(optimizer, dtype), *drawn)]
-    return lambda formula: all(explains(after, formula.expected(case), case.form) for case, after in tried)
+    runs = runs_of(target, (*probes_of(optimizer, dtype), *drawn), Guard())
+    return lambda formula: all(explains(after, formula.expected(case), case.form) for case, after in runs)
 
 
 def tried(kind: str, name: str, target: Target, optimizer: str) -> Trial:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
@@ -26,7 +26,7 @@ from optimetry.conformance.harness.python_harness import (
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import WrapperSubject
-from optimetry.conformance.targets.protocol import Target, reason_refused
+from optimetry.conformance.targets.protocol import Target, reason_refused, reason_unsupported
 from optimetry.reference.errors import TargetFault, TargetHung
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "kind_of",
     "run_ahead",
     "runs_ahead",
+    "taken_ahead",
     "trajectory",
     "watched",
 ]
@@ -152,6 +153,14 @@ def run_ahead(target: Target, cases: Iterable[Case]) -> None:
     ahead = getattr(target, "run_ahead", None)
     if callable(ahead):
         ahead([case for case in cases if reason_refused(target, case) is None])
+
+
+def taken_ahead(target: Target, case: Case) -> bool:
+    """Check whether a target takes a case, as far as that is said before it is played; faults show when it is."""
+    ask = reason_refused if callable(getattr(target, "run_whole", None)) else reason_unsupported
+    with suppress(TargetFault):
+        return ask(target, case) is None
+    return False
 
 
 def runs_ahead(

@@ -142,6 +142,7 @@ def test_a_picture_shows_rules_peers_and_nothing_of_other_sizes(tmp_path: Path) 
     text = (tmp_path / "a.svg").read_text(encoding="utf-8")
     assert text == (tmp_path / "b.svg").read_text(encoding="utf-8")
     assert "torch fused, 20.0" in text
+    assert all(name in text for name in ("ours (numba)", "fastest peer", "touch limit"))
     assert ">adam<" in text
     assert "float32, 1,000 x 10,000" in text
     draw([row("touch", 0.6, 7), row("numba", 0.6, 7)], tmp_path / "none.svg")

@@ -15,7 +15,7 @@ from optimetry.accelerated.source import cuda_text
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.large import MIXED, Scale
 from optimetry.conformance.judging.examine import examined, judge
-from optimetry.conformance.selftest.sensitivity import HALF_QUICK
+from optimetry.conformance.selftest.sensitivity import HALF_QUICK, QUARTER_QUICK
 from optimetry.conformance.targets.accelerated.target import FMAD, MASTER, AcceleratedTarget
 from optimetry.reference.rules import RULES
 from tests.accelerated.cases import (
@@ -52,7 +52,7 @@ def cuda(*ends: str) -> list[AcceleratedTarget]:
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
     masters = ("", MASTER) if DTYPES[dtype].narrow else ("",)
     # Laws are about what surrounds a body, which is the same with fmad and in every dtype: one case is enough there.
-    once = replace(HALF_QUICK, law_cases=1)
+    once = replace(QUARTER_QUICK, law_cases=1)
     for fmad, effort in (("", HALF_QUICK if dtype == "float32" else once), (FMAD, once)):
         for verdict in judge(cuda(*(fmad + master for master in masters)), rule, dtype, effort=effort, seed=0):
             assert verdict.verdict == "conforms", verdict

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def together_and_alone(asked: list[Asked]) -> list[tuple[Evaluation, Expected]]:
     """Return the evaluations that were made together, each with one that was made alone."""
     evaluate(asked)
     together = [evaluation_of(x) for x in asked]
-    alone = [expected(x.case.replace(), x.computed, x.form, x.narrow) for x in asked]  # a copy is another case
+    alone = [expected(x.case.replace(), *x[1:]) for x in asked]  # a copy is another case
     return [(made, single) for made, single in zip(together, alone, strict=True) if made.begun]
 
 
@@ -80,8 +80,9 @@ def test_a_variant_that_asks_for_the_number_of_dimensions_is_evaluated_alone() -
 def test_together_formulas_with_flushed_subnormals_and_rounded_numbers_get_their_own_bits() -> None:
     form, narrow = flushing(FORMATS["float64"]), ("beta1", "learning_rate")
     asked = [Asked(case, form=form, narrow=narrow) for case in short_cases("adam", "float64", 8)]
-    pairs = together_and_alone([*asked, *(Asked(x.case) for x in asked)])
-    assert len(pairs) == 16
+    combined = [x._replace(combined=True) for x in asked]
+    pairs = together_and_alone([*asked, *combined, *(Asked(x.case) for x in asked)])
+    assert len(pairs) == 24
     assert_same_bits(pairs)
 
 
@@ -121,7 +122,7 @@ def test_cases_come_in_order_and_no_more_are_evaluated_ahead_than_a_few_times_th
     for number, case in enumerate(ahead):
         assert case is cases[number]
         begun.append(sum(evaluation_of(Asked(x)).begun for x in cases))
-    assert begun == [0] * ALONE + [28] * 28 + [60] * 32
+    assert begun == [0] * ALONE + [48] * 48 + [60] * 12
 
 
 def test_the_first_cases_are_not_drawn_before_they_are_needed() -> None:
@@ -138,3 +139,35 @@ def test_the_speed_of_each_way_is_measured_on_cases_that_no_other_has_evaluated(
     assert row.startswith("| sgd | float32 |")
     measured = oracle_speed.Speed("adam", "float32", tensors=100.0, cases=250.0, batches=1500.0)
     assert oracle_speed.table([measured]).endswith("| adam | float32 | 100 | 250 | 1,500 | 15.0 | 6.0 |\n")
+
+
+def test_elements_are_in_the_order_of_the_array_whatever_their_order_in_memory() -> None:
+    (case,) = short_cases("momentum", "float32", 1, steps=1)
+    whole = np.arange(24, dtype=np.float32).reshape(4, 6)
+    arrays = [whole, whole.T, np.asfortranarray(whole), whole[:, ::2], whole[::-1], whole[0, 0]]
+    cases = [case.replace(parameters=(x,), grads=((2 * x,),), learning_rates=(0.5,)) for x in (*arrays, *arrays[1:])]
+    cases += [case.replace(parameters=(x, x), grads=((x, x),), learning_rates=(0.5,)) for x in arrays]
+    pairs = together_and_alone([Asked(each) for each in cases])
+    assert len(pairs) == len(cases)
+    assert_same_bits(pairs)
+
+
+def test_a_tensor_that_misses_gradients_keeps_its_bits_until_the_next() -> None:
+    (case,) = short_cases("momentum", "float32", 1, steps=1)
+    ones, hyper = np.ones(3, np.float32), case.hyper | {"momentum": 0.5}
+    patterns = [(0, 1), (1, 2), (0, 2), (0, 1, 2, 3), (), (3,)]
+    cases = [
+        case.replace(
+            hyper=hyper,
+            parameters=(ones, 2 * ones),
+            grads=tuple((None if step in missing else ones * (step + 1), ones) for step in range(4)),
+            learning_rates=(0.5, 0.25, 0.125, 0.0625),
+        )
+        for missing in patterns
+    ]
+    pairs = together_and_alone([Asked(each) for each in cases])
+    assert len(pairs) == len(patterns)
+    assert_same_bits(pairs)
+    for (made, _), missing in zip(pairs, patterns, strict=True):
+        rows = [1.0, *made.value[:, 0].tolist()]
+        assert [after == before for before, after in pairwise(rows)] == [step in missing for step in range(4)]

@@ -42,6 +42,25 @@ def test_l2_decay_is_its_formula_in_exact_arithmetic(dtype: str) -> None:
     assert compared > 100
 
 
+def test_numbers_combined_in_float32_are_covered_in_any_order() -> None:
+    """``b * sqrt(x / a)``, and the same with ``b / sqrt(a)`` formed in float32, from numbers that float32 has."""
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(0.5, 4.0, (2, 200)).astype(np.float32)
+    x = rng.uniform(0.5, 4.0, 200)
+    in_float32 = np.sqrt(x) * (b / np.sqrt(a)).astype(np.float64)
+
+    def beyond(combined: bool) -> int:
+        numbers = BoundedNumbers(subject_named("sgd"), FORMATS["float64"], ("a", "b"), combined)
+        outside = 0
+        for p, q, z, given in zip(a.tolist(), b.tolist(), x, in_float32, strict=True):
+            result = numbers.scalar("b", q) * np.sqrt(numbers.array(z) / numbers.scalar("a", p))
+            outside += not abs(result.value - given) <= result.bound
+        return outside
+
+    assert not beyond(combined=True)
+    assert beyond(combined=False) > 150, "numbers in float32 in some uses are exact, where float32 has them"
+
+
 def underflowing(form_name: str, product: float) -> Case:
     """One step of SGD whose product of rate and gradient is subnormal."""
     dtype = FORMATS[form_name].dtype

@@ -10,11 +10,13 @@ from optimetry.conformance.commands import held as holding
 from optimetry.conformance.commands.held import FILE, held
 from optimetry.reference.errors import UsageError
 
-SGD = ("numpy", "--optimizer", "sgd", "--dtype", "bfloat16", "-n", "1")
+SGD = ("numpy", "--optimizer", "sgd", "--dtype", "bfloat16")
 RUNS = {
-    "check": ("--effort", "quick", "--search", "off"),
-    "certify": ("--blocks", "1"),
-    "campaign": ("--do", "check", "--effort", "quick"),
+    "check": ("-n", "1", "--effort", "quick", "--search", "off"),
+    "certify": ("-n", "1", "--blocks", "1"),
+    "campaign": ("-n", "1", "--do", "check", "--effort", "quick"),
+    "accuracy": ("--steps", "1"),
+    "bench": ("--size", "10", "--seconds", "0.01"),
 }
 
 pytestmark = pytest.mark.skipif(holding.fcntl is None, reason="the system has no such locks")

@@ -10,11 +10,13 @@ import pytest
 
 from optimetry.conformance.cases.case import Case, replayed
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, LARGEST_ULP, SLACK
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.oracle import batched
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.selftest.sensitivity import HALF_QUICK
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
@@ -88,6 +90,38 @@ def test_a_dialect_is_named_with_its_formula_and_a_counterexample(optimizer: str
     assert verdict.share is not None
     assert verdict.share > SLACK
     assert verdict.counterexample is not None
+
+
+def test_laws_are_tried_once_on_a_case_the_rejected_one_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        run: Any = run_of(documented, parameters)
+        plain = run.step
+        run.step = lambda grads, rate: [np.cbrt(array) for array in plain(grads, rate)]
+        return run
+
+    tried: list[Case] = []
+    try_on = BrokenLaws.try_on
+
+    def noted(self: BrokenLaws, target: Any, case: Case, guard: Guard) -> None:
+        tried.append(case)
+        try_on(self, target, case, guard)
+
+    monkeypatch.setattr(BrokenLaws, "try_on", noted)
+    assert verdict_of(Instead(begin), "sgd", effort=Effort("few", 10, 3), search=None).verdict == "diverges"
+    assert len(tried) == len(set(tried)) == 3
+
+
+def test_what_no_engine_offers_is_not_evaluated(monkeypatch: pytest.MonkeyPatch) -> None:
+    class SgdAlone(NumpyTarget):
+        def unsupported(self, optimizer: str, hyper: object, dtype: str) -> str | None:
+            return None if optimizer == "sgd" else "not written yet"
+
+    evaluated: list[Any] = []
+    monkeypatch.setattr(batched, "evaluate", evaluated.extend)
+    assert verdict_of(SgdAlone(), "adagrad").verdict == "unsupported"
+    assert evaluated == []
+    assert verdict_of(SgdAlone(), "sgd").verdict == "conforms"
+    assert evaluated
 
 
 def test_what_nothing_explains_diverges() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.edits import Edit
+from optimetry.conformance.naming.fed import runs_of
 from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
 from optimetry.conformance.naming.moves import moves
 from optimetry.conformance.naming.points import documented_class
@@ -16,7 +17,7 @@ from optimetry.conformance.naming.widened import widenings
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.conformance.targets.session import Guard
 from tests.conformance.deeds import Noise
 
 NORM = ("sqrt", ("sum", ("square", "grad")))
@@ -128,10 +129,8 @@ def test_a_stage_that_the_document_explains_is_passed_over():
 def test_nothing_is_found_by_stages_for_noise():
     target = Instead(lambda rule, parameters: Noise(parameters), "momentum")
 
-    def runs_of(cases):
-        return [(case, trajectory(target, case, Guard())) for case in cases]
-
-    runs, neutral = runs_of(telling_cases("momentum", "float32")), map(runs_of, neutral_cases("momentum", "float32"))
+    runs = runs_of(target, telling_cases("momentum", "float32"), Guard())
+    neutral = (runs_of(target, part, Guard()) for part in neutral_cases("momentum", "float32"))
     assert edited_formulas([documented_class("momentum")], runs, lambda one: True, neutral=neutral) == []
 
 
@@ -147,7 +146,7 @@ def test_a_number_that_guards_is_replaced_in_every_edit_behind_it():
 def test_a_small_number_that_any_other_replaces_is_no_finding():
     """Torch's SGD dampens nothing where the momentum is 0; any number that is added to it makes it dampen."""
     fault = FAULTS["torch.sgd_dampens_without_momentum"]
-    runs = [(case, trajectory(fault.target(), case, Guard())) for case in telling_cases("torch.sgd", "float32")]
+    runs = runs_of(fault.target(), telling_cases("torch.sgd", "float32"), Guard())
     near = nearest(documented_class("torch.sgd"), runs, 1, Budget(), runs[0][0].form.roundoff)
     assert any("added to momentum" in formula.name for members in near for formula in members)
     assert edited_formulas([documented_class("torch.sgd")], runs, lambda one: True, most_edits=1) == []

@@ -13,6 +13,7 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edits import Edit, lines_of_slots, others_of, others_within
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.fed import runs_of
 from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.naming.probes import probes_of
@@ -26,7 +27,7 @@ from optimetry.conformance.selftest.faults.fault import FAULTS
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
-from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.conformance.targets.session import Guard
 from optimetry.reference.rule import State
 from tests.conformance.deeds import Noise
 
@@ -74,19 +75,16 @@ FOUND = {
 """Planted mutations of one token, each with the edit that must be named."""
 
 
-def runs_of(target, optimizer, dtype="float32"):
-    return [(case, trajectory(target, case, Guard())) for case in telling_cases(optimizer, dtype)]
-
-
 def found_in(target, optimizer, budget=None, most_edits=1):
     """The formulas that also explain the probes and a few drawn cases."""
     drawn = drawn_cases(subject_named(optimizer), "float32", seed=0, count=20)
-    tried = [(case, trajectory(target, case, Guard())) for case in (*probes_of(optimizer, "float32"), *drawn)]
+    tried = runs_of(target, (*probes_of(optimizer, "float32"), *drawn), Guard())
+    telling = runs_of(target, telling_cases(optimizer, "float32"), Guard())
 
     def holds(explanation):
         return all(explains(after, explanation.expected(case), case.form) for case, after in tried)
 
-    return edited_formulas([documented_class(optimizer)], runs_of(target, optimizer), holds, budget, most_edits)
+    return edited_formulas([documented_class(optimizer)], telling, holds, budget, most_edits)
 
 
 @pytest.mark.parametrize("name", FOUND)
@@ -187,7 +185,7 @@ def test_an_edited_formula_is_evaluated_on_bounds_as_any_other():
     """The class of an edit of one token explains the mutation in float64 too, and not the document."""
     fault = FAULTS["adagrad_epsilon_squared"]
     (found, *_) = found_in(fault.target(), "adagrad")
-    for case, after in runs_of(fault.target(), "adagrad", "float64"):
+    for case, after in runs_of(fault.target(), telling_cases("adagrad", "float64"), Guard()):
         oracle = Explanation(found.formula).expected(case)
         assert np.all(np.abs(after - oracle.value) <= 2 * oracle.bound)
         assert np.any(np.abs(expected(case).value - oracle.value) > 2 * oracle.bound)

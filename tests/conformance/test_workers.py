@@ -1,5 +1,6 @@
 import multiprocessing
 import os
+import subprocess
 import sys
 import time
 from collections import deque
@@ -7,11 +8,12 @@ from collections import deque
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.commands import workers
-from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands import jobs, workers
+from optimetry.conformance.commands.jobs import Job, Task, work
 from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.judging.diagnose import Diagnosis
+from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetError
 
 pytestmark = pytest.mark.usefixtures("miniatures")
@@ -89,6 +91,18 @@ def test_a_target_whose_import_kills_or_hangs_is_refused(tmp_path, monkeypatch, 
     with pytest.raises(TargetError, match=expected), Workers(Task(Launch("import_fails:Target"), FEW, 0)):
         pass
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("spec", ["miniatures:Correct", "miniatures:Missing"])
+def test_a_worker_whose_parent_is_gone_ends_without_a_traceback(spec, capfd):
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=work, args=(Task(Launch(spec), FEW, 0), theirs))
+    process.start()
+    ours.close()
+    theirs.close()
+    process.join()
+    assert (process.exitcode, capfd.readouterr().err) == (1, "")
 
 
 def test_leaving_early_leaves_no_process_behind():
@@ -173,12 +187,40 @@ def test_threads_are_few_unless_the_user_says_otherwise(monkeypatch):
     assert "MKL_NUM_THREADS" not in os.environ
 
 
-def test_what_a_target_prints_and_warns_is_kept_off_our_output(capfd):
-    ((verdict,),) = judged("Shouts", [SGD])
-    out, err = capfd.readouterr()
-    assert verdict.verdict == "conforms"
-    assert out == ""
-    assert "Warning" not in err
+def test_what_a_target_prints_and_warns_is_kept_off_our_output():
+    """In a process of its own: a worker's standard error is that of the process it is forked from."""
+    code = "from optimetry.conformance.commands.cli import main; main()"
+    asked = ("check", "miniatures:Shouts", "--beside", "--optimizer", "sgd", "--dtype", "float32", "--effort", "quick")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", code, *asked]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    assert "conforms" in done.stdout
+    assert "noise" not in done.stdout
+    assert "noise of a target" in done.stderr, "printed, and no part of our output"
+    assert "Warning" not in done.stderr
+
+
+def test_a_worker_has_the_variables_of_its_parent_when_it_is_started(tmp_path, monkeypatch):
+    """Whatever those were when the process was started that it is forked from."""
+    for name in ("first", "second"):
+        monkeypatch.setenv("LOADS", str(tmp_path / name))
+        (tmp_path / name).mkdir()
+        judged("CountsLoads", [SGD])
+        assert len(list((tmp_path / name).iterdir())) == 1
+    monkeypatch.delenv("LOADS")
+    with pytest.raises(TargetError, match="LOADS"):
+        judged("CountsLoads", [SGD])
+
+
+def test_a_process_that_workers_are_forked_from_has_imported_no_framework():
+    """Nor anything else that a target may want to import first."""
+    found = subprocess.run(
+        [sys.executable, "-c", f"import sys, {jobs.__name__}; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert {row.module for row in FRAMEWORKS.values()}.isdisjoint(found.stdout.split())
 
 
 def test_waiting_costs_no_processor_time(monkeypatch):

@@ -20,7 +20,8 @@ from optimetry.conformance.subjects.rules import ANY_GRADIENT
 from optimetry.conformance.subjects.wrappers.averages import SCHEDULE
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
-from optimetry.reference.rule import Rule
+from optimetry.reference.books.torch.adamw import AdamW
+from optimetry.reference.rule import Rule, State
 
 
 def _through(dtype: Any) -> Callable[[Array], Array]:
@@ -89,6 +90,24 @@ def _as_tensorflow(rule: Rule, parameters: list[Array], memory: Memory) -> RuleR
     rounded = _scalar_through(np.float32)
     computed: Any = explanation.computed(rule.hyper()).lifted(lambda name, number: _Power(rounded(number)))
     return _RoundedRate(computed, parameters)
+
+
+class _CombinedInFloat32(AdamW):
+    """AdamW whose corrections are combined with the learning rate in float32, before they meet the moments."""
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        rate, one, count = np.float32(lr), np.float32(1), np.float32(t)
+        factor = float(rate / (one - np.float32(self.beta1) ** count))
+        divisor = float(one / np.sqrt(one - np.float32(self.beta2) ** count))
+        _, new = super().update(param, grad, state, lr, t)
+        root = np.sqrt(new.max_exp_avg_sq if self.amsgrad else new.exp_avg_sq) * divisor
+        param = param * (1 - float(rate) * self.weight_decay)
+        return param - factor * new.exp_avg / (root + self.eps), new
+
+
+def _combined_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
+    hyper: dict[str, Any] = rule.hyper()
+    return RuleRun(_CombinedInFloat32(**hyper), parameters)
 
 
 def _epsilon_enlarged(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
@@ -218,6 +237,14 @@ enter(
         defect="the power of beta1 is accumulated in float32 beside float64 parameters",
         start=_powers_in_float32,
         outcome="imprecise: beta1 in float32 in some uses",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="corrections_combined_in_float32",
+        optimizer="torch.adamw",
+        defect="corrections are combined with the learning rate in float32 beside float64 parameters: MLX",
+        start=_combined_in_float32,
+        outcome="imprecise: learning_rate in float32; beta1, beta2 combined in float32",
         dtypes=("float64",),
     ),
     Fault(
