@@ -38,6 +38,7 @@ ROWS = (
     Framework("tensorflow", "tensorflow-cpu", "2.21.0", "tensorflow", apart=True),
     Framework("mlx", "mlx", "0.32.4", "mlx", apart=True),
     Framework("tinygrad", "tinygrad", "0.14.0", "tinygrad", apart=True),
+    Framework("mindspore", "mindspore", "2.10.0", "mindspore", apart=True),
 )
 
 FRAMEWORKS = {row.name: row for row in ROWS}

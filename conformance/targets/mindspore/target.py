@@ -1,0 +1,49 @@
+"""MindSpore as a target, on the CPU."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+os.environ.setdefault("MS_JIT", "0")  # each optimizer is compiled anew otherwise, which takes up to seconds
+os.environ.setdefault("GLOG_v", "4")  # its log, of which nothing is wanted
+
+import mindspore
+
+from optimetry.conformance.targets.mindspore.table import ABSENT, ENGINES
+from optimetry.conformance.targets.offers import TableTarget
+
+if TYPE_CHECKING:
+    from optimetry.conformance.targets.offers import Offer
+
+with suppress(
+    SystemError
+):  # 2.10.0 is compiled for NumPy 1: beside NumPy 2, the first such product of a process raises
+    mindspore.Tensor([1.0]) * 1.0
+
+
+class MindsporeTarget(TableTarget):
+    """Optimizers of MindSpore on the CPU, uncompiled. ``engine`` is ``nn`` or ``experimental``, as in the table.
+
+    One optimizer updates all parameters, none of which may be left out.
+    """
+
+    name = "mindspore"
+    version = mindspore.__version__
+    absent, engine_names = ABSENT, tuple(ENGINES)
+
+    @property
+    def offers(self) -> Mapping[str, Offer]:  # type: ignore[override]
+        """The table of this engine."""
+        return ENGINES[self.engine]
+
+    @property
+    def cannot(self) -> tuple[str, ...]:
+        """What MindSpore raises errors for: no state begins empty, and some kernels of `nn` take no 0-d parameters."""
+        every = ("missing gradients", "empty parameters")
+        return (*every, "0-d parameters") if self.engine == "nn" else every
+
+
+target = MindsporeTarget()
