@@ -206,8 +206,11 @@ def loop_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: W
 
 @cache
 def _called(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function of a pass as its loops call it: compiled once for a precision, which several dtypes share."""
-    called: Callable[..., Any] = njit(error_model="numpy")(function)
+    """Return the function of a pass as its loops call it: compiled once for a precision, which several dtypes share.
+
+    Nothing else calls it, so that none of what Numba puts around a function for Python and C is compiled.
+    """
+    called: Callable[..., Any] = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
     return called
 
 

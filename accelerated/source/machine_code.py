@@ -107,7 +107,7 @@ def in_machine_code(function: Callable[..., None], signature: Any, *, cache: boo
         EngineUnavailableError: Numba does not compile here.
     """
     try:
-        dispatcher = njit(nogil=True, error_model="numpy", cache=cache)(function)
+        dispatcher = njit(nogil=True, error_model="numpy", cache=cache, no_cfunc_wrapper=True)(function)
         dispatcher.compile(signature)
     except Exception as error:
         if cache and isinstance(
