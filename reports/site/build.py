@@ -44,7 +44,8 @@ def build(results: Sequence[Results], folder: Path, told: str = "") -> list[Path
         for dtype, picture in rule.pictures.items():
             pages[picture] = plots.drift(rule.curves(dtype))
         for run in rule.runs:
-            pages[run.picture] = plots.sweep(run.rows, run.contenders)
+            if run.sizes > 1:
+                pages[run.picture] = plots.sweep(run.rows, run.contenders)
     for target in contents.targets:
         template = environment.get_template("target.html")
         pages[target.file] = template.render(site=contents, target=target, root="../")

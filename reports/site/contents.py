@@ -90,7 +90,7 @@ class Run:
         dtype: of the parameters.
         tensors: how many there were.
         rows: the times, for each size the fastest first.
-        picture: the file of their picture.
+        picture: the file of their picture, which is drawn of several sizes.
     """
 
     target: Target
@@ -98,6 +98,11 @@ class Run:
     tensors: int
     rows: list[Speed]
     picture: str
+
+    @property
+    def sizes(self) -> int:
+        """How many sizes of a parameter were timed."""
+        return len({row.elements for row in self.rows})
 
     @property
     def contenders(self) -> dict[str, str]:

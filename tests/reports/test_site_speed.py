@@ -54,6 +54,16 @@ def test_a_page_shows_the_times_and_a_picture_of_them(tmp_path):
     assert all(name in picture for name in ("accelerated numba", "torch fused", "speed of memory"))
 
 
+def test_times_of_one_size_have_no_picture_and_each_table_a_name_of_its_own(tmp_path):
+    many = [dataclasses.replace(each, tensors=1_000) for each in ROWS[:3]]
+    build([Results(HEADER, [GOOD], speed=[*ROWS[:3], *many])], tmp_path)
+    times = (tmp_path / "rule/sgd.html").read_text().split('id="speed"')[1]
+    names = [part.split('"')[0] for part in times.split('aria-label="')[1:]]
+    assert names == ["Times of torch 2.13.0, float32", "Times of torch 2.13.0, float32, 1,000 parameters"]
+    assert "<img" not in times
+    assert not list(tmp_path.glob("picture/speed*"))
+
+
 def test_a_report_has_a_table_of_sizes_and_a_picture_of_them(tmp_path):
     found = [Results(HEADER, speed=[*ROWS, row("touch", 0.5, rule="adam")])]
     made = [*write_tables(tmp_path, found), *pictures_written(found, tmp_path)]
