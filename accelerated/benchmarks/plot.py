@@ -32,17 +32,17 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     Bars are nanoseconds for each parameter, shorter is faster; a stroke is the touch limit. Where the bar of a peer is
     cut off, its figure is behind it.
     """
-    chosen = [size for size in SIZES if _of(rows, size)]
+    chosen = {size: found for size in SIZES if (found := _of(rows, size))}
     if not chosen:
         return
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     with rc_context(STYLE):
-        rules = max(len(_of(rows, size)) for size in chosen)
+        rules = max(map(len, chosen.values()))
         figure = Figure(figsize=(5 * len(chosen), 1 + 0.25 * rules), layout="constrained")
-        for axes, (tensors, elements) in zip(figure.subplots(1, len(chosen), squeeze=False)[0], chosen, strict=True):
-            found = _of(rows, (tensors, elements))
+        panels = figure.subplots(1, len(chosen), squeeze=False)[0]
+        for axes, ((tensors, elements), found) in zip(panels, chosen.items(), strict=True):
             edge = 4 * max(ours for ours, _, _ in found.values())
             for place, (ours, peer, limit) in enumerate(reversed(found.values())):
                 axes.barh(place + 0.2, ours, 0.38, color=OURS, label="ours (numba)")

@@ -22,6 +22,12 @@ Source = str | tuple[str, ...]
 """What an argument is given: one documented hyperparameter, or several of them as a tuple."""
 
 
+def refused_nesterov(hyper: Hyper) -> bool:
+    """Check for Nesterov's step without momentum or with dampening, which torch's SGD and those like it refuse."""
+    nesterov = hyper.get("use_nesterov", hyper.get("nesterov"))
+    return bool(nesterov and (hyper["momentum"] == 0 or hyper.get("dampening")))
+
+
 def passed(arguments: Mapping[str, Source], hyper: Hyper) -> dict[str, Any]:
     """Return what each argument is given."""
     return {

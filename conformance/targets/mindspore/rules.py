@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optimetry.conformance.targets.offers import ClassOffer
+from optimetry.conformance.targets.offers import ClassOffer, refused_nesterov
 
 if TYPE_CHECKING:
     from optimetry.conformance.numerics.arrays import Array
@@ -41,8 +41,7 @@ class MindsporeClass(ClassOffer):
         zero = next((name for name in self.positive if hyper[name] == 0), None)
         if zero is not None:
             return f"mindspore.{self.cls} refuses {zero} = 0"
-        nesterov = hyper.get("use_nesterov", hyper.get("nesterov"))
-        if self.cls.endswith("SGD") and nesterov and (hyper["momentum"] == 0 or hyper.get("dampening")):
+        if self.cls.endswith("SGD") and refused_nesterov(hyper):
             return f"mindspore.{self.cls} refuses nesterov without momentum, or with dampening"
         return None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optimetry.conformance.targets.offers import ClassOffer
+from optimetry.conformance.targets.offers import ClassOffer, refused_nesterov
 
 if TYPE_CHECKING:
     from optimetry.conformance.numerics.arrays import Array
@@ -34,8 +34,7 @@ class MlxClass(ClassOffer):
             return f"mlx gives NumPy no {dtype}"
         if self.positive and hyper[self.positive] == 0:
             return f"mlx.optimizers.{self.cls} refuses {self.positive} = 0"
-        nesterov = hyper.get("use_nesterov", hyper.get("nesterov"))
-        if self.cls == "SGD" and nesterov and (hyper["momentum"] == 0 or hyper.get("dampening")):
+        if self.cls == "SGD" and refused_nesterov(hyper):
             return "mlx.optimizers.SGD refuses nesterov without momentum, or with dampening"
         return None
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.offers import ClassOffer
+from optimetry.conformance.targets.offers import ClassOffer, refused_nesterov
 from optimetry.conformance.targets.protocol import Hyper
 
 
@@ -58,8 +58,7 @@ class TorchClass(ClassOffer):
         """Return why torch refuses, None where it does not; every dtype is offered."""
         if (engine == "fused" and not self.fused) or (engine == "foreach" and engine not in self.taken):
             return f"torch.optim.{self.cls.__name__} has no {engine} implementation"
-        nesterov = self.cls is torch.optim.SGD and hyper.get("use_nesterov", hyper.get("nesterov"))
-        if nesterov and (hyper["momentum"] == 0 or hyper.get("dampening")):
+        if self.cls is torch.optim.SGD and refused_nesterov(hyper):
             return "torch.optim.SGD refuses nesterov without momentum, or with dampening"
         return None
 
