@@ -147,7 +147,7 @@ def script(case: Case, after: Array, oracle: Expected, *, title: str, target: st
     if differences(text) == beyond:
         return text
     about = f"Compares what {target} gave with the documented formula, as optimetry has evaluated it."
-    allowed = np.where(oracle.known, SLACK * oracle.bound.astype(np.float64), np.inf)
+    allowed = np.where(oracle.known, SLACK * oracle.bound, np.inf)
     columns = '"documented", "given"'
     ran: list[Ran] = [(case, after)]
     text = _recorded(ran, oracle.value, after, allowed, dtype=case.dtype, title=title, about=about, columns=columns)
@@ -191,7 +191,7 @@ def _of_formula(case: Case, after: Array, oracle: Expected, *, title: str, targe
     if isinstance(subject, RuleSubject):
         methods, inputs, loop = ("initial_state", "update"), RULE_INPUTS, RULE_LOOP
         hyper.append(f"slots={subject.declaration.slots!r}")
-    allowed = np.where(np.isfinite(oracle.value), SLACK * oracle.bound.astype(np.float64), np.inf)
+    allowed = np.where(np.isfinite(oracle.value), SLACK * oracle.bound, np.inf)
     head = FORMULA.format(
         title=title,
         target=target,

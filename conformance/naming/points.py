@@ -30,6 +30,7 @@ from optimetry.conformance.naming.families.family import (
     axes,
 )
 from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.magnitudes import magnitude_of
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import STEP_COUNT
@@ -259,7 +260,7 @@ def separations(a: Expected, b: Expected) -> Any:
     with np.errstate(all="ignore"):
         finite = np.isfinite(a.value), np.isfinite(b.value)
         known = finite[0] & np.isfinite(a.bound), finite[1] & np.isfinite(b.bound)
-        distance = np.abs(a.value - b.value)
-        share = np.where(distance == 0, 0.0, (distance / (a.bound + b.bound)).astype(np.float64))
+        distance = magnitude_of(a.value - b.value)
+        share = np.where(distance == 0, 0.0, distance / (a.bound + b.bound))
     one_alone = (known[0] & ~finite[1]) | (known[1] & ~finite[0])
     return np.where(known[0] & known[1], share, np.where(one_alone, np.inf, 0.0))

@@ -21,7 +21,7 @@ from optimetry.conformance.naming.splits import Side
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import flat
-from optimetry.conformance.numerics.formats import flushing
+from optimetry.conformance.numerics.formats import BOUND, flushing
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.rule import Rule
@@ -64,7 +64,7 @@ class Unchanged:
         """Return the parameters, exactly, after every step."""
         start = flat(case.parameters).astype(case.form.wide)
         value = np.repeat(start[None], len(case.grads), axis=0)
-        return Expected(value, np.zeros_like(value), np.abs(start).astype(np.float64))
+        return Expected(value, np.zeros(value.shape, BOUND), np.abs(start).astype(np.float64))
 
 
 @cache

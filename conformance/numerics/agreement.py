@@ -10,6 +10,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import Format
+from optimetry.conformance.numerics.magnitudes import magnitude_of
 
 SLACK = 2.0
 """The largest error ratio that conforms: 1 is for the formula's own order of operations, 2 for regrouped ones."""
@@ -28,7 +29,8 @@ class Expected:
 
     Attributes:
         value: the parameters after every step in wide precision, concatenated, shape (steps, elements).
-        bound: how far a working-precision evaluation may be from them, same shape; not finite where nothing is known.
+        bound: how far a working-precision evaluation may be from them, float64 of that shape; not finite where nothing
+            is known.
         start: the magnitude of the parameters before the first step, float64, shape (elements,).
     """
 
@@ -148,8 +150,8 @@ def explains(after: Array, oracle: Expected, form: Format) -> bool:
 def shares_of(after: Array, oracle: Expected) -> Any:
     """Return each element's error ratio as float64, 0 where nothing is known."""
     with np.errstate(all="ignore"):
-        distance = np.abs(after.astype(oracle.value.dtype) - oracle.value)
-        share = np.where(distance == 0, 0.0, (distance / oracle.bound).astype(np.float64))
+        distance = magnitude_of(after.astype(oracle.value.dtype) - oracle.value)
+        share = np.where(distance == 0, 0.0, distance / oracle.bound)
     return np.where(oracle.known, np.nan_to_num(share, nan=LARGEST_SHARE, posinf=LARGEST_SHARE), 0.0)
 
 

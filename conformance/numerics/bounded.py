@@ -21,7 +21,17 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from optimetry.conformance.numerics.formats import MARGIN, Format, NotAlikeError
+from optimetry.conformance.numerics.formats import (
+    BOUND,
+    BOUND_ROUNDINGS,
+    BOUND_ROUNDOFF,
+    MARGIN,
+    Bound,
+    Format,
+    NotAlikeError,
+    Wide,
+)
+from optimetry.conformance.numerics.magnitudes import magnitude_of
 
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
 """What NumPy functions other than ufuncs become on numbers with bounds; `operations` and `reductions` enter them."""
@@ -56,10 +66,6 @@ class Trilean:
         return FUNCTIONS[func](*args, **kwargs) if func in FUNCTIONS else NotImplemented
 
 
-Wide = Any
-"""An ndarray of the wide dtype."""
-
-
 def _operator(ufunc: np.ufunc) -> Any:
     """Make a method that computes on two numbers of one format at once, where NumPy would ask both what to do."""
 
@@ -88,17 +94,18 @@ class Bounded(NDArrayOperatorsMixin):
 
     Args:
         value: the wide values.
-        bound: how far a working-precision evaluation may be from them, of the same shape and dtype.
+        bound: how far a working-precision evaluation may be from them, float64 of the same shape.
         form: the format the working-precision evaluation holds them in.
         nonnegative: whether that evaluation cannot be negative, whatever its rounding errors.
         scalars_in: the format in which it may compute what follows from such scalars alone; by default ``form``.
+        magnitude: the absolute values, where they are known already; see `magnitude_of`.
 
     Attributes:
         computed: what was computed of a hyperparameter and others before, by the operation and its operands; None for
             what also follows from arrays. The same formula is evaluated on many arrays, and many formulas on the same.
     """
 
-    __slots__ = ("bound", "computed", "form", "nonnegative", "scalars_in", "value")
+    __slots__ = ("_magnitude", "bound", "computed", "form", "nonnegative", "scalars_in", "value")
 
     __add__ = _operator(np.add)
     __sub__ = _operator(np.subtract)
@@ -106,7 +113,13 @@ class Bounded(NDArrayOperatorsMixin):
     __truediv__ = _operator(np.divide)
 
     def __init__(
-        self, value: Wide, bound: Wide, form: Format, nonnegative: bool = False, scalars_in: Format | None = None
+        self,
+        value: Wide,
+        bound: Bound,
+        form: Format,
+        nonnegative: bool = False,
+        scalars_in: Format | None = None,
+        magnitude: Bound | None = None,
     ) -> None:
         self.value = np.asarray(value)
         self.bound = np.asarray(bound)
@@ -114,25 +127,34 @@ class Bounded(NDArrayOperatorsMixin):
         self.scalars_in = scalars_in or form
         self.nonnegative = nonnegative or (self.value.ndim <= form.scalar_axes and every(self.value >= self.bound))
         self.computed: dict[Any, Any] | None = None
+        self._magnitude = magnitude
 
     @classmethod
     def exact(cls, array: Any, form: Format) -> Bounded:
         """Make an exact input. Nothing is known of what follows from an infinity or a NaN."""
         value = np.asarray(array).astype(form.wide)
-        bound = np.zeros(value.shape, form.wide)
-        bound[~np.isfinite(value)] = np.inf
-        return cls(value, or_flushed(value, bound, form), form)
+        magnitude = magnitude_of(value)
+        bound = np.where(np.isfinite(magnitude), 0.0, np.inf)
+        return cls(value, or_flushed(magnitude, bound, form), form, magnitude=magnitude)
 
     @classmethod
     def scalar(cls, number: float | Wide, form: Format) -> Bounded:
         """Make a hyperparameter, which an implementation may hold as given or rounded to ``form``."""
         value = np.asarray(number).astype(form.wide)
-        return cls(value, or_flushed(value, np.abs(form.nearest(value) - value) * MARGIN, form), form).remembering()
+        bound = magnitude_of(form.nearest(value) - value) * MARGIN
+        return cls(value, or_flushed(magnitude_of(value), bound, form), form).remembering()
 
     def remembering(self) -> Bounded:
         """Return the same number, a hyperparameter, which remembers what is computed of it."""
         self.computed = {}
         return self
+
+    @property
+    def magnitude(self) -> Bound:
+        """The absolute values; see `magnitude_of`."""
+        if self._magnitude is None:
+            self._magnitude = magnitude_of(self.value)
+        return self._magnitude
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -149,7 +171,7 @@ class Bounded(NDArrayOperatorsMixin):
         if form is self.form or form.roundoff <= self.form.roundoff:
             return self
         inexact = np.logical_or(self.bound, form.nearest(self.value) != self.value)
-        return rounded(self.value, self.bound, form, self.nonnegative, underflows=True, inexact=inexact)
+        return rounded(self.value, self.bound, form, self.nonnegative, underflows=(self,), inexact=inexact)
 
     def rounded_through(self, form: Format, exact: Any = False) -> Bounded:
         """Round to a coarser format and back; what follows may be computed there.
@@ -173,8 +195,8 @@ class Bounded(NDArrayOperatorsMixin):
         narrow = self.scalars_in
         if not narrow.combines:
             return self
-        once = rounded(self.value, self.bound, narrow, self.nonnegative, underflows=True)
-        twice = rounded(self.value, once.bound, narrow, self.nonnegative, underflows=True)
+        once = rounded(self.value, self.bound, narrow, self.nonnegative, underflows=(self,))
+        twice = rounded(self.value, once.bound, narrow, self.nonnegative, underflows=(self,))
         return Bounded(self.value, twice.bound, self.form, self.nonnegative)
 
     def __getitem__(self, index: Any) -> Bounded:
@@ -236,12 +258,11 @@ def _constant(number: float, form: Format) -> Bounded:
     return Bounded.scalar(number, form)
 
 
-def or_flushed(value: Wide, bound: Wide, form: Format) -> Wide:
+def or_flushed(magnitude: Bound, bound: Bound, form: Format) -> Bound:
     """Widen the bound of a number that an evaluation flushes to zero, if the format flushes subnormals."""
     if not form.flushes:
         return bound
-    size = np.abs(value)
-    return np.where(size < form.smallest_normal, np.maximum(bound, size), bound)
+    return np.where(magnitude < form.smallest_normal, np.maximum(bound, magnitude), bound)
 
 
 def alike(operands: Any) -> Any:
@@ -264,7 +285,13 @@ def _lifted(operand: Any, form: Format) -> Bounded:
 
 
 def rounded(
-    value: Wide, propagated: Wide, form: Format, nonnegative: bool, *, underflows: bool = False, inexact: Any = None
+    value: Wide,
+    propagated: Bound,
+    form: Format,
+    nonnegative: bool,
+    *,
+    underflows: tuple[Bounded, ...] = (),
+    inexact: Any = None,
 ) -> Bounded:
     """Bound the result of one operation: the propagated bounds of its operands, and one rounding.
 
@@ -273,26 +300,44 @@ def rounded(
         propagated: how far the operands' bounds may carry it.
         form: the format it is rounded to.
         nonnegative: see `Bounded`.
-        underflows: whether the result may underflow; sums and roots do not, they lose nothing there unless flushed.
+        underflows: the operands each of which makes the result an exact zero by being one, where anything else may
+            underflow; none for sums and roots, which lose nothing there unless flushed.
         inexact: where it is rounded at all; everywhere, unless said.
     """
-    raised = np.abs(value, out=...)  # an array even of one number, to be written over
-    error = np.add(raised, propagated, out=...)
-    np.multiply(error, form.headroom, out=raised)  # infinite where the result may overflow
+    magnitude = magnitude_of(value)
+    carried = propagated if form.wide == BOUND else propagated * BOUND_ROUNDINGS
+    error = np.add(magnitude, carried, out=...)  # an array even of one number, to be written over
+    raised = np.multiply(error, form.headroom, out=...)  # infinite where the result may overflow
     np.multiply(raised, form.roundoff_after_headroom, out=error)
-    if underflows or form.flushes:  # nothing but an exact zero is less than `half_tiny` when raised
-        error = np.maximum(error, np.minimum(raised, form.half_tiny), out=raised)
+    if underflows or form.flushes:
+        error = np.maximum(error, _underflow(raised, underflows, form), out=raised)
     if inexact is not None:
         error[~inexact] = 0.0
-    return Bounded(value, propagated + error, form, nonnegative)
+    return Bounded(value, propagated + error, form, nonnegative, magnitude=magnitude)
 
 
-def rounded_often(value: Wide, propagated: Wide, error: Wide, form: Format, nonnegative: bool) -> Bounded:
+def _underflow(raised: Bound, operands: tuple[Bounded, ...], form: Format) -> Bound:
+    """Return what an underflow may cost: half the smallest subnormal, and nothing where the result is an exact zero."""
+    if form.wide == BOUND:  # nothing but an exact zero is less than that once it is raised
+        return np.minimum(raised, form.half_tiny)
+    zero = raised == 0
+    if operands and zero.any():  # or it underflows even the bounds
+        zero &= ~np.logical_and.reduce([np.broadcast_to(not_zero(x), zero.shape) for x in operands])
+    return np.where(zero, 0.0, form.half_tiny)
+
+
+def rounded_often(value: Wide, propagated: Bound, error: Bound, form: Format, nonnegative: bool) -> Bounded:
     """Bound the result of an operation that is rounded several times, which may carry it beyond the largest number."""
-    bound = propagated + error
-    return Bounded(value, np.where(np.abs(value) + bound > form.largest, np.inf, bound), form, nonnegative)
+    magnitude, bound = magnitude_of(value), enlarged(propagated, 1) + error
+    bound = np.where(magnitude + bound > form.largest, np.inf, bound)
+    return Bounded(value, bound, form, nonnegative, magnitude=magnitude)
+
+
+def enlarged(propagated: Bound, operations: Any) -> Bound:
+    """Enlarge bounds by what so many operations on them, one after the other, may have rounded away."""
+    return propagated * (1 + BOUND_ROUNDINGS * BOUND_ROUNDOFF * operations)
 
 
 def not_zero(x: Bounded) -> Any:
     """Return where ``x`` is anything but an exact zero."""
-    return (x.value != ZERO) | (x.bound != ZERO)
+    return (x.magnitude != ZERO) | (x.bound != ZERO)

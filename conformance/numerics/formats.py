@@ -1,4 +1,8 @@
-"""Declares the floating-point formats that are judged, and the wider format in which each is judged."""
+"""Declares the floating-point formats that are judged, and the wider format in which each is judged.
+
+Values stand in the wider format, quad precision beside float64. Bounds are float64 beside every format: they need few
+digits, and quad precision takes a hundred times as long.
+"""
 
 from __future__ import annotations
 
@@ -13,18 +17,36 @@ from numpy_quaddtype import QuadPrecDType
 
 from optimetry.reference.errors import OptimetryError
 
+DOUBLE: np.dtype[Any] = np.dtype(np.float64)
 QUAD: np.dtype[Any] = QuadPrecDType()
 
+BOUND = DOUBLE
+"""The dtype of bounds."""
+
+Wide = Any
+"""An ndarray of the dtype that is wider than a format's."""
+
+Bound = Any
+"""An ndarray of bounds."""
+
 MARGIN = 1 + 2.0**-20
-"""Enlarges every rounding term, to cover the rounding of the wide value and of the bound themselves."""
+"""Enlarges every rounding term, to cover the rounding of the wide value, and of bounds beside narrower formats."""
+
+BOUND_ROUNDOFF = float(np.finfo(BOUND).eps) / 2
+"""The unit roundoff of bounds."""
+
+BOUND_ROUNDINGS = 16
+"""More than the roundings of a bound in one operation, which count beside a format that is as precise as bounds."""
+
+SMALLEST = float(np.finfo(BOUND).smallest_subnormal)
+"""The smallest bound but zero."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Format:
     """One binary floating-point format with round-to-nearest and gradual underflow.
 
-    The constants that enter every operation are 0-d arrays of the wide dtype, which NumPy multiplies by faster than by
-    Python numbers, and which can hold half the smallest double.
+    The constants that enter every operation are 0-d arrays, which NumPy multiplies by faster than by Python numbers.
 
     Attributes:
         name: its dtype name.
@@ -34,8 +56,8 @@ class Format:
         tiny: the smallest subnormal, enlarged by `MARGIN`.
         smallest_normal: the smallest normal number.
         largest: the largest finite number.
-        half_tiny: half the smallest subnormal, enlarged by `MARGIN`.
-        headroom: what a number times this overflows in the wide dtype, if it is more than `largest`.
+        half_tiny: half the smallest subnormal, enlarged by `MARGIN`; of float64 the whole, as no bound is smaller.
+        headroom: what a number times this overflows in float64, if it is more than `largest`.
         roundoff_after_headroom: u divided by ``headroom``, so that ``x * headroom * roundoff_after_headroom`` is u
             times x, or infinite where x overflows this format.
         flushes: whether a subnormal operand or result may become zero.
@@ -73,7 +95,7 @@ def _format(dtype: Any, wide: np.dtype[Any]) -> Format:
     info = _finfo(dtype)
     roundoff, largest = float(info.eps) / 2 * MARGIN, float(info.max)
     # Rounded down, so that `largest` itself does not overflow: what exceeds it by less than half an ulp rounds to it.
-    headroom = np.asarray(np.finfo(wide).max / np.asarray(largest).astype(wide) * (1 - 2.0**-50))
+    headroom = np.asarray(np.finfo(BOUND).max / largest * (1 - 2.0**-50))
     return Format(
         name=np.dtype(dtype).name,
         dtype=np.dtype(dtype),
@@ -82,20 +104,18 @@ def _format(dtype: Any, wide: np.dtype[Any]) -> Format:
         tiny=float(info.smallest_subnormal) * MARGIN,
         smallest_normal=float(info.smallest_normal),
         largest=largest,
-        half_tiny=np.asarray(np.asarray(info.smallest_subnormal).astype(wide) / 2 * MARGIN),
+        half_tiny=np.asarray(max(float(info.smallest_subnormal) / 2 * MARGIN, SMALLEST)),
         headroom=headroom,
         roundoff_after_headroom=np.asarray(roundoff / headroom),
     )
 
 
-_DOUBLE: np.dtype[Any] = np.dtype(np.float64)
-
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (
-        _format(np.float16, _DOUBLE),
-        _format(ml_dtypes.bfloat16, _DOUBLE),
-        _format(np.float32, _DOUBLE),
+        _format(np.float16, DOUBLE),
+        _format(ml_dtypes.bfloat16, DOUBLE),
+        _format(np.float32, DOUBLE),
         _format(np.float64, QUAD),
     )
 }
@@ -114,7 +134,7 @@ def scalar_format(working: Format) -> Format:
 @cache
 def flushing(form: Format) -> Format:
     """Return the format with flushed subnormals: a result may be off by up to the smallest normal."""
-    return dataclasses.replace(form, half_tiny=np.asarray(form.smallest_normal).astype(form.wide), flushes=True)
+    return dataclasses.replace(form, half_tiny=np.asarray(form.smallest_normal), flushes=True)
 
 
 @cache

@@ -20,7 +20,8 @@ from optimetry.conformance.numerics.bounded import (
     rounded,
     rounded_often,
 )
-from optimetry.conformance.numerics.formats import MARGIN, QUAD, Format
+from optimetry.conformance.numerics.formats import BOUND, MARGIN, QUAD, Format
+from optimetry.conformance.numerics.magnitudes import magnitude_of
 
 POWER_ROUNDINGS = 2
 """Rounding errors allowed to a power with a fractional exponent: a faithfully rounded ``pow`` errs by 2u."""
@@ -37,30 +38,31 @@ def _subtract(a: Bounded, b: Bounded) -> Bounded:
 
 
 def _multiply(a: Bounded, b: Bounded) -> Bounded:
-    propagated = np.abs(a.value) * b.bound + (np.abs(b.value) + b.bound) * a.bound
+    propagated = a.magnitude * b.bound + (b.magnitude + b.bound) * a.bound
     nonnegative = a is b or (a.nonnegative and b.nonnegative)
-    return rounded(a.value * b.value, propagated, a.form, nonnegative, underflows=True)
+    return rounded(a.value * b.value, propagated, a.form, nonnegative, underflows=(a, b))
 
 
 def _square(a: Bounded) -> Bounded:
-    size = np.abs(a.value)
-    return rounded(a.value * a.value, (size + size + a.bound) * a.bound, a.form, True, underflows=True)
+    propagated = (a.magnitude + a.magnitude + a.bound) * a.bound
+    return rounded(a.value * a.value, propagated, a.form, True, underflows=(a,))
 
 
 def _divide(a: Bounded, b: Bounded) -> Bounded:
     value = a.value / b.value
-    nearest_zero = np.maximum(np.abs(b.value) - b.bound, 0.0)  # and what is divided by 0 is not finite
-    propagated = (a.bound + np.abs(value) * b.bound) / nearest_zero
-    return rounded(value, propagated, a.form, a.nonnegative and b.nonnegative, underflows=True)
+    nearest_zero = np.maximum(b.magnitude - b.bound, 0.0)  # and what is divided by 0 is not finite
+    propagated = (a.bound + magnitude_of(value) * b.bound) / nearest_zero
+    return rounded(value, propagated, a.form, a.nonnegative and b.nonnegative, underflows=(a,))
 
 
 def _sqrt(a: Bounded) -> Bounded:
-    root = np.sqrt(a.value)
-    low = a.value - a.bound
-    if not a.nonnegative:
-        return rounded(root, root - np.sqrt(low), a.form, True)  # a root falls more steeply than it rises
-    low_root = np.sqrt(np.maximum(low, 0.0))
-    return rounded(root, np.maximum(root - low_root, np.sqrt(a.value + a.bound) - root), a.form, True)
+    """A root falls more steeply than it rises, by ``b / (sqrt(x) + sqrt(x - b))``, of which no digit cancels."""
+    value = np.sqrt(a.value)
+    root, low = magnitude_of(value), a.magnitude - a.bound
+    low_root = np.sqrt(low)
+    # Where zero is within reach, what cannot be negative falls to it at most, or rises by more; else nothing is known.
+    to_zero = np.maximum(root, np.sqrt(a.magnitude + a.bound) - root) if a.nonnegative else root - low_root
+    return rounded(value, np.where(low > 0, a.bound / (root + low_root), to_zero), a.form, True)
 
 
 def _power(a: Bounded, b: Bounded) -> Bounded:
@@ -75,8 +77,8 @@ def _power(a: Bounded, b: Bounded) -> Bounded:
     exponents = (b.value,) if fixed else (b.value - b.bound, b.value + b.bound)
     value = _raised(a.value, b.value)
     bases = (np.maximum(low, 0.0) if a.nonnegative else low, high)
-    corners = [np.abs(_raised(base, exponent) - value) for base in bases for exponent in exponents]
-    propagated = reduce(np.maximum, corners)
+    corners = [_raised(base, exponent) - value for base in bases for exponent in exponents]
+    propagated = reduce(np.maximum, map(magnitude_of, corners))
     if not a.nonnegative:
         propagated = np.where((low < 0) & (high >= 0) & (exponents[0] < 0), np.inf, propagated)
 
@@ -84,7 +86,7 @@ def _power(a: Bounded, b: Bounded) -> Bounded:
     roundings = np.where(
         whole >= 1, np.maximum(whole - 1, POWER_ROUNDINGS), POWER_ROUNDINGS
     )  # it may be multiplied out
-    relative = (np.abs(value) + propagated) * _growth(roundings, a.scalars_in)
+    relative = (magnitude_of(value) + propagated) * _growth(roundings, a.scalars_in)
     error = np.maximum(relative, np.where(not_zero(a), roundings * a.scalars_in.half_tiny, 0.0))
     return rounded_often(value, propagated, error, a.form, a.nonnegative or every(whole % 2 == 0))
 
@@ -116,7 +118,7 @@ def _growth(roundings: Any, form: Format) -> Any:
 
 
 def _maximum(a: Bounded, b: Bounded) -> Bounded:
-    gap, reach = a.value - b.value, a.bound + b.bound
+    gap, reach = (a.value - b.value).astype(BOUND), a.bound + b.bound
     either = np.where(gap < -reach, b.bound, np.maximum(a.bound, b.bound))
     bound = np.where(gap > reach, a.bound, either)
     return Bounded(np.maximum(a.value, b.value), bound, a.form, a.nonnegative or b.nonnegative)
@@ -137,15 +139,15 @@ def _negative(a: Bounded) -> Bounded:
 
 def _sign(a: Bounded) -> Bounded:
     sign = np.sign(a.value)
-    decided = (np.abs(a.value) > a.bound) | (a.bound == 0)
-    either = 1 + np.abs(sign) + 0 * a.bound  # not finite where the operand's bound is not: NaN has no sign
+    decided = (a.magnitude > a.bound) | (a.bound == 0)
+    either = 1 + magnitude_of(sign) + 0 * a.bound  # not finite where the operand's bound is not: NaN has no sign
     return Bounded(sign, np.where(decided, 0.0, either), a.form, a.nonnegative)
 
 
 def _comparison(compare: np.ufunc) -> Callable[[Bounded, Bounded], Trilean]:
     def compared(a: Bounded, b: Bounded) -> Trilean:
         reach = a.bound + b.bound
-        decided = (np.abs(a.value - b.value) > reach) | (reach == 0)
+        decided = (magnitude_of(a.value - b.value) > reach) | (reach == 0)
         return Trilean(compare(a.value, b.value), np.logical_not(decided))
 
     return compared
@@ -160,7 +162,7 @@ def _where(condition: Any, a: Any, b: Any) -> Bounded:
             np.where(condition, a.value, b.value), np.where(condition, a.bound, b.bound), a.form, nonnegative
         )
     truth = condition.truth
-    apart = np.abs(a.value - b.value) * MARGIN  # for the rounding of this very difference
+    apart = magnitude_of(a.value - b.value) * MARGIN  # for the rounding of this very difference
     value = np.where(truth, a.value, b.value)
     chosen = np.where(truth, a.bound, b.bound)
     other = apart + np.where(truth, b.bound, a.bound)
@@ -169,7 +171,7 @@ def _where(condition: Any, a: Any, b: Any) -> Bounded:
 
 def _zeros_like(a: Bounded, shape: tuple[int, ...] | None = None) -> Bounded:
     zeros = np.zeros_like(a.value, shape=shape)
-    return Bounded(zeros, zeros, a.form, True)
+    return Bounded(zeros, zeros.astype(BOUND), a.form, True)
 
 
 _ELEMENTWISE: dict[np.ufunc, Callable[..., Any]] = {

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.numerics.bounded import FUNCTIONS, UFUNCS, Bounded, Wide, not_zero
-from optimetry.conformance.numerics.formats import FORMATS, MARGIN, QUAD, Format, flushing
+from optimetry.conformance.numerics.bounded import FUNCTIONS, UFUNCS, Bounded, enlarged, not_zero
+from optimetry.conformance.numerics.formats import FORMATS, MARGIN, QUAD, Bound, Format, Wide, flushing
 from optimetry.reference.precision import in_bfloat16
 
 Axis = int | tuple[int, ...] | None
@@ -20,7 +20,7 @@ def _growth(roundings: Any, form: Format) -> Any:
     return np.expm1(roundings * math.log1p(form.roundoff)) * MARGIN
 
 
-def _totalled(value: Wide, propagated: Wide, largest: Wide, error: Wide, form: Format, nonnegative: bool) -> Bounded:
+def _totalled(value: Wide, propagated: Bound, largest: Bound, error: Bound, form: Format, nonnegative: bool) -> Bounded:
     """Bound a sum; one whose terms may add up to too much in some order is not known."""
     bound = np.where(largest + error > form.largest, np.inf, propagated + error)
     return Bounded(value, bound, form, nonnegative)
@@ -34,13 +34,13 @@ def _sum(a: Bounded, axis: Axis = None, keepdims: bool = False, initial: float =
     def total(x: Any) -> Any:
         return np.sum(x, axis=axis, keepdims=keepdims, initial=0.0)  # quad precision has no sum of no terms
 
-    value, propagated, largest = (total(x) for x in (a.value, a.bound, np.abs(a.value) + a.bound))
+    value, propagated, largest = (total(x) for x in (a.value, a.bound, a.magnitude + a.bound))
     terms = np.count_nonzero(not_zero(a), axis=axis, keepdims=keepdims)
     additions = np.maximum(terms - 1, 0)
     error = largest * _growth(additions, a.form)
     if a.form.flushes:
         error = error + additions * a.form.half_tiny
-    return _totalled(value, propagated, largest, error, a.form, a.nonnegative)
+    return _totalled(value, enlarged(propagated, additions), largest, error, a.form, a.nonnegative)
 
 
 def _side_by_side(a: Bounded) -> Bounded:
@@ -67,14 +67,14 @@ def _product(a: Wide, b: Wide) -> Wide:
 
 def _matmul(a: Bounded, b: Bounded) -> Bounded:
     """The product of two matrices: each element is a sum of products, in any order, each rounded or contracted."""
-    size_a, size_b = np.abs(a.value), np.abs(b.value)
-    propagated = _product(size_a, b.bound) + _product(a.bound, size_b + b.bound)
-    largest = _product(size_a + a.bound, size_b + b.bound)
+    propagated = a.magnitude @ b.bound + a.bound @ (b.magnitude + b.bound)
+    largest = (a.magnitude + a.bound) @ (b.magnitude + b.bound)
     terms = not_zero(a).astype(np.float64) @ not_zero(b).astype(np.float64)
     growth = _growth(terms, a.form)
     underflows = terms * a.form.half_tiny * (1 + a.form.flushes)  # of products; where it is flushed, of sums as well
     error = largest * growth + underflows * (1 + growth)
-    return _totalled(_product(a.value, b.value), propagated, largest, error, a.form, a.nonnegative and b.nonnegative)
+    nonnegative = a.nonnegative and b.nonnegative
+    return _totalled(_product(a.value, b.value), enlarged(propagated, terms), largest, error, a.form, nonnegative)
 
 
 def _matrix_transpose(a: Bounded) -> Bounded:
@@ -89,7 +89,7 @@ def _(x: Bounded, function: Callable[[Bounded], Bounded]) -> Any:
     """
     form = FORMATS["bfloat16"]
     result = function(x.held_in(flushing(form) if x.form.flushes else form))
-    largest = np.max(np.abs(result.value), initial=0.0)
+    largest = np.max(result.magnitude, initial=0.0)
     bound = np.where(result.bound > largest, np.inf, result.bound)
     return Bounded(result.value, bound, x.form, result.nonnegative) * 1.0  # rounded once, to the format it came from
 

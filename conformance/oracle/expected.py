@@ -16,7 +16,7 @@ from optimetry.conformance.harness.python_harness import default_environment
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.formats import FORMATS, Format, combining, scalar_format
+from optimetry.conformance.numerics.formats import BOUND, FORMATS, Format, combining, scalar_format
 from optimetry.conformance.oracle.joined import together
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.subject import Subject
@@ -167,7 +167,7 @@ class Evaluation(Expected):
     def empty(self) -> tuple[Array, Array]:
         """Make arrays for the values and the bounds of all steps."""
         shape = len(self.case.grads), self.case.size
-        return np.empty(shape, self.numbers.form.wide), np.empty(shape, self.numbers.form.wide)
+        return np.empty(shape, self.numbers.form.wide), np.empty(shape, BOUND)
 
     def begin(self) -> None:
         """Evaluate the first step, unless that is done."""
@@ -247,12 +247,12 @@ def _scalar(number: float, sign: float, form: Format, held_in: Format, combined:
     bound = held.bound
     if is_decay:  # an average as `g + b*(m - g)` has b from 1 - b, which is what it may hold
         bound = np.maximum(bound, Bounded.scalar(1 - held.value, held_in).bound)
-    value, bound = held.value.astype(form.wide), bound.astype(form.wide)
-    return Bounded(value, bound, scalars, scalars_in=combining(held_in) if combined else held_in).remembering()
+    scalars_in = combining(held_in) if combined else held_in
+    return Bounded(held.value.astype(form.wide), bound, scalars, scalars_in=scalars_in).remembering()
 
 
 @cache
 def with_underflow_room(form: Format) -> Format:
     """Return the format with `UNDERFLOW_ROOM`, if it has any to give."""
     roomy = form.roundoff <= FORMATS["float32"].roundoff
-    return dataclasses.replace(form, half_tiny=form.half_tiny * UNDERFLOW_ROOM) if roomy else form
+    return dataclasses.replace(form, half_tiny=np.asarray(form.tiny * (UNDERFLOW_ROOM / 2))) if roomy else form

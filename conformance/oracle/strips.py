@@ -21,7 +21,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.formats import Format, side_by_side
+from optimetry.conformance.numerics.formats import BOUND, Format, side_by_side
 from optimetry.conformance.oracle.expected import BoundedNumbers
 from optimetry.conformance.oracle.joined import Group, groups_of
 from optimetry.conformance.subjects.subject import LEARNING_RATE
@@ -82,7 +82,7 @@ class _Flat:
         self.begins = np.concatenate([[0], self.ends[:-1]])
         fed = [array.tobytes() for array in chain(*map(_fed, cases, groups))]  # joined in half the time of the arrays
         self.fed = np.frombuffer(b"".join(fed), form.dtype)
-        self.value, self.bound = np.empty((2, len(self.fed)), form.wide)
+        self.value, self.bound = np.empty(len(self.fed), form.wide), np.empty(len(self.fed), BOUND)
 
     def expected(self) -> Iterator[tuple[Array, Array]]:
         """Yield the values and the bounds of each case."""
@@ -240,7 +240,7 @@ class _Scalars:
 def _stacked(numbers: Sequence[Bounded]) -> Bounded:
     """Put numbers of one format side by side."""
     form, scalars_in = side_by_side(numbers[0].form), side_by_side(numbers[0].scalars_in)
-    value, bound = np.array([x.value for x in numbers], form.wide), np.array([x.bound for x in numbers], form.wide)
+    value, bound = np.array([x.value for x in numbers], form.wide), np.array([x.bound for x in numbers], BOUND)
     return Bounded(value, bound, form, scalars_in=scalars_in)
 
 

@@ -11,6 +11,7 @@ from optimetry.conformance.laws.universal import missing_gradient, resuming
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arrays import flat
+from optimetry.conformance.numerics.formats import BOUND
 from optimetry.conformance.subjects.subject import Subject
 
 STEPS = (1, 2, 3)
@@ -95,6 +96,6 @@ def _returned(steps: int) -> Callable[[Case, Expected], Expected]:
         start = np.repeat(flat(case.parameters).astype(value.value.dtype)[None], steps, axis=0)
         count = len(value.value)
         values = np.concatenate([start, value.value])[:count]
-        return Expected(values, np.concatenate([np.zeros_like(start), value.bound])[:count], value.start)
+        return Expected(values, np.concatenate([np.zeros(start.shape, BOUND), value.bound])[:count], value.start)
 
     return late

@@ -1,0 +1,75 @@
+"""Absolute values of quad numbers are read from their bits, and are what NumPy converts them to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.numerics.formats import BOUND, QUAD, SMALLEST
+from optimetry.conformance.numerics.magnitudes import magnitude_of
+
+
+def quads(shape: tuple[int, ...] = (20_000,)) -> Any:
+    """Make quotients that no double holds, of all magnitudes that a double can have."""
+    rng = np.random.default_rng(0)
+    numbers = np.ldexp(rng.uniform(1, 2, shape) * rng.choice([-1, 1], shape), rng.integers(-1020, 1023, shape))
+    return numbers.astype(QUAD) / np.asarray(3.0).astype(QUAD)
+
+
+def converted(value: Any) -> Any:
+    return np.abs(value).astype(BOUND)
+
+
+def test_it_is_truncated_to_a_double() -> None:
+    """Within 2^-52 of the number, and never more than it is."""
+    value = quads()
+    magnitude = magnitude_of(value)
+    assert magnitude.dtype == BOUND
+    below = ((np.abs(value) - magnitude) / np.abs(value)).astype(BOUND)
+    assert np.all(below >= 0)
+    assert 2.0**-53 < below.max() < 2.0**-52
+
+
+@pytest.mark.parametrize("factor", [1.0, -1.0])
+@pytest.mark.parametrize(
+    "number",
+    [0.0, SMALLEST, 3 * SMALLEST, np.nextafter(2.0**-1022, 0), 2.0**-1022, 1.5, np.finfo(BOUND).max, np.inf, np.nan],
+)
+def test_doubles_are_what_they_are(number: float, factor: float) -> None:
+    """The smallest and the largest, zeros, and what is no number."""
+    magnitude = magnitude_of(np.array([factor * number, 1.0]).astype(QUAD))
+    assert magnitude.tobytes() == np.abs([number, 1.0]).tobytes()
+
+
+def test_beyond_the_doubles_it_is_infinite_and_below_them_not_zero() -> None:
+    """A bound may be too large, and zero says that a number is exact."""
+    one = np.asarray(1.0).astype(QUAD)
+    largest, tiny = (np.array([x], BOUND).astype(QUAD) for x in (np.finfo(BOUND).max, SMALLEST))
+    with np.errstate(all="ignore"):
+        assert magnitude_of(largest + largest) == magnitude_of(largest * largest) == np.inf
+        assert magnitude_of(tiny * tiny) == magnitude_of(tiny / (one + one + one)) == SMALLEST
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (3, 0), (3, 4), (2, 3, 4)])
+def test_any_shape_and_any_strides(shape: tuple[int, ...]) -> None:
+    """And what is read is a copy."""
+    value = quads(shape)
+    for view in (value, value.T, value[..., ::-1] if shape else value):
+        magnitude = magnitude_of(view)
+        assert magnitude.shape == view.shape
+        assert np.all(np.abs(magnitude - converted(view)) <= 2.0**-52 * magnitude)
+    before = value.tobytes()
+    magnitude_of(value)[...] = 7.0
+    assert value.tobytes() == before
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_is_no_wider_is_as_it_is(dtype: Any) -> None:
+    """Absolute values, of arrays of one number as well, and never the array itself."""
+    for value in (np.asarray(-1.5, dtype), np.array([1.5, -0.0, np.inf], dtype)):
+        magnitude = magnitude_of(value)
+        assert isinstance(magnitude, np.ndarray)
+        assert magnitude.tobytes() == np.abs(value).tobytes()
+        assert not np.shares_memory(magnitude, value)
