@@ -46,6 +46,16 @@ def add(
     write(path, kept)
 
 
+def check_fits(path: Path, header: Header) -> None:
+    """Check that measurements may be added to a results file, before they are made.
+
+    Raises:
+        ResultsError: the file is about another target, or cannot be read.
+    """
+    if path.exists():
+        _check_same(path, read(path).header, header)
+
+
 def _about_both(old: Header, new: Header) -> Header:
     """Return a header of measurements that names what either names."""
     dtypes, optimizers = [*old.dtypes, *new.dtypes], [*old.optimizers, *new.optimizers]

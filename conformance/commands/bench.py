@@ -20,7 +20,8 @@ from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.targets.accelerated.timing import HOST_ENGINES, Timed, has_kernel, timed
 from optimetry.reference.errors import UsageError
-from optimetry.reports.keeping import add
+from optimetry.reports.keeping import add, check_fits
+from optimetry.reports.results import Header
 from optimetry.reports.speed import Speed
 
 EXAMPLES = """\
@@ -92,7 +93,11 @@ def bench_command(options: argparse.Namespace) -> int:
     folder = None if options.out is None else checked_folder(options.out)
     targets = [Timed(spec) for spec in options.targets]
     jobs = [(rule, dtype, size) for rule in rules for dtype in dtypes for size in sizes]
+    names = targets[0].target.name, str(targets[0].target.version)
+    header = header_of(*names, dtypes=dtypes, optimizers=rules, seed=0, effort="none")
     with held(folder):
+        if folder is not None:
+            check_fits(folder / "results.jsonl", header)
         found: list[Speed] = []
         for rule, dtype, size in tqdm(jobs, unit="row", leave=False, disable=not sys.stderr.isatty()):
             found += timed(targets, rule, dtype, tensors, size, limit)
@@ -105,20 +110,18 @@ def bench_command(options: argparse.Namespace) -> int:
             print(f"{target.name} {how}.")
         print(f"\n{table(found)}" if found else "\nnone of the rules asked for is offered")
         if folder is not None:
-            keep(folder, targets[0], dtypes, rules, found)
+            keep(folder, header, found)
             print(f"\nwritten: {folder / 'results.jsonl'}")
     return 0 if found else 1
 
 
-def keep(folder: Path, target: Timed, dtypes: list[str], rules: list[str], rows: Sequence[Speed]) -> None:
+def keep(folder: Path, header: Header, rows: Sequence[Speed]) -> None:
     """Add rows to the results of a target in a folder.
 
     Raises:
         UsageError: it cannot be written.
         ResultsError: it holds results of something else.
     """
-    names = (target.target.name, str(target.target.version))
-    header = header_of(*names, dtypes=dtypes, optimizers=rules, seed=0, effort="none")
     try:
         add(folder / "results.jsonl", header, speed=rows)
     except OSError as error:

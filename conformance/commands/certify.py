@@ -26,7 +26,7 @@ from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.reference.errors import UsageError
-from optimetry.reports.keeping import add
+from optimetry.reports.keeping import add, check_fits
 from optimetry.reports.results import file_of, read
 
 EXAMPLES = """\
@@ -97,6 +97,8 @@ def certify_command(options: argparse.Namespace) -> int:
         certification = Certification(judges, engines, blocks)
         header = header_of(workers.name, workers.version, dtypes=dtypes, optimizers=rules, seed=seed, effort="none")
         run = {**asdict(header), "engines": list(engines), "blocks": blocks, "corners": options.corners}
+        if options.out is not None:
+            check_fits(options.out / "results.jsonl", header)
         refusals: list[str] = []
         began, certificates = time.monotonic(), []
         try:

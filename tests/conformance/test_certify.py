@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import jsonschema
 import numpy as np
@@ -30,8 +31,8 @@ from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import UsageError
 from optimetry.reports import certificate_tables
 from optimetry.reports.certificate import Certificate, Place
-from optimetry.reports.keeping import add
-from optimetry.reports.results import ResultsError, read
+from optimetry.reports.keeping import add, write
+from optimetry.reports.results import Results, ResultsError, read
 from optimetry.reports.schema import schema
 
 RULES = [name for name, subject in SUBJECTS.items() if isinstance(subject, RuleSubject) and subject.elementwise]
@@ -259,6 +260,15 @@ def test_a_file_of_another_run_is_refused(tmp_path):
 )
 def test_what_cannot_be_certified_is_refused(refused, arguments, text):
     assert text in refused("certify", "numpy", *arguments)
+
+
+def test_results_of_another_target_are_refused_before_anything_is_compared(refused, tmp_path, monkeypatch):
+    header = header_of("torch", "2.0", dtypes=["bfloat16"], optimizers=["sgd"], seed=0, effort="none")
+    write(tmp_path / "results.jsonl", Results(header))
+    monkeypatch.setattr("optimetry.conformance.commands.certify.certified", compared := Mock())
+    text = refused("certify", "numpy", "--optimizer", "sgd", "--out", str(tmp_path))
+    assert "results of torch 2.0, must be of numpy" in text
+    compared.assert_not_called()
 
 
 @pytest.mark.usefixtures("small")
