@@ -50,7 +50,8 @@ def install(session: nox.Session, *groups: str, extras: tuple[str, ...] = (), op
     project = f".[{','.join(extras)}]" if extras else "."
     dependencies = nox.project.dependency_groups(PYPROJECT, *groups)
     frameworks = Path(session.virtualenv.location, "frameworks.txt").resolve()
-    frameworks.write_text("".join(f"{row.distribution}=={row.version}\n" for row in FRAMEWORKS.values()))
+    rows = [row for row in FRAMEWORKS.values() if not row.python]  # none that this Python cannot have
+    frameworks.write_text("".join(f"{row.distribution}=={row.version}\n" for row in rows))
     constraints = ("--constraint", "constraints.txt", "--constraint", str(frameworks))
     # Modules are compiled as they are imported: most that frameworks bring never are.
     session.install("--no-compile", *constraints, *options, "--editable", project, *dependencies)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import shutil
 import subprocess
@@ -73,10 +72,6 @@ def test_tensorflow_js_speaks_the_protocol(capsys: pytest.CaptureFixture[str]) -
         pytest.skip("Node with @tensorflow/tfjs is not installed")
     assert main(["harness", "check", "--time-limit", "60", "--", "node", str(EXAMPLES / "tfjs.js")]) == 0
     assert "offers sgd, momentum, adagrad, adadelta, adam, adamax, rmsprop" in capsys.readouterr().out
-
-
-def test_the_adapter_of_fluid_is_of_python_3_7() -> None:
-    ast.parse((EXAMPLES / "fluid185.py").read_text(encoding="utf-8"), feature_version=(3, 7))
 
 
 def test_the_guide_shows_the_whole_example() -> None:

@@ -1,5 +1,7 @@
 """Measures how large differences are in practice: ``python -m optimetry.conformance.commands.effects RESULTS...``.
 
+``--python FRAMEWORK=PYTHON`` names the interpreter that has a framework which is installed apart.
+
 A verdict says that a framework computes another rule, and by how many rounding errors it shows at its worst. A user
 asks what that does to a training run. Here the framework runs beside the documented rule, with default hyperparameters
 on ordinary and on small gradients, and on the drawn cases that the verdict came from.
@@ -8,7 +10,7 @@ on ordinary and on small gradients, and on the drawn cases that the verdict came
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,10 +19,14 @@ from tabulate import tabulate
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.commands.check import write
+from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.effect import default_case, effect
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
+from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Results, Verdict, file_of, read
@@ -133,14 +139,25 @@ def picture(found: Iterable[Effect]) -> str:
     return effects_over_size(dict(sorted(largest.items())))
 
 
+def loaded(name: str, pythons: Mapping[str, str]) -> Target:
+    """Load a framework's target, or start it under the interpreter that has it."""
+    if name not in pythons:
+        return load_target(name)
+    return ProgramTarget.started(Program(python_command(pythons[name], name)), Guard())
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure the effects behind results files, with the frameworks installed; write the page and its picture."""
     parser = argparse.ArgumentParser(prog="python -m optimetry.conformance.commands.effects", description=__doc__)
     parser.add_argument("results", type=Path, nargs="+", help="results.jsonl, or its folder")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
+    parser.add_argument(
+        "--python", action="append", default=[], metavar="FRAMEWORK=PYTHON", help="where a framework is installed apart"
+    )
     options = parser.parse_args(arguments)
+    pythons = dict(each.split("=", 1) for each in options.python)
     results = [read(file_of(path)) for path in options.results]
-    found = [entry for each in results for entry in effects(load_target(each.header.target), each)]
+    found = [entry for each in results for entry in effects(loaded(each.header.target, pythons), each)]
     drawn = options.out.with_suffix(".svg")
     write(options.out, page(found, f"![The same over the size of gradients, float64]({drawn.name})\n\n"))
     write(drawn, picture(found))

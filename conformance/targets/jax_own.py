@@ -34,6 +34,8 @@ class Triple(Offer):
     """Keyword -> documented hyperparameter."""
     constants: Mapping[str, object] = field(default_factory=dict)
     """Keywords that have a fixed value."""
+    pinned: Mapping[str, Any] = field(default_factory=dict)
+    """Hyperparameters that have no argument, with the value that they can have."""
 
     def made(self, learning_rate: Any, keywords: Mapping[str, Any]) -> Any:
         """Return the three functions."""

@@ -42,13 +42,18 @@ def extras() -> Mapping[str, list[str]]:
 def requirements(name: str) -> list[str]:
     """Return what a built-in target needs: its extra, or the distribution alone; nothing for our own targets."""
     row = FRAMEWORKS.get(name)
-    return [] if row is None else extras().get(name, [row.distribution])
+    if row is None:
+        return []
+    return [f"{row.distribution}=={row.version}", *row.beside] if row.python else extras().get(name, [row.distribution])
 
 
 def install_hint(name: str) -> str:
     """Return the command that installs what a built-in target needs, and what else will do."""
     command = "pip install " + " ".join(f'"{requirement}"' for requirement in requirements(name))
     row = FRAMEWORKS.get(name)
+    if row and row.python:
+        folder = f"{name}-env"
+        return f"python{row.python} -m venv {folder} && {folder}/bin/{command}, and --python {folder}/bin/python"
     return f"{command}, or name a Python that has it by --python" if row and row.apart else command
 
 
@@ -77,6 +82,8 @@ def builtin_version(name: str) -> str:
             return load_target(name).version
         except TargetError as error:
             return f"not available: {error}"
+    if row.python:
+        return f"of Python {row.python}: {install_hint(name)}"
     try:
         versions = [
             metadata.version(distribution_of(requirement)) for requirement in requirements(name)

@@ -2,7 +2,7 @@
 
 Benchmarks read the same tables, so what is timed is what is judged. This file needs Python's own library alone, and
 neither this nor the folder of a framework apart imports more than that framework and NumPy: `python_harness` makes them
-known to an interpreter that has no optimetry.
+known to an interpreter that has no optimetry. It may be Python 3.7, the last that has fluid.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import Self, TypeAlias
 
     from optimetry.conformance.numerics.arrays import Array
     from optimetry.conformance.targets.protocol import Hyper
 
-Source = str | tuple[str, ...]
+Source: TypeAlias = "str | tuple[str, ...]"
 """What an argument is given: one documented hyperparameter, or several of them as a tuple."""
 
 
@@ -40,11 +40,14 @@ def passed(arguments: Mapping[str, Source], hyper: Hyper) -> dict[str, Any]:
 class Offer(ABC):
     """One row of a framework's table: how it computes one rule or wrapper.
 
-    Attributes:
-        pinned: hyperparameters that have no argument, with the value that they can have.
+    Rows that may have no argument for a hyperparameter have a field ``pinned``: such hyperparameters, each with the one
+    value that it can have. Python 3.7 has no fields that are given by keyword alone, so it stands behind their others.
     """
 
-    pinned: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    def held(self) -> Mapping[str, Any]:
+        """Return what is pinned."""
+        pinned: Mapping[str, Any] = getattr(self, "pinned", {})
+        return pinned
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why these hyperparameters, this dtype or this engine are not offered; None where they are."""
@@ -64,12 +67,14 @@ class ClassOffer(Offer):
         arguments: keyword -> documented hyperparameter, or several of them as a tuple.
         constants: keywords outside the documented rule that are set.
         slots: slot -> the framework's name of that part of its state.
+        pinned: hyperparameters that have no argument, with the value that they can have.
     """
 
     cls: Any
     arguments: Mapping[str, Source] = field(default_factory=dict)
     constants: Mapping[str, object] = field(default_factory=dict)
     slots: Mapping[str, str] = field(default_factory=dict)
+    pinned: Mapping[str, Any] = field(default_factory=dict)
 
     def keywords(self, hyper: Hyper) -> dict[str, Any]:
         """The keyword arguments for ``hyper``."""
@@ -105,7 +110,7 @@ class TableTarget:
     @property
     def pinned(self) -> Mapping[str, Mapping[str, Any]]:
         """The hyperparameters of each subject that can have one value alone."""
-        return {name: offer.pinned for name, offer in self.offers.items() if offer.pinned}
+        return {name: offer.held() for name, offer in self.offers.items() if offer.held()}
 
     def unsupported(self, optimizer: str, hyper: Hyper, dtype: str) -> str | None:
         """Return why this rule or wrapper, these hyperparameters or this dtype are not offered; None where they are."""

@@ -166,7 +166,7 @@ def first_step(offer: Offer, rule: str, engine: str, missing: bool = False) -> N
         ValueError: it is refused, or does not give what it should; or whatever the optimizer raises.
     """
     subject = subject_named(rule)
-    hyper = {one.name: typical(one) for one in subject.hyperparameters()} | dict(offer.pinned)
+    hyper = {one.name: typical(one) for one in subject.hyperparameters()} | dict(offer.held())
     shape = next(shape for shape in ((2,), (2, 2)) if subject.takes(shape))
     parameters = [np.ones(shape, np.float32), np.full(shape, 2, np.float32)]
     with default_environment(), np.errstate(all="ignore"):

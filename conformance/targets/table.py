@@ -15,10 +15,12 @@ class Framework(NamedTuple):
         name: the target's: the folder beside this file, the extra in ``pyproject.toml``, ``reports/expected/NAME.txt``.
         distribution: what pip calls it.
         version: the one its table was written for, which sessions install and published results name.
-        module: what Python calls it.
+        module: what Python calls it; where others have a package of that name, what they do not have in it.
         dtypes: what is judged for publishing.
         apart: whether it is installed in an environment of its own, where optimetry need not be: its adapter needs that
             framework and NumPy alone, and `--python` names the interpreter. Sessions of our tests do without it.
+        python: the one Python that it can be installed for, where that is not ours: there is no extra then.
+        beside: what pip must be given beside it there.
     """
 
     name: str
@@ -27,6 +29,8 @@ class Framework(NamedTuple):
     module: str
     dtypes: tuple[str, ...] = ("float32", "float64")
     apart: bool = False
+    python: str = ""
+    beside: tuple[str, ...] = ()
 
 
 ROWS = (
@@ -39,6 +43,8 @@ ROWS = (
     Framework("mlx", "mlx", "0.32.4", "mlx", apart=True),
     Framework("tinygrad", "tinygrad", "0.14.0", "tinygrad", apart=True),
     Framework("mindspore", "mindspore", "2.10.0", "mindspore", apart=True),
+    # Its protocol buffers are of a version that newer packages refuse to read.
+    Framework("fluid", "paddlepaddle", "1.8.5", "paddle.fluid", apart=True, python="3.7", beside=("protobuf<3.21",)),
 )
 
 FRAMEWORKS = {row.name: row for row in ROWS}

@@ -1,14 +1,16 @@
 """How large differences are: the measure, on targets of which it can be worked out."""
 
 import dataclasses
+import sys
 
 import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.effects import SCALES, SIZES, effects, page, picture, worst
+from optimetry.conformance.commands.effects import SCALES, SIZES, effects, loaded, page, picture, worst
 from optimetry.conformance.judging.effect import ELEMENTS, STEPS, default_case, effect
 from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Computes, Header, Results, Verdict
 
@@ -79,6 +81,13 @@ def test_the_reference_has_no_effect_at_defaults(optimizer):
     case = default_case(optimizer, "float64", SCALES["N(0, 1) gradients"])
     assert (len(case.grads), case.size) == (STEPS, ELEMENTS)
     assert effect(NumpyTarget(), case) < 1e-9
+
+
+def test_a_framework_that_is_installed_apart_runs_under_its_python():
+    case, elsewhere = default_case("adam", "float32", 1.0), loaded("numpy", {"numpy": sys.executable})
+    assert isinstance(elsewhere, ProgramTarget)
+    assert 0 < effect(elsewhere, case) == effect(loaded("numpy", {"torch": "python3"}), case)
+    elsewhere.connection.program.close()
 
 
 def test_a_difference_is_measured_once_and_where_rounding_is_least():

@@ -32,6 +32,8 @@ class OwnKerasClass(Offer):
     """Keyword -> documented hyperparameter."""
     constants: Mapping[str, object] = field(default_factory=dict)
     """Keywords that have a fixed value."""
+    pinned: Mapping[str, Any] = field(default_factory=dict)
+    """Hyperparameters that have no argument, with the value that they can have."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return what the constructor says where it raises a ValueError, None where it does not."""

@@ -46,6 +46,8 @@ class NumpyClass(Offer):
     """Keywords that have a fixed value."""
     apart: bool = False
     """Whether every parameter has an optimizer of its own, which is given arrays."""
+    pinned: Mapping[str, Any] = field(default_factory=dict)
+    """Hyperparameters that have no argument, with the value that they can have."""
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> NumpyRun:
         """Begin a run."""

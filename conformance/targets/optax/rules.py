@@ -34,6 +34,8 @@ class OptaxRule(Offer):
     """Keywords outside the documented rule that are set."""
     slots: Mapping[str, str] = field(default_factory=dict)
     """Slot -> Optax' name of that part of its state."""
+    pinned: Mapping[str, Any] = field(default_factory=dict)
+    """Hyperparameters that have no argument, with the value that they can have."""
 
     def keywords(self, hyper: Hyper) -> dict[str, object]:
         """The keyword arguments of ``make`` for ``hyper``."""

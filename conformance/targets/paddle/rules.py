@@ -41,6 +41,8 @@ class PaddleClass(Offer):
     """Arguments for which Paddle takes None where the documents say 0."""
     parameters: str = "parameters"
     """The keyword of the parameter list."""
+    pinned: Mapping[str, Any] = field(default_factory=dict)
+    """Hyperparameters that have no argument, with the value that they can have."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return why not in this dtype; an empty tensor, which needs no kernel, would be taken without this check."""

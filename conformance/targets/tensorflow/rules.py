@@ -41,6 +41,8 @@ class Kernel(Offer):
     """The argument that is the gradient."""
     centered: str = ""
     """The end of the name of the kernel that stands for ``centered``, which has the variable ``mg``, too."""
+    pinned: Mapping[str, Any] = field(default_factory=dict)
+    """Hyperparameters that have no argument, with the value that they can have."""
 
     def called(self, arguments: Mapping[str, str] | None = None, **more: Any) -> Kernel:
         """Return the same kernel for another document."""
