@@ -134,7 +134,8 @@ class Bounded(NDArrayOperatorsMixin):
         """Make an exact input. Nothing is known of what follows from an infinity or a NaN."""
         value = np.asarray(array).astype(form.wide)
         magnitude = magnitude_of(value)
-        bound = np.where(np.isfinite(magnitude), 0.0, np.inf)
+        bound = np.zeros(value.shape, BOUND)
+        bound[~np.isfinite(magnitude)] = np.inf
         return cls(value, or_flushed(magnitude, bound, form), form, magnitude=magnitude)
 
     @classmethod
@@ -320,10 +321,12 @@ def _underflow(raised: Bound, operands: tuple[Bounded, ...], form: Format) -> Bo
     """Return what an underflow may cost: half the smallest subnormal, and nothing where the result is an exact zero."""
     if form.wide == BOUND:  # nothing but an exact zero is less than that once it is raised
         return np.minimum(raised, form.half_tiny)
-    zero = raised == 0
-    if operands and zero.any():  # or it underflows even the bounds
-        zero &= ~np.logical_and.reduce([np.broadcast_to(not_zero(x), zero.shape) for x in operands])
-    return np.where(zero, 0.0, form.half_tiny)
+    if np.count_nonzero(raised) == raised.size:
+        return form.half_tiny
+    zero = raised == ZERO
+    if operands:  # or it underflows even the bounds
+        zero &= ~reduce(np.logical_and, map(not_zero, operands))
+    return np.where(zero, ZERO, form.half_tiny)
 
 
 def rounded_often(value: Wide, propagated: Bound, error: Bound, form: Format, nonnegative: bool) -> Bounded:
