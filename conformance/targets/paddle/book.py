@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from optimetry.conformance.targets.paddle.library import paddle
 from optimetry.conformance.targets.paddle.rules import PaddleClass
 
 PLAIN = {"maximize": False}
@@ -16,7 +15,7 @@ UNDECAYED = ("weight_decay",)
 
 BOOK: Mapping[str, PaddleClass] = {
     "torch.sgd": PaddleClass(
-        paddle.optimizer.Momentum,
+        "optimizer.Momentum",
         ("momentum", "use_nesterov", "weight_decay"),
         names={"use_nesterov": "nesterov"},
         slots={"momentum_buffer": "velocity"},
@@ -24,20 +23,20 @@ BOOK: Mapping[str, PaddleClass] = {
         pinned={**PLAIN, "dampening": 0.0},
     ),
     "torch.adam": PaddleClass(
-        paddle.optimizer.Adam,
+        "optimizer.Adam",
         (*BETAS, "amsgrad"),
         names=NAMES,
         slots=MOMENTS,
         none_if_zero=UNDECAYED,
         pinned=COUPLED,
     ),
-    "torch.adamw": PaddleClass(paddle.optimizer.AdamW, (*BETAS, "amsgrad"), names=NAMES, slots=MOMENTS, pinned=PLAIN),
+    "torch.adamw": PaddleClass("optimizer.AdamW", (*BETAS, "amsgrad"), names=NAMES, slots=MOMENTS, pinned=PLAIN),
     "torch.nadam": PaddleClass(
-        paddle.optimizer.NAdam, (*BETAS, "momentum_decay"), names=NAMES, none_if_zero=UNDECAYED, pinned=COUPLED
+        "optimizer.NAdam", (*BETAS, "momentum_decay"), names=NAMES, none_if_zero=UNDECAYED, pinned=COUPLED
     ),
-    "torch.radam": PaddleClass(paddle.optimizer.RAdam, BETAS, names=NAMES, none_if_zero=UNDECAYED, pinned=COUPLED),
+    "torch.radam": PaddleClass("optimizer.RAdam", BETAS, names=NAMES, none_if_zero=UNDECAYED, pinned=COUPLED),
     "torch.adamax": PaddleClass(
-        paddle.optimizer.Adamax,
+        "optimizer.Adamax",
         BETAS,
         names=NAMES,
         slots={"exp_avg": "moment", "exp_inf": "inf_norm"},
@@ -45,7 +44,7 @@ BOOK: Mapping[str, PaddleClass] = {
         pinned=PLAIN,
     ),
     "torch.adadelta": PaddleClass(
-        paddle.optimizer.Adadelta,
+        "optimizer.Adadelta",
         ("epsilon", "rho", "weight_decay"),
         names=NAMES,
         slots={"square_avg": "_avg_squared_grad", "acc_delta": "_avg_squared_update"},
@@ -53,7 +52,7 @@ BOOK: Mapping[str, PaddleClass] = {
         pinned=PLAIN,
     ),
     "torch.adagrad": PaddleClass(
-        paddle.optimizer.Adagrad,
+        "optimizer.Adagrad",
         ("epsilon", "initial_accumulator_value", "weight_decay"),
         names=NAMES,
         slots={"sum": "moment"},
@@ -61,7 +60,7 @@ BOOK: Mapping[str, PaddleClass] = {
         pinned={**PLAIN, "lr_decay": 0.0},
     ),
     "torch.rmsprop": PaddleClass(
-        paddle.optimizer.RMSProp,
+        "optimizer.RMSProp",
         ("rho", "epsilon", "momentum", "centered", "weight_decay"),
         names={"rho": "alpha", **NAMES},
         slots={"square_avg": "mean_square", "grad_avg": "mean_grad"},
@@ -69,7 +68,7 @@ BOOK: Mapping[str, PaddleClass] = {
         pinned=PLAIN,
     ),
     "torch.rprop": PaddleClass(
-        paddle.optimizer.Rprop,
+        "optimizer.Rprop",
         ("etas", "learning_rate_range"),
         names={"etas": ("etaminus", "etaplus"), "learning_rate_range": ("step_size_min", "step_size_max")},
         pinned=PLAIN,

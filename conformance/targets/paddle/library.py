@@ -10,4 +10,6 @@ with warnings.catch_warnings():
 
 paddle.set_device("cpu")
 
-__all__ = ["paddle"]
+VERSION = str(paddle.__version__).split("+")[0]
+
+__all__ = ["VERSION", "paddle"]

@@ -7,38 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from optimetry.conformance.targets.paddle.library import paddle
 from optimetry.conformance.targets.paddle.rules import PaddleClass
 
 BETAS = ("beta1", "beta2")
 MOMENTS = {"m": "moment1", "v": "moment2"}
 
 PAPERS: Mapping[str, PaddleClass] = {
-    "papers.adam": PaddleClass(paddle.optimizer.Adam, (*BETAS, "epsilon"), slots=MOMENTS),
-    "papers.adamax": PaddleClass(paddle.optimizer.Adamax, BETAS, slots={"m": "moment", "u": "inf_norm"}),
-    "papers.adamw": PaddleClass(paddle.optimizer.AdamW, (*BETAS, "epsilon", "weight_decay"), slots=MOMENTS),
+    "papers.adam": PaddleClass("optimizer.Adam", (*BETAS, "epsilon"), slots=MOMENTS),
+    "papers.adamax": PaddleClass("optimizer.Adamax", BETAS, slots={"m": "moment", "u": "inf_norm"}),
+    "papers.adamw": PaddleClass("optimizer.AdamW", (*BETAS, "epsilon", "weight_decay"), slots=MOMENTS),
     "papers.nadam": PaddleClass(
-        paddle.optimizer.NAdam, (*BETAS, "epsilon", "momentum_decay"), names={"beta1": "mu", "beta2": "nu"}
+        "optimizer.NAdam", (*BETAS, "epsilon", "momentum_decay"), names={"beta1": "mu", "beta2": "nu"}
     ),
-    "papers.radam": PaddleClass(paddle.optimizer.RAdam, BETAS),
-    "papers.adagrad": PaddleClass(
-        paddle.optimizer.Adagrad, ("epsilon",), names={"epsilon": "delta"}, slots={"s": "moment"}
-    ),
+    "papers.radam": PaddleClass("optimizer.RAdam", BETAS),
+    "papers.adagrad": PaddleClass("optimizer.Adagrad", ("epsilon",), names={"epsilon": "delta"}, slots={"s": "moment"}),
     "papers.adadelta": PaddleClass(
-        paddle.optimizer.Adadelta,
+        "optimizer.Adadelta",
         ("epsilon", "rho"),
         slots={"mean_square_grad": "_avg_squared_grad", "mean_square_step": "_avg_squared_update"},
     ),
     # paddle._C_ops.lars_momentum_ takes static-graph values only; this class is the dygraph way to the same kernel.
     "papers.lars": PaddleClass(
-        paddle.incubate.optimizer.LarsMomentumOptimizer,
+        "incubate.optimizer.LarsMomentumOptimizer",
         ("momentum", "lars_coeff", "lars_weight_decay"),
         names={"lars_coeff": "eta", "lars_weight_decay": "weight_decay"},
         slots={"v": "velocity"},
         parameters="parameter_list",
     ),
     "papers.lamb": PaddleClass(
-        paddle.optimizer.Lamb,
+        "optimizer.Lamb",
         ("lamb_weight_decay", *BETAS, "epsilon"),
         names={"lamb_weight_decay": "weight_decay"},
         slots=MOMENTS,

@@ -1,22 +1,30 @@
-"""Runs of Paddle's optimizers: dygraph classes and, where no class exists, the bare operator."""
+"""Runs of Paddle's optimizers: dygraph classes and, where no class exists, the bare operator.
+
+Needs Paddle and NumPy alone, so that `--python` judges another release; ml_dtypes is for bfloat16.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
-import ml_dtypes
 import numpy as np
 
-from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.offers import Offer, Source, passed
-from optimetry.conformance.targets.paddle.library import paddle
-from optimetry.conformance.targets.protocol import Hyper
+from optimetry.conformance.targets.paddle.library import VERSION, paddle
+
+if TYPE_CHECKING:
+    from optimetry.conformance.numerics.arrays import Array
+    from optimetry.conformance.targets.protocol import Hyper
 
 FLOATS = ("float32", "float64")
+NARROW = "bfloat16"
 
 
 def no_kernel(subject: str, dtype: str, dtypes: Sequence[str]) -> str | None:
@@ -24,11 +32,23 @@ def no_kernel(subject: str, dtype: str, dtypes: Sequence[str]) -> str | None:
     return None if dtype in dtypes else f"paddle has no {dtype} CPU kernel for {subject}"
 
 
+@cache
+def lacking(name: str, arguments: tuple[str, ...]) -> str | None:
+    """Return what this release lacks: the class of this name, or some of these arguments of it."""
+    try:
+        known = inspect.signature(attrgetter(name)(paddle)).parameters
+    except AttributeError:
+        return f"paddle {VERSION} has no {name.rpartition('.')[2]}"
+    missing = [argument for argument in arguments if argument not in known]
+    return f"{name.rpartition('.')[2]} of paddle {VERSION} has no {', '.join(missing)}" if missing else None
+
+
 @dataclass(frozen=True)
 class PaddleClass(Offer):
     """A rule that an optimizer class computes."""
 
-    cls: Any
+    cls: str
+    """Its name inside ``paddle``; releases may lack it."""
     arguments: tuple[str, ...] = ()
     """Arguments of the class: documented hyperparameters, under their own names unless `names` has others."""
     names: Mapping[str, Source] = field(default_factory=dict)
@@ -45,14 +65,14 @@ class PaddleClass(Offer):
     """Hyperparameters that have no argument, with the value that they can have."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Return why not in this dtype; an empty tensor, which needs no kernel, would be taken without this check."""
-        return no_kernel(subject, dtype, self.dtypes)
+        """Return why not in this release or this dtype; an empty tensor needs no kernel, but is refused as others."""
+        return lacking(self.cls, self.arguments) or no_kernel(subject, dtype, self.dtypes)
 
     def optimizer(self, hyper: Hyper, tensors: Sequence[Any], lr: float) -> Any:
         """The optimizer over these tensors."""
         keywords = passed({name: self.names.get(name, name) for name in self.arguments}, hyper)
         keywords |= {name: None for name in self.none_if_zero if hyper[name] == 0}
-        return self.cls(learning_rate=lr, **{self.parameters: tensors}, **keywords)
+        return attrgetter(self.cls)(paddle)(learning_rate=lr, **{self.parameters: tensors}, **keywords)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> ClassRun:
         """Begin a run."""
@@ -83,13 +103,16 @@ class ClassRun:
         self._slots = rule.slots
         self._parameters = [tensor(parameter, trainable=True) for parameter in parameters]
         self._optimizer = rule.optimizer(hyper, self._parameters, 0.0)
-        self._quiet = any(parameter.dtype == ml_dtypes.bfloat16 for parameter in parameters)
+        self._quiet = any(parameter.dtype.name == NARROW for parameter in parameters)
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
-        """One ``Optimizer.step``; a None gradient becomes ``parameter.grad = None``."""
+        """One ``Optimizer.step``; a parameter whose gradient is None has none, rather than zeros."""
         self._optimizer.set_lr(float(learning_rate))
         for parameter, grad in zip(self._parameters, grads, strict=True):
-            parameter.grad = None if grad is None else tensor(grad)
+            if grad is None:
+                parameter.clear_gradient(False)  # Paddle 2 takes no None for ``grad``, and no keyword here
+            else:
+                parameter.grad = tensor(grad)
         with warnings.catch_warnings() if self._quiet else contextlib.nullcontext():
             if self._quiet:  # each step advises float32 master weights, which are not judged here
                 warnings.filterwarnings("ignore", message="Accumulating with FP16")
@@ -142,11 +165,15 @@ class OperatorRun:
 
 def tensor(array: Array, trainable: bool = False) -> Any:
     """Copy ``array`` to a tensor. Paddle takes NumPy's uint16 for the bits of bfloat16."""
-    bits = array.view(np.uint16) if array.dtype == ml_dtypes.bfloat16 else array
+    bits = array.view(np.uint16) if array.dtype.name == NARROW else array
     return paddle.to_tensor(bits, stop_gradient=not trainable)
 
 
 def array_of(tensor: Any) -> Array:
     """Copy ``tensor`` to a NumPy array."""
     array: Array = np.array(tensor.numpy())
-    return array.view(ml_dtypes.bfloat16) if tensor.dtype == paddle.bfloat16 else array
+    if tensor.dtype != paddle.bfloat16:
+        return array
+    import ml_dtypes
+
+    return array.view(ml_dtypes.bfloat16)

@@ -6,7 +6,7 @@ Paddle names its hyperparameters as the documents do, so they are passed by name
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.paddle.book import BOOK
@@ -14,59 +14,62 @@ from optimetry.conformance.targets.paddle.library import paddle
 from optimetry.conformance.targets.paddle.papers import PAPERS
 from optimetry.conformance.targets.paddle.rules import FLOATS, PaddleClass, PaddleOperator
 from optimetry.conformance.targets.paddle.wrappers import Average, Clip, Decay
-from optimetry.conformance.targets.protocol import Hyper
+
+if TYPE_CHECKING:
+    from optimetry.conformance.targets.protocol import Hyper
 
 
 def _decayed_adagrad(parameter: Any, grad: Any, slots: list[Any], lr: Any, hyper: Hyper) -> Any:
-    return paddle._C_ops.decayed_adagrad(parameter, grad, *slots, lr, hyper["decay"], hyper["epsilon"])
+    call = paddle._legacy_C_ops.decayed_adagrad  # those in _C_ops are of Paddle 3 alone
+    attributes = ("decay", hyper["decay"], "epsilon", hyper["epsilon"])
+    return call(parameter, grad, *slots, lr, parameter, *slots, *attributes)
 
 
 def _ftrl(parameter: Any, grad: Any, slots: list[Any], lr: Any, hyper: Hyper) -> Any:
-    return paddle._C_ops.ftrl(parameter, *slots, grad, lr, hyper["l1"], hyper["l2"], hyper["lr_power"])
+    attributes = ("l1", hyper["l1"], "l2", hyper["l2"], "lr_power", hyper["lr_power"])
+    return paddle._legacy_C_ops.ftrl(parameter, *slots, grad, lr, parameter, *slots, *attributes)
 
 
 OFFERS: Mapping[str, Offer] = {
     **BOOK,
     **PAPERS,
-    "sgd": PaddleClass(paddle.optimizer.SGD, dtypes=("bfloat16", *FLOATS)),
-    "momentum": PaddleClass(paddle.optimizer.Momentum, ("momentum", "use_nesterov"), slots={"velocity": "velocity"}),
+    "sgd": PaddleClass("optimizer.SGD", dtypes=("bfloat16", *FLOATS)),
+    "momentum": PaddleClass("optimizer.Momentum", ("momentum", "use_nesterov"), slots={"velocity": "velocity"}),
     # paddle._C_ops.lars_momentum_ takes static-graph values only; this class is the dygraph way to the same kernel.
     "lars_momentum": PaddleClass(
-        paddle.incubate.optimizer.LarsMomentumOptimizer,
+        "incubate.optimizer.LarsMomentumOptimizer",
         ("momentum", "lars_coeff", "lars_weight_decay"),
         slots={"velocity": "velocity"},
         parameters="parameter_list",
     ),
-    "adagrad": PaddleClass(
-        paddle.optimizer.Adagrad, ("epsilon", "initial_accumulator_value"), slots={"moment": "moment"}
-    ),
+    "adagrad": PaddleClass("optimizer.Adagrad", ("epsilon", "initial_accumulator_value"), slots={"moment": "moment"}),
     "decayed_adagrad": PaddleOperator(_decayed_adagrad, slots=("moment",), dtypes=("float32",)),
     "adadelta": PaddleClass(
-        paddle.optimizer.Adadelta,
+        "optimizer.Adadelta",
         ("epsilon", "rho"),
         slots={"avg_squared_grad": "_avg_squared_grad", "avg_squared_update": "_avg_squared_update"},
     ),
     "adam": PaddleClass(
-        paddle.optimizer.Adam,
+        "optimizer.Adam",
         ("beta1", "beta2", "epsilon"),
         slots={"moment1": "moment1", "moment2": "moment2"},
     ),
     "adamax": PaddleClass(
-        paddle.optimizer.Adamax, ("beta1", "beta2", "epsilon"), slots={"moment": "moment", "inf_norm": "inf_norm"}
+        "optimizer.Adamax", ("beta1", "beta2", "epsilon"), slots={"moment": "moment", "inf_norm": "inf_norm"}
     ),
     "rmsprop": PaddleClass(
-        paddle.optimizer.RMSProp,
+        "optimizer.RMSProp",
         ("rho", "epsilon", "momentum", "centered"),
         slots={"mean_square": "mean_square", "mean_grad": "mean_grad", "velocity": "momentum"},
     ),
     "ftrl": PaddleOperator(_ftrl, slots=("squared_accum", "linear_accum"), dtypes=("float32",)),
     "lamb": PaddleClass(
-        paddle.optimizer.Lamb,
+        "optimizer.Lamb",
         ("lamb_weight_decay", "beta1", "beta2", "epsilon"),
         slots={"moment1": "moment1", "moment2": "moment2"},
     ),
     "asgd": PaddleClass(
-        paddle.optimizer.ASGD,
+        "optimizer.ASGD",
         ("batch_num", "weight_decay"),
         slots={"d": "d", "history": "y"},
         none_if_zero=("weight_decay",),

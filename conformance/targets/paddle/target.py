@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from optimetry.conformance.targets.offers import TableTarget
-from optimetry.conformance.targets.paddle.library import paddle
+from optimetry.conformance.targets.paddle.library import VERSION
 from optimetry.conformance.targets.paddle.table import ABSENT, OFFERS
 
 
@@ -11,7 +11,7 @@ class PaddleTarget(TableTarget):
     """PaddlePaddle in dygraph mode on the CPU."""
 
     name = "paddle"
-    version = str(paddle.__version__).split("+")[0]
+    version = VERSION
     offers, absent = OFFERS, ABSENT
 
 

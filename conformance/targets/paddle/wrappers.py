@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.paddle.library import paddle
 from optimetry.conformance.targets.paddle.rules import FLOATS, array_of, no_kernel, tensor
-from optimetry.conformance.targets.protocol import Hyper
+
+if TYPE_CHECKING:
+    from optimetry.conformance.numerics.arrays import Array
+    from optimetry.conformance.targets.protocol import Hyper
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,68 @@
+"""The target for PaddlePaddle under a Python that has release 2.6.2: the runs stored of it are played again."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.starting import python_command
+from optimetry.conformance.judging.examine import judge
+from optimetry.conformance.numerics.arrays import flat
+from optimetry.conformance.targets.program import ProgramTarget
+from optimetry.conformance.targets.session import Guard, trajectory
+from tests.conformance.golden_runs import LIBRARIES, run_of
+from tests.reference.golden_cases import cases
+
+FILE = "paddle262"
+WANTED = f"import paddle; assert paddle.__version__ == {LIBRARIES[FILE]!r}"
+WIDER = ("adam", "adamax")
+"""Rules whose float64 runs were stored with all hyperparameters in float32; dygraph has some of them in float64."""
+
+STORED = [stored for stored in cases(FILE) if not (stored["rule"] in WIDER and stored["dtype"] == "float64")]
+
+
+@pytest.fixture(scope="module")
+def library() -> Iterator[ProgramTarget]:
+    """Paddle 2.6.2, under the Python of a variable or the first of pyenv that has it."""
+    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    found = [os.environ.get("OPTIMETRY_PADDLE262_PYTHON"), *map(str, sorted(versions.glob("3.10.*/bin/python")))]
+    python = next((python for python in found if python and has_library(python)), None)
+    if python is None:
+        pytest.skip(f"not run: no Python with paddlepaddle {LIBRARIES[FILE]}")
+    program = Program(python_command(python, "paddle"))
+    yield ProgramTarget.started(program, Guard())
+    program.close()
+
+
+def has_library(python: str) -> bool:
+    return not subprocess.run([python, "-c", WANTED], check=False, capture_output=True).returncode
+
+
+@pytest.mark.parametrize("rule", sorted({stored["rule"] for stored in STORED}))
+def test_runs_of_the_library_are_those_that_were_stored(rule: str, library: ProgramTarget) -> None:
+    """They were stored by another program; kernels may differ in their last bits from one processor to another."""
+    for run in [run_of(stored) for stored in STORED if stored["rule"] == rule]:
+        tolerance = 64 * np.finfo(run.case.dtype).eps
+        got, must = trajectory(library, run.case, Guard()), np.array([flat(row) for row in run.after])
+        np.testing.assert_allclose(got, must, rtol=tolerance, atol=tolerance, err_msg=str(run.case.hyper))
+
+
+@pytest.mark.parametrize(
+    ("subject", "dtype", "said"),
+    [
+        ("sgd", "float64", "conforms: "),
+        ("adam", "float32", "dialect: scaled_epsilon = papers.adam = torch.adam"),
+        ("ftrl", "float32", "dialect: strengths_enlarged"),
+        ("asgd", "float32", "unsupported: paddle 2.6.2 has no ASGD"),
+        ("torch.adam", "float32", "unsupported: Adam of paddle 2.6.2 has no amsgrad"),
+    ],
+)
+def test_a_sample_has_its_verdicts(subject: str, dtype: str, said: str, library: ProgramTarget) -> None:
+    (verdict,) = judge([library], subject, dtype, effort=Effort("few", 12, 1), seed=0)
+    why = {"dialect": verdict.computes, "unsupported": verdict.reason}.get(verdict.verdict, "")
+    assert f"{verdict.verdict}: {why}" == said
