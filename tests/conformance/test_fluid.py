@@ -1,8 +1,6 @@
 """The target for fluid 1.8.5, whose files are of Python 3.7; with one that has the library, it is run."""
 
 import ast
-import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +13,6 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.cli import main
 from optimetry.conformance.harness import python_harness
-from optimetry.conformance.harness.program import Program
-from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.targets import offers
@@ -27,6 +23,7 @@ from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.conformance.targets.table import FRAMEWORKS
 from optimetry.reference.errors import TargetFault
 from tests.conformance.golden_runs import run_of
+from tests.conformance.other_pythons import pythons, under_its_own
 from tests.reference.golden_cases import cases
 
 ROW = FRAMEWORKS["fluid"]
@@ -65,28 +62,14 @@ print(sys.version_info[:2], *OFFERS)
 """
 
 
-def pythons() -> list[str]:
-    """Each Python 3.7 there is: that of a variable, that on the path, and those of pyenv."""
-    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
-    found = [os.environ.get("OPTIMETRY_FLUID_PYTHON"), shutil.which("python3.7")]
-    found += [str(path) for path in sorted(versions.glob("3.7.*/bin/python"))]
-    return [path for path in found if path and runs(path, "import sys; assert sys.version_info[:2] == (3, 7)")]
-
-
-def runs(python: str, code: str) -> bool:
-    return not subprocess.run([python, "-c", code], check=False, capture_output=True).returncode
+PYTHON = "OPTIMETRY_FLUID_PYTHON"
 
 
 @pytest.fixture(scope="module")
 def library() -> Iterator[ProgramTarget]:
     """The real fluid."""
-    wanted = f"import paddle, paddle.fluid; assert paddle.__version__ == {ROW.version!r}"
-    python = next((python for python in pythons() if runs(python, wanted)), None)
-    if python is None:
-        pytest.skip(f"not run: no Python {ROW.python} with {ROW.distribution} {ROW.version}")
-    program = Program(python_command(python, "fluid"))
-    yield ProgramTarget.started(program, Guard())
-    program.close()
+    with under_its_own("fluid", ROW.python, PYTHON, ROW.version) as target:
+        yield target
 
 
 def run_time(tree: ast.AST) -> Iterator[ast.AST]:
@@ -146,7 +129,7 @@ def test_newer_syntax_is_refused(source: str) -> None:
 
 
 def test_the_table_is_read_by_python_3_7() -> None:
-    found = pythons()
+    found = pythons(ROW.python, PYTHON)
     if not found:
         pytest.skip(f"not run: no Python {ROW.python}")
     for python in found:

@@ -1,25 +1,20 @@
 """The target for PaddlePaddle under a Python that has release 2.6.2: the runs stored of it are played again."""
 
-import os
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.harness.program import Program
-from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.arrays import flat
 from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.session import Guard, trajectory
 from tests.conformance.golden_runs import LIBRARIES, run_of
+from tests.conformance.other_pythons import under_its_own
 from tests.reference.golden_cases import cases
 
 FILE = "paddle262"
-WANTED = f"import paddle; assert paddle.__version__ == {LIBRARIES[FILE]!r}"
 WIDER = ("adam", "adamax")
 """Rules whose float64 runs were stored with all hyperparameters in float32; dygraph has some of them in float64."""
 
@@ -28,19 +23,9 @@ STORED = [stored for stored in cases(FILE) if not (stored["rule"] in WIDER and s
 
 @pytest.fixture(scope="module")
 def library() -> Iterator[ProgramTarget]:
-    """Paddle 2.6.2, under the Python of a variable or the first of pyenv that has it."""
-    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
-    found = [os.environ.get("OPTIMETRY_PADDLE262_PYTHON"), *map(str, sorted(versions.glob("3.10.*/bin/python")))]
-    python = next((python for python in found if python and has_library(python)), None)
-    if python is None:
-        pytest.skip(f"not run: no Python with paddlepaddle {LIBRARIES[FILE]}")
-    program = Program(python_command(python, "paddle"))
-    yield ProgramTarget.started(program, Guard())
-    program.close()
-
-
-def has_library(python: str) -> bool:
-    return not subprocess.run([python, "-c", WANTED], check=False, capture_output=True).returncode
+    """Paddle 2.6.2."""
+    with under_its_own("paddle", "3.10", "OPTIMETRY_PADDLE262_PYTHON", LIBRARIES[FILE]) as target:
+        yield target
 
 
 @pytest.mark.parametrize("rule", sorted({stored["rule"] for stored in STORED}))
