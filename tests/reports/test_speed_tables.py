@@ -1,0 +1,39 @@
+"""Times as tables: a page, with a section for what may be compared."""
+
+from optimetry.reports.results import Results
+from optimetry.reports.speed import TOUCH, Speed
+from optimetry.reports.speed_tables import LEGEND, markdown
+from tests.reports.written import HEADER
+
+
+def timed(contender: str, elements: int, nanoseconds: float, tensors: int = 1) -> Speed:
+    return Speed(
+        rule="sgd", contender=contender, dtype="float32", tensors=tensors, elements=elements, nanoseconds=nanoseconds,
+        spread=0.0, bytes=12, gigabytes_per_second=1.0, touch_share=1.0, peer=None, peer_ratio=None,
+    )  # fmt: skip
+
+
+def test_a_page_has_a_table_for_each_number_of_parameters():
+    """Contenders are in the order of the largest size, the fastest first; what was not timed is empty."""
+    small, large = [timed("numba", 100, 8.0)], [timed("numba", 10_000, 0.51234), timed(TOUCH, 10_000, 0.5)]
+    page = markdown([Results(HEADER, [], speed=small + large), Results(HEADER, [], speed=[timed("mine", 7, 3.0, 2)])])
+    assert (
+        page
+        == f"""# How fast steps are
+
+{LEGEND}
+
+## sgd, float32, 1 parameter
+
+|   elements |   speed of memory |   accelerated numba |
+|-----------:|------------------:|--------------------:|
+|        100 |                   |                   8 |
+|     10,000 |               0.5 |               0.512 |
+
+## sgd, float32, 2 parameters
+
+|   elements |   mine |
+|-----------:|-------:|
+|          7 |      3 |
+"""
+    )
