@@ -187,18 +187,24 @@ def publish(session: nox.Session) -> None:
 
     Each framework gets a folder named after it and its version, and all share the matrix of rule by framework and the
     page of effects. Takes about ten minutes on two cores; those that are installed apart are judged where they are
-    named. Then ledgers and ``docs/findings.md`` may need correction, which tests report. Results hold all
-    counterexamples; files are kept of those that findings link to.
+    named, under the interpreter that ``--python FRAMEWORK=PYTHON`` gives, or else beside the others. Then ledgers and
+    ``docs/findings.md`` may need correction, which tests report. Results hold all counterexamples; files are kept of
+    those that findings link to.
     """
-    frameworks, options, out = split_arguments(session.posargs, TOGETHER, PUBLISHED)
+    frameworks, rest, out = split_arguments(session.posargs, TOGETHER, PUBLISHED)
+    pythons, options = split_pythons(rest)
     if not set(frameworks) <= set(FRAMEWORKS):
         session.error(f"{' '.join(frameworks)}: must be among {', '.join(FRAMEWORKS)}, the frameworks of {TABLE}")
-    install(session, extras=extras_of(frameworks))
+    for name, python in pythons.items():
+        if name not in frameworks or not python:
+            session.error(f"--python {name}: must be FRAMEWORK=PYTHON, for one of {', '.join(frameworks)}")
+    install(session, extras=extras_of(name for name in frameworks if name not in pythons))
     for framework in frameworks:
         scratch = Path(session.create_tmp(), framework).resolve()
         dtypes = [f"--dtype={dtype}" for dtype in FRAMEWORKS[framework].dtypes]
         everything = ["--effort", "quick", "--book", "all", "--wrappers"]
-        if check(session, framework, [*everything, *dtypes, *options], scratch) == 2:
+        python = [f"--python={pythons[framework]}"] if framework in pythons else []
+        if check(session, framework, [*everything, *dtypes, *python, *options], scratch) == 2:
             session.error(f"{framework} could not be judged")
         header = json.loads((scratch / "results.jsonl").read_text(encoding="utf-8").split("\n", 1)[0])
         for older in out.glob(f"{framework}-*"):
@@ -210,7 +216,17 @@ def publish(session: nox.Session) -> None:
     session.run("optimetry", "report", *folders, "--out", str(out), silent=True)
     for copy in ("table.md", "table.csv"):  # every framework has them in its folder
         (out / copy).unlink()
-    session.run("python", "-m", "optimetry.conformance.commands.effects", *folders, "--out", str(out / "effects.md"))
+    named = [f"--python={name}={python}" for name, python in pythons.items()]
+    effects = "optimetry.conformance.commands.effects"  # measures those of the folders that are new
+    session.run("python", "-m", effects, *folders, "--out", str(out / "effects.md"), *named)
+
+
+def split_pythons(options: list[str]) -> tuple[dict[str, str], list[str]]:
+    """Split options into the interpreters that frameworks run under, by framework, and the others."""
+    parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
+    parser.add_argument("--python", action="append", default=[])
+    known, rest = parser.parse_known_args(options)
+    return {name: python for name, _, python in (each.partition("=") for each in known.python)}, rest
 
 
 def keep_linked(folder: Path) -> None:

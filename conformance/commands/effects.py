@@ -1,5 +1,6 @@
-"""Measures how large differences are in practice: ``python -m optimetry.conformance.commands.effects RESULTS...``.
+"""Measures how large differences are in practice: ``python -m optimetry.conformance.commands.effects FOLDER...``.
 
+What was measured stands in ``effects.json`` beside the results; where that file is, nothing is measured again.
 ``--python FRAMEWORK=PYTHON`` names the interpreter that has a framework which is installed apart.
 
 A verdict says that a framework computes another rule, and by how many rounding errors it shows at its worst. A user
@@ -10,9 +11,12 @@ on ordinary and on small gradients, and on the drawn cases that the verdict came
 from __future__ import annotations
 
 import argparse
+import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tabulate import tabulate
 
@@ -39,6 +43,11 @@ SCALES = {"N(0, 1) gradients": 1.0, "gradients of 1e-6": 1e-6}
 
 SIZES = (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e2)
 """Those of the picture, `SCALES` among them."""
+
+FILE = "effects.json"
+"""Where the effects behind results stand, in their folder."""
+
+KEY = ("optimizer", "dtype", "engine")
 
 LINES = """\
 Each framework ran beside the documented rule on the same numbers. A figure is the largest difference of a parameter,
@@ -70,6 +79,31 @@ class Effect:
     def at_defaults(self) -> dict[str, float]:
         """Return those of the table."""
         return {name: self.by_size[size] for name, size in SCALES.items()}
+
+    def record(self) -> dict[str, Any]:
+        """Return what `of_record` makes it of again, as JSON has it, which knows no infinite number."""
+        by_size = {str(size): _written(share) for size, share in self.by_size.items()}
+        return dict(zip(KEY, key_of(self.verdict), strict=True)) | {"by_size": by_size, "worst": _written(self.worst)}
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any], results: Results) -> Effect:
+        """Make it of a record, and of the results that the effect was measured for.
+
+        Raises:
+            KeyError: these have no such verdict.
+        """
+        verdict = {key_of(verdict): verdict for verdict in results.verdicts}[tuple(record[part] for part in KEY)]
+        by_size = {float(size): float(share) for size, share in record["by_size"].items()}
+        return cls(results.header.target, verdict, by_size, float(record["worst"]))
+
+
+def key_of(verdict: Verdict) -> tuple[str, ...]:
+    """Return what tells a verdict from the others of its results."""
+    return tuple(getattr(verdict, part) for part in KEY)
+
+
+def _written(share: float) -> float | str:
+    return share if math.isfinite(share) else str(share)
 
 
 def effects(target: Target, results: Results) -> Iterator[Effect]:
@@ -146,18 +180,27 @@ def loaded(name: str, pythons: Mapping[str, str]) -> Target:
     return ProgramTarget.started(Program(python_command(pythons[name], name)), Guard())
 
 
+def measured(folder: Path, pythons: Mapping[str, str]) -> list[Effect]:
+    """Read the effects behind the results of a folder; where none are stored, measure and store them."""
+    results, file = read(file_of(folder)), folder / FILE
+    if file.is_file():
+        return [Effect.of_record(record, results) for record in json.loads(file.read_text(encoding="utf-8"))]
+    found = list(effects(loaded(results.header.target, pythons), results))
+    write(file, json.dumps([entry.record() for entry in found], indent=1, allow_nan=False) + "\n")
+    return found
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure the effects behind results files, with the frameworks installed; write the page and its picture."""
+    """Collect the effects behind results, measured with the frameworks installed; write the page and its picture."""
     parser = argparse.ArgumentParser(prog="python -m optimetry.conformance.commands.effects", description=__doc__)
-    parser.add_argument("results", type=Path, nargs="+", help="results.jsonl, or its folder")
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="folder with results.jsonl")
     parser.add_argument("--out", type=Path, required=True, help="file to write")
     parser.add_argument(
         "--python", action="append", default=[], metavar="FRAMEWORK=PYTHON", help="where a framework is installed apart"
     )
     options = parser.parse_args(arguments)
     pythons = dict(each.split("=", 1) for each in options.python)
-    results = [read(file_of(path)) for path in options.results]
-    found = [entry for each in results for entry in effects(loaded(each.header.target, pythons), each)]
+    found = [entry for folder in options.folders for entry in measured(folder, pythons)]
     drawn = options.out.with_suffix(".svg")
     write(options.out, page(found, f"![The same over the size of gradients, float64]({drawn.name})\n\n"))
     write(drawn, picture(found))

@@ -10,9 +10,8 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.harness.python_harness import default_environment
-from optimetry.conformance.numerics.agreement import SLACK
+from optimetry.conformance.numerics.agreement import SLACK, Expected, shares_of
 from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.magnitudes import magnitude_of
 from optimetry.conformance.oracle.expected import BoundedNumbers, with_underflow_room
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -100,9 +99,5 @@ def _offered(run: Any, states: Sequence[Mapping[str, Any]]) -> Iterator[tuple[st
 
 def _furthest(given: Any, must: Bounded) -> int | None:
     """Return the element that is furthest outside the slack, None where none is."""
-    with np.errstate(all="ignore"):
-        distance = magnitude_of(np.asarray(given).astype(must.value.dtype) - must.value)
-        known = np.isfinite(must.value) & np.isfinite(must.bound)
-        share = np.where(distance == 0, 0.0, distance / must.bound)
-    share = np.where(known, np.nan_to_num(share, nan=np.inf), 0.0).reshape(-1)
+    share = shares_of(np.asarray(given), Expected(must.value, must.bound, start=None)).reshape(-1)
     return int(np.argmax(share)) if share.size and share.max() > SLACK else None

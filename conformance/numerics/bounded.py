@@ -293,6 +293,7 @@ def rounded(
     *,
     underflows: tuple[Bounded, ...] = (),
     inexact: Any = None,
+    magnitude: Bound | None = None,
 ) -> Bounded:
     """Bound the result of one operation: the propagated bounds of its operands, and one rounding.
 
@@ -304,8 +305,9 @@ def rounded(
         underflows: the operands each of which makes the result an exact zero by being one, where anything else may
             underflow; none for sums and roots, which lose nothing there unless flushed.
         inexact: where it is rounded at all; everywhere, unless said.
+        magnitude: see `Bounded`.
     """
-    magnitude = magnitude_of(value)
+    magnitude = magnitude_of(value) if magnitude is None else magnitude
     carried = propagated if form.wide == BOUND else propagated * BOUND_ROUNDINGS
     error = np.add(magnitude, carried, out=...)  # an array even of one number, to be written over
     raised = np.multiply(error, form.headroom, out=...)  # infinite where the result may overflow

@@ -50,9 +50,11 @@ def _square(a: Bounded) -> Bounded:
 
 def _divide(a: Bounded, b: Bounded) -> Bounded:
     value = a.value / b.value
+    magnitude = magnitude_of(value)
     nearest_zero = np.maximum(b.magnitude - b.bound, 0.0)  # and what is divided by 0 is not finite
-    propagated = (a.bound + magnitude_of(value) * b.bound) / nearest_zero
-    return rounded(value, propagated, a.form, a.nonnegative and b.nonnegative, underflows=(a,))
+    propagated = (a.bound + magnitude * b.bound) / nearest_zero
+    nonnegative = a.nonnegative and b.nonnegative
+    return rounded(value, propagated, a.form, nonnegative, underflows=(a,), magnitude=magnitude)
 
 
 def _sqrt(a: Bounded) -> Bounded:
@@ -62,7 +64,8 @@ def _sqrt(a: Bounded) -> Bounded:
     low_root = np.sqrt(low)
     # Where zero is within reach, what cannot be negative falls to it at most, or rises by more; else nothing is known.
     to_zero = np.maximum(root, np.sqrt(a.magnitude + a.bound) - root) if a.nonnegative else root - low_root
-    return rounded(value, np.where(low > 0, a.bound / (root + low_root), to_zero), a.form, True)
+    propagated = np.where(low > 0, a.bound / (root + low_root), to_zero)
+    return rounded(value, propagated, a.form, True, magnitude=root)
 
 
 def _power(a: Bounded, b: Bounded) -> Bounded:
@@ -171,7 +174,7 @@ def _where(condition: Any, a: Any, b: Any) -> Bounded:
 
 def _zeros_like(a: Bounded, shape: tuple[int, ...] | None = None) -> Bounded:
     zeros = np.zeros_like(a.value, shape=shape)
-    return Bounded(zeros, zeros.astype(BOUND), a.form, True)
+    return Bounded(zeros, np.zeros_like(zeros, BOUND), a.form, True)
 
 
 _ELEMENTWISE: dict[np.ufunc, Callable[..., Any]] = {

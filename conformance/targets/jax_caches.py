@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import jax
 
-from optimetry.conformance.numerics.arrays import Array
+if TYPE_CHECKING:
+    from optimetry.conformance.numerics.arrays import Array
 
 MOST = 4
 """How many rules or wrappers, each in one dtype, stay compiled: they share a part of it."""

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.effects import SCALES, SIZES, effects, loaded, page, picture, worst
+from optimetry.conformance.commands import effects as command
+from optimetry.conformance.commands.effects import SCALES, SIZES, Effect, effects, loaded, page, picture, worst
 from optimetry.conformance.judging.effect import ELEMENTS, STEPS, default_case, effect
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.program import ProgramTarget
@@ -106,3 +107,19 @@ def test_a_difference_is_measured_once_and_where_rounding_is_least():
     assert set(narrow.by_size) == set(SCALES.values())  # rounding would be most of the others
     assert one.worst == pytest.approx(0.5)
     assert "| enlarged    | `sgd`  | float64 | `enlarged` | 5.0e-01             |" in page([one])
+
+
+def test_what_was_measured_is_stored_and_not_measured_again(tmp_path, monkeypatch):
+    named = Verdict(optimizer="sgd", dtype="float64", verdict="dialect", computes=Computes("enlarged"), cases=80)
+    measured = Effect("enlarged", named, {1.0: 0.5, 1e-6: np.inf}, worst=np.inf)
+    monkeypatch.setattr(command, "read", lambda file: results(named))
+    monkeypatch.setattr(command, "loaded", lambda name, pythons: None)
+    monkeypatch.setattr(command, "effects", lambda target, results: [measured])
+    (tmp_path / "results.jsonl").touch()
+    assert command.measured(tmp_path, {}) == [measured]
+    monkeypatch.delattr(command, "effects")
+    assert command.measured(tmp_path, {}) == [measured]
+    other = dataclasses.replace(named, dtype="float32")
+    monkeypatch.setattr(command, "read", lambda file: results(other))
+    with pytest.raises(KeyError):
+        command.measured(tmp_path, {})

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from optimetry.conformance.targets.fluid.programs import parameter_like
+
 if TYPE_CHECKING:
     from optimetry.conformance.numerics.arrays import Array
 
@@ -46,6 +48,8 @@ class DygraphRun:
         with entered():
             self._slots, self._rate = slots, rate_like(parameters)
             self._parameters = [parameter_like(array, i) for i, array in enumerate(parameters)]
+            for parameter, array in zip(self._parameters, parameters):
+                parameter.set_value(np.array(array))
             self._optimizer = make(learning_rate=self._rate, parameter_list=self._parameters)
 
     def step(self, grads: list[Array], learning_rate: float) -> list[Array]:
@@ -107,15 +111,6 @@ class DygraphTransforming:
         from paddle import fluid
 
         return fluid.optimizer.MomentumOptimizer(momentum=0.0, **keywords, **self._keywords)
-
-
-def parameter_like(array: Array, number: int) -> Any:
-    """Return a parameter with these elements."""
-    from paddle import fluid
-
-    parameter = fluid.layers.create_parameter(list(array.shape), array.dtype.name, name=f"weight{number}")
-    parameter.set_value(np.array(array))
-    return parameter
 
 
 def rate_like(parameters: Sequence[Array]) -> Any:

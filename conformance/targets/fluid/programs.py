@@ -74,3 +74,10 @@ class Pool:
     def give_back(self, key: str, built: Any) -> None:
         """Keep it, and forget what has been idle longest."""
         self._idle = [*self._idle[-IDLE + 1 :], (key, built)]
+
+
+def parameter_like(array: Array, number: int) -> Any:
+    """Return a parameter of this shape and dtype, which the program being built has then, if there is one."""
+    from paddle import fluid
+
+    return fluid.layers.create_parameter(list(array.shape), array.dtype.name, name=f"weight{number}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from optimetry.conformance.targets.fluid.dygraph import DygraphTransforming
-from optimetry.conformance.targets.fluid.programs import Held
+from optimetry.conformance.targets.fluid.programs import Held, parameter_like
 from optimetry.conformance.targets.fluid.rules import DTYPES, DYGRAPH, no_kernel
 from optimetry.conformance.targets.offers import Offer, passed
 
@@ -136,10 +136,3 @@ class Averaging:
         with self._held.entered():
             self._average.restore(self._held.executor)
         return [self._held.value(name) for name in self._names]
-
-
-def parameter_like(array: Array, number: int) -> Any:
-    """Add a parameter to the program that is being built."""
-    from paddle import fluid
-
-    return fluid.layers.create_parameter(list(array.shape), array.dtype.name, name=f"weight{number}")

@@ -9,12 +9,25 @@ import pickle
 import subprocess
 import sys
 import weakref
+from pathlib import Path
 from typing import Any
 
-FAR_END = "optimetry.conformance.targets.keras.process"
-"""The module that a backend's process runs."""
+HARNESS = Path(__file__).parents[2] / "harness"
+FAR_END = f"""
+import sys
+sys.path.insert(0, {str(HARNESS)!r})
+from python_harness import lend_targets
+del sys.path[0]
+lend_targets()
+from optimetry.conformance.targets.keras.process import serve
+serve()
+"""
+"""What a backend's process runs: `serve`, also where optimetry is not installed."""
 
 ON_THE_CPU = {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu", "KERAS_TORCH_DEVICE": "cpu"}
+
+QUIET = {"TF_CPP_MIN_LOG_LEVEL": "3"}
+"""TensorFlow writes of the processor it finds otherwise."""
 
 WIDE_JAX = {"JAX_ENABLE_X64": "1"}
 """JAX has no float64 unless this is set. Setting it changes no update of Keras."""
@@ -35,10 +48,10 @@ class Backend:
         self.over: list[int] = []
         """The numbers of runs that are no longer used; the next request lists them."""
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", FAR_END],
+            [sys.executable, "-P", "-c", FAR_END],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **ON_THE_CPU, **WIDE_JAX, "KERAS_BACKEND": engine},
+            env={**os.environ, **ON_THE_CPU, **WIDE_JAX, **QUIET, "KERAS_BACKEND": engine},
         )
         atexit.register(self.end)
         self._answer()

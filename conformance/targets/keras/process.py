@@ -1,4 +1,4 @@
-"""The server side of the target ``keras``: a backend's own process, started by ``python -m``.
+"""The server side of the target ``keras``: a backend's own process, started by `targets.keras.backend`.
 
 Keras settles its backend when it is imported, so nothing else here imports it. Functions do, not this module: what an
 import prints or raises must reach the client, `targets.keras.backend`, as an answer or not at all.
@@ -11,11 +11,12 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from optimetry.conformance.numerics.arrays import Array
+if TYPE_CHECKING:
+    from optimetry.conformance.numerics.arrays import Array
 
 
 class FarRun:
@@ -242,7 +243,3 @@ def serve() -> None:
                 answer(True, getattr(runs[number], verb)(*arguments))
         except Exception as error:
             answer(False, f"{type(error).__name__}: {error}")
-
-
-if __name__ == "__main__":
-    serve()

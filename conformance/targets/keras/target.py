@@ -1,4 +1,4 @@
-"""Keras (``keras.optimizers``) as a target: its backends torch, jax and numpy, judged apart.
+"""Keras (``keras.optimizers``) as a target: its backends torch, jax, numpy and tensorflow, judged apart.
 
 Keras settles its backend when it is imported, so each backend runs in a process of its own, started by the first run
 that needs it. This is the client side; the server side is `optimetry.conformance.targets.keras.process`, which is named
@@ -14,9 +14,11 @@ from typing import Self
 from optimetry.conformance.targets.keras.table import ABSENT, OFFERS
 from optimetry.conformance.targets.offers import TableTarget
 
+BESIDE = {"numpy": "scipy"}
+
 
 class KerasTarget(TableTarget):
-    """``keras.optimizers`` on the CPU. ``engine`` is the backend: ``torch``, ``jax`` or ``numpy``.
+    """``keras.optimizers`` on the CPU. ``engine`` is the backend: ``torch``, ``jax``, ``numpy`` or ``tensorflow``.
 
     ``floatx`` is set to the parameters' dtype, the way Keras documents for float64; with its default, Keras holds every
     learning rate in float32.
@@ -28,11 +30,11 @@ class KerasTarget(TableTarget):
 
     name = "keras"
     version = metadata.version("keras")
-    offers, absent, engine_names = OFFERS, ABSENT, ("torch", "jax", "numpy")
+    offers, absent, engine_names = OFFERS, ABSENT, ("torch", "jax", "numpy", "tensorflow")
 
     def engines(self) -> Sequence[Self]:
-        """One target for each backend that is installed; Keras brings the one for NumPy itself."""
-        return [engine for engine in super().engines() if util.find_spec(engine.engine)]
+        """One target for each backend that is installed; the one for NumPy, which Keras brings, needs SciPy."""
+        return [engine for engine in super().engines() if util.find_spec(BESIDE.get(engine.engine, engine.engine))]
 
 
 target = KerasTarget()

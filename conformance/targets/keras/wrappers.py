@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.keras.backend import Near
 from optimetry.conformance.targets.offers import Offer, lopsided
-from optimetry.conformance.targets.protocol import Hyper
+
+if TYPE_CHECKING:
+    from optimetry.conformance.numerics.arrays import Array
+    from optimetry.conformance.targets.protocol import Hyper
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from operator import attrgetter
@@ -33,14 +33,12 @@ def no_kernel(subject: str, dtype: str, dtypes: Sequence[str]) -> str | None:
 
 
 @cache
-def lacking(name: str, arguments: tuple[str, ...]) -> str | None:
-    """Return what this release lacks: the class of this name, or some of these arguments of it."""
+def known_to(name: str) -> Collection[str] | None:
+    """Return the arguments of the class of this name, None where this release has no such class."""
     try:
-        known = inspect.signature(attrgetter(name)(paddle)).parameters
+        return inspect.signature(attrgetter(name)(paddle)).parameters
     except AttributeError:
-        return f"paddle {VERSION} has no {name.rpartition('.')[2]}"
-    missing = [argument for argument in arguments if argument not in known]
-    return f"{name.rpartition('.')[2]} of paddle {VERSION} has no {', '.join(missing)}" if missing else None
+        return None
 
 
 @dataclass(frozen=True)
@@ -65,18 +63,31 @@ class PaddleClass(Offer):
     """Hyperparameters that have no argument, with the value that they can have."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
-        """Return why not in this release or this dtype; an empty tensor needs no kernel, but is refused as others."""
-        return lacking(self.cls, self.arguments) or no_kernel(subject, dtype, self.dtypes)
+        """Return why not in this release or this dtype; an empty tensor needs no kernel, but is refused as others.
+
+        An argument that a release lacks may be left out where it would be 0 or False.
+        """
+        name, known = self.cls.rpartition(".")[2], known_to(self.cls)
+        if known is None:
+            return f"paddle {VERSION} has no {name}"
+        asked = [argument for argument, value in self._passed(hyper).items() if value and argument not in known]
+        if asked:
+            return f"{name} of paddle {VERSION} has no {', '.join(asked)}"
+        return no_kernel(subject, dtype, self.dtypes)
 
     def optimizer(self, hyper: Hyper, tensors: Sequence[Any], lr: float) -> Any:
         """The optimizer over these tensors."""
-        keywords = passed({name: self.names.get(name, name) for name in self.arguments}, hyper)
-        keywords |= {name: None for name in self.none_if_zero if hyper[name] == 0}
+        known = known_to(self.cls) or ()
+        keywords = {argument: value for argument, value in self._passed(hyper).items() if argument in known}
+        keywords.update({name: None for name in self.none_if_zero if hyper[name] == 0})
         return attrgetter(self.cls)(paddle)(learning_rate=lr, **{self.parameters: tensors}, **keywords)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> ClassRun:
         """Begin a run."""
         return ClassRun(self, hyper, parameters)
+
+    def _passed(self, hyper: Hyper) -> dict[str, Any]:
+        return passed({name: self.names.get(name, name) for name in self.arguments}, hyper)
 
 
 @dataclass(frozen=True)

@@ -111,8 +111,11 @@ class Decaying:
             parameter.grad = tensor(grad)
         optimizer.step()
         held = optimizer.state_dict()
-        names = [f"{parameter.name}_velocity_" for parameter in self._parameters]
-        return [array_of(next(held[key] for key in held if key.startswith(name))) for name in names]
+        slots = [f"{parameter.name}_velocity_" for parameter in self._parameters]
+        velocities = [next((held[key] for key in held if key.startswith(slot)), None) for slot in slots]
+        # Paddle 2 gives a parameter without elements no velocity.
+        pairs = zip(velocities, self._parameters, strict=True)
+        return [array_of(parameter if velocity is None else velocity) for velocity, parameter in pairs]
 
 
 class Averaging:

@@ -1,0 +1,1 @@
+"""PaddlePaddle 2, as the target ``paddle`` has PaddlePaddle 3, under a Python that has it."""
