@@ -18,6 +18,8 @@ from optimetry.conformance.targets.offers import TableTarget
 if TYPE_CHECKING:
     from optimetry.conformance.targets.offers import Offer
 
+mindspore.set_context(pynative_synchronize=True)  # else four threads turn while they wait for a few elements
+
 # 2.10.0 is compiled for NumPy 1: beside NumPy 2, the first such product of a process raises.
 with suppress(SystemError):
     mindspore.Tensor([1.0]) * 1.0
