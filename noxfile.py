@@ -198,13 +198,13 @@ def publish(session: nox.Session) -> None:
     for name, python in pythons.items():
         if name not in frameworks or not python:
             session.error(f"--python {name}: must be FRAMEWORK=PYTHON, for one of {', '.join(frameworks)}")
-    install(session, extras=extras_of(name for name in frameworks if name not in pythons))
+    install(session, extras=("site", *extras_of(name for name in frameworks if name not in pythons)))  # draws effects
     for framework in frameworks:
         scratch = Path(session.create_tmp(), framework).resolve()
         dtypes = [f"--dtype={dtype}" for dtype in FRAMEWORKS[framework].dtypes]
         everything = ["--effort", "quick", "--book", "all", "--wrappers"]
-        python = [f"--python={pythons[framework]}"] if framework in pythons else []
-        if check(session, framework, [*everything, *dtypes, *python, *options], scratch) == 2:
+        under = [f"--python={pythons[framework]}"] if framework in pythons else []
+        if check(session, framework, [*everything, *dtypes, *under, *options], scratch) == 2:
             session.error(f"{framework} could not be judged")
         header = json.loads((scratch / "results.jsonl").read_text(encoding="utf-8").split("\n", 1)[0])
         for older in out.glob(f"{framework}-*"):

@@ -48,7 +48,7 @@ def graph() -> dict[str, set[str]]:
     return import_graph("optimetry.conformance", ROOT / "conformance", with_types=False)
 
 
-@pytest.mark.parametrize("name", [name for name, row in FRAMEWORKS.items() if row.apart] + ["keras", "paddle"])
+@pytest.mark.parametrize("name", [name for name, row in FRAMEWORKS.items() if row.apart] + ["keras"])
 def test_a_target_is_lent_to_an_interpreter_without_optimetry(name: str, graph: dict[str, set[str]]) -> None:
     """It imports its framework's folder, and no module that needs more than NumPy and the framework."""
     targets = "optimetry.conformance.targets"

@@ -27,6 +27,7 @@ from optimetry.conformance.harness.program import Program
 from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.effect import default_case, effect
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
@@ -55,7 +56,8 @@ as a share of how far the documented rule moved the one it moved most: 1e-3 is a
 1 is another step altogether, inf a parameter that the documented rule leaves alone. *worst* is the largest after any
 step of the drawn cases that the verdict rests on; hyperparameters there are at their corners. The other columns are the
 documented defaults for a hundred steps; where the document gives none, the first corner that the rule declares
-(momentum 0.9) and learning rate 0.001.
+(momentum 0.9) and learning rate 0.001. A hyperparameter that the framework has no argument for has the value that it
+can have.
 Rounding is part of each figure, and most of those in float32 that are below 1e-2."""
 
 
@@ -123,15 +125,16 @@ def effects(target: Target, results: Results) -> Iterator[Effect]:
             continue
         measured.add(difference)
         engine = engines[verdict.engine]
+        offered = limits_of(engine, verdict.optimizer).offered
         cases = drawn_cases(subject_named(verdict.optimizer), verdict.dtype, seed=results.header.seed, count=CASES)
         yield Effect(
             target=results.header.target,
             verdict=verdict,
             by_size={
-                size: effect(engine, default_case(verdict.optimizer, verdict.dtype, size))
+                size: effect(engine, offered(default_case(verdict.optimizer, verdict.dtype, size)))
                 for size in (SIZES if verdict.dtype == "float64" else SCALES.values())
             },
-            worst=max(worst(engine, case) for case in cases),
+            worst=max(worst(engine, offered(case)) for case in cases),
         )
 
 

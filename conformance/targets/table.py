@@ -42,7 +42,7 @@ ROWS = (
     Framework("tensorflow", "tensorflow-cpu", "2.21.0", "tensorflow", apart=True),
     Framework("mlx", "mlx", "0.32.4", "mlx", apart=True),
     Framework("tinygrad", "tinygrad", "0.14.0", "tinygrad", apart=True),
-    Framework("mindspore", "mindspore", "2.10.0", "mindspore", apart=True),
+    Framework("mindspore", "mindspore", "2.10.0", "mindspore", ("float32",), apart=True),
     Framework("paddle2", "paddlepaddle", "2.6.2", "paddle", apart=True, python="3.10", beside=("numpy<2",)),
     # Its protocol buffers are of a version that newer packages refuse to read.
     Framework("fluid", "paddlepaddle", "1.8.5", "paddle.fluid", apart=True, python="3.7", beside=("protobuf<3.21",)),

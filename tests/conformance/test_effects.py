@@ -123,3 +123,12 @@ def test_what_was_measured_is_stored_and_not_measured_again(tmp_path, monkeypatc
     monkeypatch.setattr(command, "read", lambda file: results(other))
     with pytest.raises(KeyError):
         command.measured(tmp_path, {})
+
+
+def test_a_hyperparameter_that_cannot_be_given_has_the_value_that_it_can_have():
+    """Else no case would be offered, and the effect would be none."""
+    pinned = Enlarged(1.5)
+    pinned.pinned = {"adagrad": {"epsilon": 1e-8}}
+    named = Verdict(optimizer="adagrad", dtype="float32", verdict="dialect", computes=Computes("other"), cases=80)
+    (one,) = effects(pinned, results(named))
+    assert min(one.worst, *one.by_size.values()) > 0

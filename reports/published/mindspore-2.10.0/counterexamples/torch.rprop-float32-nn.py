@@ -1,0 +1,73 @@
+"""mindspore 2.10.0 on torch.rprop in float32.
+
+Evaluates the documented formula in float64, and compares what mindspore 2.10.0 gave with it.
+The last column of the table is what rounding can explain; the script fails when it explains the difference.
+"""
+
+import numpy as np
+
+inf, nan = float("inf"), float("nan")
+wide = np.float64
+parameters = [[-1.0]]  # before the first step
+learning_rates = [0.1]
+grads = [[[-1.0]]]  # one list a step; None: no gradient
+given = [[[-0.949999988079071]]]  # what mindspore 2.10.0 gave after each step
+allowed = [[[1.2218963937327334e-07]]]  # 2 times the rounding-error bound of float32
+
+
+from types import SimpleNamespace as State
+
+
+def directed(grad, maximize):
+    return -grad if maximize else grad
+
+
+class Documented:
+    def __init__(self, **hyper):
+        vars(self).update(hyper)
+
+    def initial_state(self, param):
+        return State(**{slot: np.zeros_like(param) for slot in self.slots})
+
+    def update(self, param, grad, state, lr, t):
+        grad = directed(grad, self.maximize)
+        old_size = np.where(t > 1, state.step_size, state.step_size + lr)
+        product = state.prev * grad
+        larger = np.minimum(old_size * self.etaplus, self.step_size_max)
+        smaller = np.maximum(old_size * self.etaminus, self.step_size_min)
+        step_size = np.where(product > 0, larger, np.where(product < 0, smaller, old_size))
+        grad = np.where(product < 0, 0.0, grad)
+        return (param - step_size * np.sign(grad), State(prev=grad, step_size=step_size))
+
+
+def array(values):
+    return np.asarray(values, dtype=wide)
+
+
+documented = Documented(etaminus=wide(0.5), etaplus=wide(2.0), step_size_min=wide(0.001), step_size_max=wide(0.05), maximize=False, slots=('prev', 'step_size'))
+
+
+def steps():
+    params = [array(values) for values in parameters]
+    states, counts = [documented.initial_state(param) for param in params], [0] * len(params)
+    for grad_lists, lr in zip(grads, learning_rates):
+        for i, grad in enumerate(grad_lists):
+            if grad is not None:
+                counts[i] += 1
+                params[i], states[i] = documented.update(params[i], array(grad), states[i], wide(lr), counts[i])
+        yield params
+
+row = "{:>4} {:>6} {:>7} {:>24} {:>24} {:>10} {:>10}".format
+print(row("step", "tensor", "element", "documented", "given", "difference", "allowed"))
+beyond = 0
+with np.errstate(all="ignore"):
+    for step, results in enumerate(steps()):
+        for i, result in enumerate(results):
+            rows = zip(np.ravel(result), np.ravel(given[step][i]), np.ravel(allowed[step][i]))
+            for element, (value, got, limit) in enumerate(rows):
+                apart = abs(value - got)
+                beyond += not apart <= limit and np.isfinite(limit)
+                numbers = f"{value:.17g}", f"{got:.17g}", f"{apart:.3g}", f"{limit:.3g}"
+                print(row(step + 1, i, element, *numbers))
+print(f"{beyond} of the values above differ by more than rounding can explain")
+assert beyond
