@@ -8,8 +8,10 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.arrays import flat
+from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.errors import TargetError
 from tests.conformance.golden_runs import LIBRARIES, run_of
 from tests.conformance.other_pythons import under_its_own
 from tests.reference.golden_cases import cases
@@ -52,3 +54,9 @@ def test_a_sample_has_its_verdicts(subject: str, dtype: str, said: str, library:
     (verdict,) = judge([library], subject, dtype, effort=Effort("few", 12, 1), seed=0)
     why = {"dialect": verdict.computes, "unsupported": verdict.reason}.get(verdict.verdict, "")
     assert f"{verdict.verdict}: {why}" == said
+
+
+def test_another_release_is_refused() -> None:
+    pytest.importorskip("paddle")
+    with pytest.raises(TargetError, match=r"paddlepaddle 2 is not installed: python3.10 -m venv paddle2-env"):
+        load_target("paddle2")

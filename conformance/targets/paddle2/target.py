@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from optimetry.conformance.targets.paddle.library import VERSION
 from optimetry.conformance.targets.paddle.target import PaddleTarget
+
+if not VERSION.startswith("2."):
+    raise ModuleNotFoundError(f"this is PaddlePaddle {VERSION}, not 2", name="paddlepaddle 2")
 
 
 class Paddle2Target(PaddleTarget):
