@@ -130,6 +130,11 @@ class Verdict:
     untried: list[str] = field(default_factory=list)
     counterexample: dict[str, Any] | None = None
 
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What is judged: results hold one verdict about it."""
+        return self.optimizer, self.dtype, self.engine
+
 
 @dataclass(frozen=True, kw_only=True)
 class Footer:

@@ -48,7 +48,8 @@ SIZES = (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e2)
 FILE = "effects.json"
 """Where the effects behind results stand, in their folder."""
 
-KEY = ("optimizer", "dtype", "engine")
+ABOUT = ("optimizer", "dtype", "engine")
+"""What a record says of `Verdict.about`."""
 
 LINES = """\
 Each framework ran beside the documented rule on the same numbers. A figure is the largest difference of a parameter,
@@ -83,25 +84,9 @@ class Effect:
         return {name: self.by_size[size] for name, size in SCALES.items()}
 
     def record(self) -> dict[str, Any]:
-        """Return what `of_record` makes it of again, as JSON has it, which knows no infinite number."""
+        """Return what `recorded` makes it of again, as JSON has it, which knows no infinite number."""
         by_size = {str(size): _written(share) for size, share in self.by_size.items()}
-        return dict(zip(KEY, key_of(self.verdict), strict=True)) | {"by_size": by_size, "worst": _written(self.worst)}
-
-    @classmethod
-    def of_record(cls, record: Mapping[str, Any], results: Results) -> Effect:
-        """Make it of a record, and of the results that the effect was measured for.
-
-        Raises:
-            KeyError: these have no such verdict.
-        """
-        verdict = {key_of(verdict): verdict for verdict in results.verdicts}[tuple(record[part] for part in KEY)]
-        by_size = {float(size): float(share) for size, share in record["by_size"].items()}
-        return cls(results.header.target, verdict, by_size, float(record["worst"]))
-
-
-def key_of(verdict: Verdict) -> tuple[str, ...]:
-    """Return what tells a verdict from the others of its results."""
-    return tuple(getattr(verdict, part) for part in KEY)
+        return dict(zip(ABOUT, self.verdict.about, strict=True)) | {"by_size": by_size, "worst": _written(self.worst)}
 
 
 def _written(share: float) -> float | str:
@@ -183,11 +168,24 @@ def loaded(name: str, pythons: Mapping[str, str]) -> Target:
     return ProgramTarget.started(Program(python_command(pythons[name], name)), Guard())
 
 
+def recorded(records: Iterable[Mapping[str, Any]], results: Results) -> Iterator[Effect]:
+    """Make effects of their records, and of the results that they were measured for.
+
+    Raises:
+        KeyError: these have no such verdict.
+    """
+    verdicts = {verdict.about: verdict for verdict in results.verdicts}
+    for record in records:
+        by_size = {float(size): float(share) for size, share in record["by_size"].items()}
+        verdict = verdicts[tuple(record[part] for part in ABOUT)]
+        yield Effect(results.header.target, verdict, by_size, float(record["worst"]))
+
+
 def measured(folder: Path, pythons: Mapping[str, str]) -> list[Effect]:
     """Read the effects behind the results of a folder; where none are stored, measure and store them."""
     results, file = read(file_of(folder)), folder / FILE
     if file.is_file():
-        return [Effect.of_record(record, results) for record in json.loads(file.read_text(encoding="utf-8"))]
+        return list(recorded(json.loads(file.read_text(encoding="utf-8")), results))
     found = list(effects(loaded(results.header.target, pythons), results))
     write(file, json.dumps([entry.record() for entry in found], indent=1, allow_nan=False) + "\n")
     return found

@@ -59,7 +59,7 @@ class Target:
 
     def accuracy_behind(self, statement: Statement) -> list[Accuracy]:
         """Return what was measured of what a statement is about."""
-        said = {(verdict.optimizer, verdict.dtype, verdict.engine) for verdict in statement.verdicts}
+        said = {verdict.about for verdict in statement.verdicts}
         return [each for each in self.accuracy if each.about[:3] in said]
 
     def about(self, rule: str) -> list[Statement]:
@@ -249,14 +249,10 @@ def _check_distinct(results: Sequence[Results]) -> None:
     if twice:
         raise ResultsError(f"two results of {' '.join(twice)}, must be one of each version of a target")
     for each in results:
-        twice = _first_twice(map(_what, each.verdicts))
+        twice = _first_twice(verdict.about for verdict in each.verdicts)
         if twice:
             name = f"{each.header.target} {each.header.target_version}"
             raise ResultsError(f"{name}: two verdicts on {' '.join(twice)}, must be one of each engine and dtype")
-
-
-def _what(verdict: Verdict) -> tuple[str, ...]:
-    return verdict.optimizer, verdict.dtype, verdict.engine
 
 
 def _first_twice(keys: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
@@ -264,7 +260,7 @@ def _first_twice(keys: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
 
 
 def _changes(before: Target, after: Target) -> list[tuple[Verdict | None, Verdict | None]]:
-    there, here = ({_what(verdict): verdict for verdict in one.verdicts} for one in (before, after))
+    there, here = ({verdict.about: verdict for verdict in one.verdicts} for one in (before, after))
     pairs = [(there.get(key), here.get(key)) for key in dict.fromkeys([*there, *here])]
     return [(old, new) for old, new in pairs if _said(old) != _said(new)]
 

@@ -11,11 +11,15 @@ import pytest
 from optimetry.conformance import targets
 from optimetry.conformance.harness import python_harness
 from optimetry.conformance.targets.table import FRAMEWORKS
+from tests.imports import import_graph
 
 HARNESS = str(python_harness.__file__)
-TARGETS = Path(targets.__path__[0])
+PACKAGE, TARGETS = targets.__name__, Path(targets.__path__[0])
 APART = [name for name, row in FRAMEWORKS.items() if row.apart and (TARGETS / name / "table.py").is_file()]
 """Those with a table of their own; another release of a framework has its table."""
+
+BESIDE = {f"{PACKAGE}.{name}" for name in ("offers", "jax_caches")}
+"""What the folders of frameworks share."""
 
 ELSEWHERE = """
 import json, sys
@@ -73,6 +77,23 @@ def ran(code, **more):
     done = subprocess.run(command, check=False, capture_output=True, text=True, **more)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """What each module imports as it runs."""
+    return import_graph("optimetry.conformance", TARGETS.parent, with_types=False)
+
+
+@pytest.mark.parametrize("name", [name for name, row in FRAMEWORKS.items() if row.apart] + ["keras"])
+def test_a_target_that_is_lent_imports_folders_of_frameworks_alone(name, graph):
+    reached, left = set(), {f"{PACKAGE}.{name}.target", f"{PACKAGE}.{name}.process"} & {*graph}
+    while left:
+        reached |= left
+        left = set().union(*(graph[module] for module in left)) - reached
+    assert len(reached) > 2
+    folders = tuple(f"{PACKAGE}.{folder.name}." for folder in TARGETS.iterdir() if folder.is_dir())
+    assert [module for module in sorted(reached - BESIDE) if not module.startswith(folders)] == []
 
 
 @pytest.mark.parametrize("name", APART)

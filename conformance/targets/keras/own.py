@@ -79,7 +79,8 @@ def engines(cls: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
 
 def prepare() -> None:
     """Choose a backend that is installed, where none is chosen; give it float64, and keep it on the CPU."""
-    installed = [name for name in ("tensorflow", *KerasTarget.engine_names) if util.find_spec(name)]
+    names = sorted(KerasTarget.engine_names, key="tensorflow".__ne__)  # which is what Keras chooses by itself
+    installed = [name for name in names if util.find_spec(name)]
     for name, value in {"KERAS_BACKEND": installed[0], **ON_THE_CPU, **WIDE_JAX}.items():
         os.environ.setdefault(name, value)
 
