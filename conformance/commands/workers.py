@@ -1,12 +1,13 @@
 """Runs jobs in worker processes, so that a target that hangs or crashes costs one job.
 
 Each worker loads the target itself; the parent imports no framework. On Linux, workers are forked from a process that
-has imported the suite and nothing else. A worker sends a heartbeat before every run of the target: one that is silent
-for longer than a run may take is killed.
+has imported the suite and nothing else. A worker sends a heartbeat before every run of the target: one that runs it in
+its own process and is silent for longer than a run may take is killed. One that runs a program ends it by itself.
 """
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -162,7 +163,8 @@ class Workers:
     def _next(self) -> Iterator[tuple[int, list[Finding]]]:
         """Wait for the next message or deadline; return the jobs that are done or have failed by then."""
         soonest = min(worker.deadline for worker in self._pool if worker.job is not None)
-        wait([worker.pipe for worker in self._pool], max(soonest - time.monotonic(), 0))
+        remaining = None if soonest == math.inf else max(soonest - time.monotonic(), 0)
+        wait([worker.pipe for worker in self._pool], remaining)
         for worker in list(self._pool):
             number, job = worker.number, worker.job
             try:
@@ -268,7 +270,9 @@ class _Worker:
         self.process.close()
 
     def _heard(self) -> None:
-        self.deadline = time.monotonic() + self.task.time_limit + GRACE
+        """Give a run in the worker's own process its time; the judge beside a program has no limit."""
+        beside = self.task.launch.command is None
+        self.deadline = time.monotonic() + self.task.time_limit + GRACE if beside else math.inf
 
     def _silence(self) -> str:
         if self.ready is None:

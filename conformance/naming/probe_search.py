@@ -60,9 +60,11 @@ def pool(optimizer: str, number: int, dtype: str) -> Case:
     grads[0] *= rng.random((setting.pool, 1)) < 0.7
     form = FORMATS[dtype]
 
+    shapes = ((-1,),) if width == 1 else ((-1,) if subject_named(optimizer).takes((width,)) else (-1, 1), (1, -1))
+
     def tensor(place: int, row: Any) -> Any:
         """Round a row; where norms matter, every other one becomes a matrix, which some treat differently."""
-        return two_digits(row).astype(form.dtype).reshape((1, -1) if width > 1 and place % 2 else -1)
+        return two_digits(row).astype(form.dtype).reshape(shapes[place % len(shapes)])
 
     return Case(
         optimizer=optimizer,

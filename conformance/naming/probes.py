@@ -28,6 +28,7 @@ from optimetry.conformance.numerics.agreement import (
     Expected,
     compare,
     explains,
+    has_number_for_nan,
     shares_of,
 )
 from optimetry.conformance.numerics.arrays import Array, same_bits
@@ -235,6 +236,6 @@ class Probed:
     def _agreement(self, has: tuple[Expected, ...]) -> Agreement:
         form = FORMATS[self.dtype]
         found = sum((compare(after, has[number], form) for number, after in self.runs), Agreement())
-        if any(not np.isnan(after)[np.isnan(has[number].value)].all() for number, after in self.runs):
+        if any(has_number_for_nan(after, has[number]) for number, after in self.runs):
             return dataclasses.replace(found, share=LARGEST_SHARE)
         return found

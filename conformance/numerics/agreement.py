@@ -105,15 +105,20 @@ def compare(after: Array, oracle: Expected, form: Format) -> Agreement:
 
 
 def explained(after: Array, oracle: Expected, form: Format) -> Agreement | None:
-    """Compare a trajectory with a formula that explains it: within the slack, and NaN where the expected value is.
+    """Compare a trajectory with a formula that explains it: within the slack, and no number where the formula has none.
 
-    None where the formula does not explain it.
+    None where the formula does not explain it. Where the expected value is NaN, an infinity will do: of a sum that has
+    overflowed, the order of its operations decides which of the two it is.
     """
     if _begins_otherwise(after, oracle):
         return None
     agreement = compare(after, oracle, form)
-    undefined = np.isnan(oracle.value)
-    return agreement if agreement.conforms and bool(np.isnan(after)[undefined].all()) else None
+    return agreement if agreement.conforms and not has_number_for_nan(after, oracle) else None
+
+
+def has_number_for_nan(after: Array, oracle: Expected) -> bool:
+    """Whether a trajectory has a number where the expected value is NaN."""
+    return bool(np.isfinite(after)[np.isnan(oracle.value)].any())
 
 
 def contradicted(after: Array, oracle: Expected) -> Any:
@@ -136,7 +141,7 @@ def _begins_otherwise(after: Array, oracle: Expected) -> bool:
     first, behind = 0, 1
     while behind < len(after):
         part, rows = oracle.steps(first, behind), after[first:behind]
-        if np.any(shares_of(rows, part) > SLACK) or not np.isnan(rows)[np.isnan(part.value)].all():
+        if np.any(shares_of(rows, part) > SLACK) or has_number_for_nan(rows, part):
             return True
         first, behind = behind, 2 * behind
     return False

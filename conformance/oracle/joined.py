@@ -30,10 +30,10 @@ def groups_of(case: Case, elementwise: bool) -> Iterator[Group]:
 def together(case: Case, elementwise: bool) -> tuple[Case, list[Any]]:
     """Return the case with each group of parameters joined into one, and the columns of each."""
     groups = [group for _, group in groups_of(case, elementwise)]
-    return _joined(case, groups), [columns_of(case, group) for group in groups]
+    return joined(case, groups), [columns_of(case, group) for group in groups]
 
 
-def _joined(case: Case, groups: list[list[int]]) -> Case:
+def joined(case: Case, groups: list[list[int]]) -> Case:
     """Return the case with each group of parameters joined into one."""
     if all(len(group) == 1 for group in groups):
         return case.only([group[0] for group in groups])

@@ -41,7 +41,7 @@ ROWS = (
     Framework("keras", "keras", "3.15.0", "keras"),
     Framework("tensorflow", "tensorflow-cpu", "2.21.0", "tensorflow", apart=True),
     Framework("mlx", "mlx", "0.32.4", "mlx", apart=True),
-    Framework("tinygrad", "tinygrad", "0.14.0", "tinygrad", apart=True),
+    Framework("tinygrad", "tinygrad", "0.14.0", "tinygrad", ("float32",), apart=True),
     Framework("mindspore", "mindspore", "2.10.0", "mindspore", ("float32",), apart=True),
     Framework("paddle2", "paddlepaddle", "2.6.2", "paddle", apart=True, python="3.10", beside=("numpy<2",)),
     # Its protocol buffers are of a version that newer packages refuse to read.

@@ -43,6 +43,10 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
         {"alpha": 0.9, "eps": 0.1, "momentum": 0.7, "weight_decay": 0.3, "centered": centered}
         for centered in (False, True)
     ],
+    "torch.muon": [
+        {"momentum": 0.7, "weight_decay": 0.3, "nesterov": nesterov, "eps": eps, "ns_steps": steps}
+        for nesterov, eps, steps in ((True, 1.0, 0), (False, 0.1, 0), (False, 1.0, 1))
+    ],
     "papers.lion": [{"beta1": 0.7, "beta2": 0.9, "weight_decay": 0.3}],
     "clip_by_norm": [{"clip_norm": 1.0}, {"clip_norm": 1e-7}],
     "clip_by_global_norm": [{"clip_norm": 1.0}, {"clip_norm": 1e-7}],
@@ -59,8 +63,11 @@ LEARNING_RATES = [0.1, 0.1, 0.03, 0.03, 0.2, 0.2]
 SEED = 20240229
 
 
-def parameters_and_gradients(seed: int) -> tuple[list[Any], list[list[Any]]]:
-    """Mixed magnitudes with shrinking gradients and an element without any; a zero tensor; large; tiny gradients."""
+def parameters_and_gradients(seed: int, name: str = "sgd") -> tuple[list[Any], list[list[Any]]]:
+    """Mixed magnitudes with shrinking gradients and an element without any; a zero tensor; large; tiny gradients.
+
+    For a rule of matrices alone, vectors become columns, and the zeros a row.
+    """
     rng = np.random.default_rng(seed)
     mixed = rng.normal(size=7) * 10.0 ** rng.integers(-2, 1, 7)
     params = [mixed, np.zeros(3), 8 + rng.normal(size=(2, 2)), rng.normal(size=3) * 1e-5]
@@ -70,13 +77,16 @@ def parameters_and_gradients(seed: int) -> tuple[list[Any], list[list[Any]]]:
         shrinking[-1] = 0.0
         large = np.zeros((2, 2)) if step == 0 else rng.normal(size=(2, 2))
         grads.append([shrinking, rng.normal(size=3), large, rng.normal(size=3) * 1e-6])
+    if SUBJECTS[name].shaped:
+        shapes = [(7, 1), (1, 3), (2, 2), (3, 1)]
+        params, *grads = ([x.reshape(y) for x, y in zip(xs, shapes, strict=True)] for xs in (params, *grads))
     return params, grads
 
 
 def cases_of(name: str, dtype: Any) -> list[Case]:
     """A case for each of the hyperparameters; where all tensors share a norm, one of tiny gradients alone as well."""
     subject, dtype = SUBJECTS[name], np.dtype(dtype)
-    params, grads = parameters_and_gradients(SEED)
+    params, grads = parameters_and_gradients(SEED, name)
     found = [
         subject.adapted(
             Case(

@@ -129,8 +129,10 @@ def test_a_difference_in_any_step_refutes_and_no_more_is_evaluated_than_up_to_th
         off = after.copy()
         off[step, 1] = wrong
         assert not explains(off, Expected(value, value * 0.1, np.zeros(2)), FLOAT32)
-        undefined = np.where(off == 1, value, np.nan)
-        assert not explains(after, Expected(undefined, value * 0.1, np.zeros(2)), FLOAT32)
+        undefined = Expected(np.where(off == 1, value, np.nan), value * 0.1, np.zeros(2))
+        assert not explains(after, undefined, FLOAT32)
+        for overflown in (np.nan, np.inf, -np.inf):
+            assert explains(np.where(off == 1, after, np.float32(overflown)), undefined, FLOAT32)
         looked_at = 2 ** step.bit_length()
         if looked_at < steps:
             assert not explains(off, Reluctant(value, value * 0.1, looked_at), FLOAT32)

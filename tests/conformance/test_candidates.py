@@ -48,8 +48,9 @@ def test_float32_rounding_applies_to_a_dialect() -> None:
     assert rounded.epsilon_placement == "scaled"
 
 
-UNDER_A_SIGN = {"papers.lion": {"beta1", "beta2"}}
-"""Numbers of which the sign of a sum is all that counts: a rounding shows only where the sum is nearly 0."""
+HIDDEN = {"papers.lion": {"beta1", "beta2"}, "torch.muon": {"momentum", "eps", "a", "b", "c"}}
+"""Numbers of which the sign of a sum is all that counts, so that a rounding shows only where the sum is nearly 0, and
+those of what may be computed in bfloat16."""
 
 
 @pytest.mark.parametrize("name", HYPERS)
@@ -67,6 +68,6 @@ def test_no_two_choices_of_numbers_in_float32_are_the_same_in_float64(name: str)
         ]
         runs[one.arithmetic.float32] = [on_bounds(case, one.computed(case.hyper)) for case in cases]
     for (first, a), (second, b) in combinations(runs.items(), 2):
-        if {*first} ^ {*second} <= UNDER_A_SIGN.get(name, set()):
+        if {*first} ^ {*second} <= HIDDEN.get(name, set()):
             continue
         assert most(a, b) > 20, f"{first} and {second} agree"

@@ -41,7 +41,7 @@ DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 
 def run_working(rule: Rule, dtype: Any, seed: int) -> list[Any]:
     """Every parameter, and every slot the documented rule has, after every step; the second tensor misses a step."""
-    params, grads = parameters_and_gradients(seed)
+    params, grads = parameters_and_gradients(seed, rule.name)
     training = Training(rule, [working(param.astype(dtype)) for param in params])
     found: list[Any] = []
     for number, (step, lr) in enumerate(zip(grads, LEARNING_RATES, strict=True)):

@@ -19,6 +19,7 @@ from optimetry.reference.errors import TargetError
 pytestmark = pytest.mark.usefixtures("miniatures")
 
 FEW = Effort("few", 10, 1)
+COMMAND = (sys.executable, "-m", "optimetry.conformance.harness.python_harness", "miniatures:Sleepy")
 SGD, ADAM, ADAGRAD, DECAYED = (Job(name, ("float32",)) for name in ("sgd", "adam", "adagrad", "decayed_adagrad"))
 
 
@@ -128,6 +129,15 @@ def test_a_job_that_takes_long_is_no_hang_while_its_runs_are_short(monkeypatch):
         ((verdict,),) = pool.run([SGD])
     assert time.monotonic() - start > 2.0, "the job must outlast the limit of a run for this test to mean anything"
     assert (verdict.verdict, verdict.reason) == ("conforms", "")
+
+
+@pytest.mark.parametrize(("command", "outcome"), [(COMMAND, "conforms"), (None, "error")])
+def test_a_judge_that_takes_its_time_is_no_hang_of_a_program(monkeypatch, command, outcome):
+    """A run beside the judge is killed when nothing was heard for the time of a run, here at once; a program is not."""
+    monkeypatch.setattr(workers, "GRACE", -60.0)
+    with Workers(Task(Launch("miniatures:Sleepy", command), Effort("few", 10, 0), 0, time_limit=60.0)) as pool:
+        ((verdict,),) = pool.run([SGD])
+    assert (verdict.verdict, verdict.reason.partition(":")[0]) == (outcome, "hung" if command is None else "")
 
 
 def test_an_error_of_the_judge_itself_is_the_error_of_one_job(capfd):

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.universal import parameters_are_independent, resuming, splitting
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.oracle.joined import groups_of, joined
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
@@ -40,6 +42,9 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         for counts in (True, False):
             run = {"finding": "shared", "what": "state", "whose": "all parameters of one shape"}
             yield Mistake(run=run, alteration=Shared(counts), breaks=apart)
+    if not subject.elementwise and not subject.shaped:
+        run = {"finding": "shared", "what": "norm", "whose": "all parameters"}
+        yield Mistake(run=run, fed=as_one, breaks=apart)
     run = {"finding": "count", "how": "the updates of all parameters in turn"}
     yield Mistake(run=run, alteration=InTurn(), breaks=apart)
     run = {"finding": "count", "how": "for all what the last parameter with a gradient has counted"}
@@ -48,6 +53,12 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     for workers in SHARED_OUT:
         run = {"finding": "count", "how": f"every {workers} updates as one"}
         yield Mistake(run=run, alteration=SharedOut(workers))
+
+
+def as_one(case: Case) -> Case:
+    """Return a case with its parameters joined into one; the case itself where some are updated and others are not."""
+    groups = [group for _, group in groups_of(case, elementwise=True)]
+    return joined(case, groups) if len(groups) == 1 else case
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.selftest.faults.fault import Fault, FaultyTarget, enter
 from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.conformance.targets.protocol import Target
+from optimetry.reference.rule import Rule
 
 
 class AmongEngines(FaultyTarget):
@@ -25,6 +26,41 @@ class AmongEngines(FaultyTarget):
     def engines(self) -> list[Target]:
         """Return all three."""
         return [*(Instead(run_of, name=self.name, engine=engine) for engine in ("single", "foreach")), self]
+
+
+class _OneAsVector(AmongEngines):
+    """The engine that has one vector of all parameters, so that each needs a gradient and all have one dtype."""
+
+    cannot = ("missing gradients",)
+    mixes_dtypes = False
+
+
+class _Vector(RuleRun):
+    """Updates one vector of all parameters."""
+
+    def __init__(self, rule: Rule, parameters: list[Array]) -> None:
+        super().__init__(rule, [flat(parameters)])
+        self.parameters = parameters
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """Apply one update."""
+        (after,) = super().step([flat([grad for grad in grads if grad is not None])], learning_rate)
+        return self._apart(after)
+
+    def state(self) -> dict[str, list[Array]]:
+        """Return what is held of each parameter."""
+        return {
+            name: self._apart(held) if held.ndim else [held] * len(self.parameters)
+            for name, (held,) in super().state().items()
+        }
+
+    def load(self, state: Mapping[str, list[Array]]) -> None:
+        """Join it again."""
+        super().load({name: [held[0] if name == "step" else flat(held)] for name, held in state.items()})
+
+    def _apart(self, vector: Array) -> list[Array]:
+        ends = np.cumsum([param.size for param in self.parameters])[:-1]
+        return [part.reshape(param.shape) for part, param in zip(np.split(vector, ends), self.parameters, strict=True)]
 
 
 class _SavesNegated(RuleRun):
@@ -71,6 +107,15 @@ enter(
         rejected_by="engines_continue_each_other",
         because="engine fused departs from single and foreach",
         kind=AmongEngines,
+    ),
+    Fault(
+        name="one_engine_has_one_norm",
+        optimizer="lamb",
+        defect="one of three engines updates one vector of all parameters, so that a ratio of norms is that of all",
+        start=run_as(_Vector),
+        rejected_by="parameters_are_independent",
+        outcome="diverges: documented, but has one norm for all parameters",
+        kind=_OneAsVector,
     ),
     Fault(
         name="one_engine_steps_along_a_blend",

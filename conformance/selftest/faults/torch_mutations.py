@@ -183,6 +183,8 @@ OUTCOMES = {
     **{  # which are not searched
         f"{rule}_{change}": "diverges" for rule in ("torch.adafactor", "torch.muon") for change, *_ in MUTATIONS[rule]
     },
+    "torch.muon_epsilon_clamps": "dialect: divisor=larger",
+    "torch.muon_scale_of_the_other_side": "dialect: scaled_if_wider",
     "torch.muon_first_coefficient_ignored": "diverges: documented with a = 1 whatever is given",
     "torch.muon_decay_without_the_rate": "diverges: documented, but decays apart from the gradient, not times the"
     " learning rate",
