@@ -69,6 +69,18 @@ def _sqrt(a: Bounded) -> Bounded:
 
 
 def _power(a: Bounded, b: Bounded) -> Bounded:
+    """A power. Of numbers of cases it is found once for those that are the same: a quad one takes eight products."""
+    if a.value.dtype != QUAD or not a.ndim == a.form.scalar_axes == 1 or b.ndim:
+        return _each_power(a, b)
+    parts = (np.ascontiguousarray(part).view(np.uint8).reshape(len(part), -1) for part in (a.value, a.bound))
+    bits = np.concatenate([*parts], axis=1)
+    _, first, of_each = np.unique(bits.view(f"V{bits.shape[1]}")[:, 0], return_index=True, return_inverse=True)
+    once = Bounded(a.value[first], a.bound[first], a.form, a.nonnegative, a.scalars_in)
+    power = _each_power(once, b)
+    return Bounded(power.value[of_each], power.bound[of_each], power.form, power.nonnegative)
+
+
+def _each_power(a: Bounded, b: Bounded) -> Bounded:
     """A power: monotone in the base and in the exponent, so the corners bound it.
 
     A base that may have either sign needs a whole exponent (NumPy gives NaN for another). Corners bound an even power,

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.formats import FORMATS, SMALLEST, Format
+from optimetry.conformance.numerics.formats import FORMATS, SMALLEST, Format, side_by_side
 from tests.conformance import rationals
 from tests.conformance.rationals import Direction, Number, fractions, rounded
 
@@ -171,3 +171,18 @@ def test_a_power_multiplied_out_keeps_its_bound_for_every_number_of_half_precisi
     shares = [float(distance / bound) for distance, bound in zip(apart, fractions(result.bound), strict=True)]
     assert max(shares) <= 1
     assert exponent != 4 or max(shares) > 2 / 3, "more than two of the three roundings, or this test means nothing"
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("exponent", [-1.0, 0.0, 2.0, 3.5, 7.0])
+def test_a_power_of_the_numbers_of_cases_has_the_bits_that_each_gets_alone(dtype: str, exponent: float) -> None:
+    """The same number with another bound is another base; so is -0."""
+    form = side_by_side(FORMATS[dtype])
+    value = np.array([0.9, 0.5, 0.9, 0.9, 1.5, 0.5, 0.0, -0.0, np.inf]).astype(form.wide)
+    bound = np.array([1e-9, 0.0, 1e-9, 2e-9, 0.0, 1e-9, 0.0, 0.0, np.inf])
+    number = Bounded(np.asarray(exponent).astype(form.wide), np.zeros(()), form)
+    with np.errstate(all="ignore"):
+        together = Bounded(value, bound, form) ** number
+        alone = [Bounded(value[i : i + 1], bound[i : i + 1], form) ** number for i in range(len(value))]
+    assert together.value.tobytes() == b"".join(each.value.tobytes() for each in alone)
+    assert together.bound.tobytes() == b"".join(each.bound.tobytes() for each in alone)
