@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -36,16 +37,12 @@ WITNESSES = 2
 """How many tensors separate each pair, so that no name depends on a single number."""
 
 
-PER_TENSOR = 3
-"""Elements of a tensor where norms matter; one where elements are independent."""
-
-
 def pool(optimizer: str, number: int, dtype: str) -> Case:
     """Draw a case of many tensors for one setting of a rule, with zeros at the start, in the first step, throughout."""
     setting = SETTINGS[optimizer][number]
     rng = np.random.default_rng([SEED, number, *optimizer.encode()])
-    width = 1 if subject_named(optimizer).elementwise else PER_TENSOR
-    steps, shape = len(setting.rates), (setting.pool, width)
+    shapes = setting.shapes or (((1,),) if subject_named(optimizer).elementwise else ((3,), (1, 3)))
+    steps, shape = len(setting.rates), (setting.pool, math.prod(shapes[0]))
 
     def drawn(exponents: tuple[float, float]) -> Any:
         """Draw numbers of one magnitude for each tensor."""
@@ -60,10 +57,8 @@ def pool(optimizer: str, number: int, dtype: str) -> Case:
     grads[0] *= rng.random((setting.pool, 1)) < 0.7
     form = FORMATS[dtype]
 
-    shapes = ((-1,),) if width == 1 else ((-1,) if subject_named(optimizer).takes((width,)) else (-1, 1), (1, -1))
-
     def tensor(place: int, row: Any) -> Any:
-        """Round a row; where norms matter, every other one becomes a matrix, which some treat differently."""
+        """Round a row, and give it its shape."""
         return two_digits(row).astype(form.dtype).reshape(shapes[place % len(shapes)])
 
     return Case(

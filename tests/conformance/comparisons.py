@@ -43,6 +43,10 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
         {"alpha": 0.9, "eps": 0.1, "momentum": 0.7, "weight_decay": 0.3, "centered": centered}
         for centered in (False, True)
     ],
+    "torch.adafactor": [
+        {"beta2_decay": -0.3, "eps1": 0.1, "eps2": 0.3, "d": 1.03, "weight_decay": 0.3, "maximize": on}
+        for on in (False, True)
+    ],
     "torch.muon": [
         {"momentum": 0.7, "weight_decay": 0.3, "nesterov": nesterov, "eps": eps, "ns_steps": steps}
         for nesterov, eps, steps in ((True, 1.0, 0), (False, 0.1, 0), (False, 1.0, 1))
@@ -66,7 +70,7 @@ SEED = 20240229
 def parameters_and_gradients(seed: int, name: str = "sgd") -> tuple[list[Any], list[list[Any]]]:
     """Mixed magnitudes with shrinking gradients and an element without any; a zero tensor; large; tiny gradients.
 
-    For a rule of matrices alone, vectors become columns, and the zeros a row.
+    For a rule that tells rows and columns apart, vectors become columns, and the zeros a row.
     """
     rng = np.random.default_rng(seed)
     mixed = rng.normal(size=7) * 10.0 ** rng.integers(-2, 1, 7)
@@ -78,7 +82,7 @@ def parameters_and_gradients(seed: int, name: str = "sgd") -> tuple[list[Any], l
         large = np.zeros((2, 2)) if step == 0 else rng.normal(size=(2, 2))
         grads.append([shrinking, rng.normal(size=3), large, rng.normal(size=3) * 1e-6])
     if SUBJECTS[name].shaped:
-        shapes = [(7, 1), (1, 3), (2, 2), (3, 1)]
+        shapes = [(7, 1), (1, 3), (2, 1, 2) if SUBJECTS[name].takes((2, 1, 2)) else (2, 2), (3, 1)]
         params, *grads = ([x.reshape(y) for x, y in zip(xs, shapes, strict=True)] for xs in (params, *grads))
     return params, grads
 

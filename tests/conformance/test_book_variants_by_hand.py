@@ -45,6 +45,7 @@ RMS = (
     {"square_avg": 0.25, "grad_avg": 0.2, "momentum_buffer": 0.4},
 )
 SUM = ({"lr_decay": 0.5, "eps": EPS, "weight_decay": 0.0}, {"sum": 0.25})
+FACTOR = ({"beta2_decay": -0.5, "eps1": EPS, "eps2": 0.1, "d": 1.25, "weight_decay": WD}, {"variance": 0.25})
 LION = ({"beta1": B1, "beta2": 0.2, "weight_decay": WD}, {"m": 0.2})  # the sign of b1*m + (1-b1)*g is that of 0.05
 
 
@@ -62,6 +63,13 @@ def rectified(t: int, root: float) -> float:
     rho = inf - 2 * t * B2**t / (1 - B2**t)
     r = math.sqrt((rho - 4) * (rho - 2) * inf / ((inf - 4) * (inf - 2) * rho))
     return W - LR * m(D) / (1 - B1**t) * r * root
+
+
+def factored(t: int, scale: float, added: float, least: float) -> float:
+    """A step of Adafactor; no update here is so large that it is clipped."""
+    weight = t**-0.5
+    variance = (1 - weight) * 0.25 + weight * (G**2 + added)
+    return KEPT - scale * G / max(math.sqrt(variance), least)
 
 
 CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]], int, float]] = [
@@ -120,6 +128,9 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
     ("torch.adagrad", {"rate_count": "t"}, SUM, 3, W - LR / 2.5 * G / (math.sqrt(0.25 + G**2) + EPS)),
     ("torch.adamax", {"epsilon_placement": "decayed_norm"}, MAX, 3, W - LR * m(D) / (C1 * max(0.09 + EPS, -D))),
     ("torch.adamax", {"epsilon_placement": "denominator"}, MAX, 3, W - LR * m(D) / (C1 * (max(0.09, -D) + EPS))),
+    ("torch.adafactor", {"epsilon": "squares"}, FACTOR, 4, factored(4, LR * W, EPS, 0.0)),
+    ("torch.adafactor", {"rate": "given"}, FACTOR, 36, factored(36, LR * W, 0.0, EPS)),
+    ("torch.adafactor", {"scaled_by": "decayed"}, FACTOR, 4, factored(4, LR * KEPT, 0.0, EPS)),
     ("papers.lion", {"decay": "without_lr"}, LION, 3, W - LR - WD * W),
     ("papers.lion", {"decay": "coupled"}, LION, 3, W - LR),
     ("papers.lion", {"direction": "momentum"}, LION, 3, W + LR - LR * WD * W),
@@ -147,8 +158,55 @@ def test_a_state_of_ones_is_what_its_text_says() -> None:
     }
 
 
+GATHERED = {"momentum": 0.5, "weight_decay": 0.0, "nesterov": False, "eps": 1.0, "ns_steps": 0}
+TALL = np.sqrt(2)  # the root of 2 rows by 1 column
+MATRICES: list[tuple[str, dict[str, str], dict[str, Any], Any, Any, Any]] = [
+    ("torch.muon", {"divisor": "larger"}, GATHERED, [[2.0], [4.0]], [[2.0], [2.0]], TALL * np.array([[3], [4]]) / 5),
+    (
+        "torch.muon",
+        {"buffer": "average"},
+        GATHERED,
+        [[2.0], [4.0]],
+        [[2.0], [2.0]],
+        TALL * np.array([[2], [3]]) / (13**0.5 + 1),
+    ),
+    ("torch.muon", {"scale": "none"}, GATHERED, [[2.0], [4.0]], [[2.0], [2.0]], np.array([[3], [4]]) / 6),
+    ("torch.muon", {"scale": "wider"}, GATHERED, [[2.0, 4.0]], [[2.0, 2.0]], TALL * np.array([[3, 4]]) / 6),
+    (
+        "torch.adafactor",
+        {"factored": "largest"},
+        {**FACTOR[0], "eps2": 1.0, "d": 2.0, "weight_decay": 0.0},
+        None,
+        [[[1.0, 2.0]], [[3.0, 4.0]]],  # in the first step the means of the squares alone: 5/2 and 25/2; 5 and 10
+        np.array([[[1, 2]], [[3, 4]]]) / np.sqrt(np.array([[[12.5, 25.0]], [[62.5, 125.0]]]) / 7.5),
+    ),
+]
+"""Choices that more than one number shows: where the parameter is 0, minus the step over the learning rate."""
+
+
+@pytest.mark.parametrize(("name", "point", "hyper", "buffer", "grad", "expected"), MATRICES, ids=lambda x: str(x)[:30])
+def test_a_choice_about_matrices_is_what_its_text_says(
+    name: str, point: dict[str, str], hyper: dict[str, Any], buffer: Any, grad: Any, expected: Any
+) -> None:
+    rule: Any = at(name, point, hyper)
+    param = np.zeros_like(expected)
+    state = rule.initial_state(param) if buffer is None else State(momentum_buffer=np.array(buffer))
+    moved, _ = rule.update(param, np.array(grad), state, LR, 1)
+    assert moved == pytest.approx(-LR * expected, rel=1e-12)
+
+
+def test_a_buffer_normalised_in_place_is_what_its_text_says() -> None:
+    rule: Any = at("torch.muon", {"keeps": "normalised"}, GATHERED)
+    state = State(momentum_buffer=np.array([[2.0], [4.0]]))
+    _, kept = rule.update(np.zeros((2, 1)), np.full((2, 1), 2.0), state, LR, 1)
+    assert kept.momentum_buffer == pytest.approx(np.array([[3], [4]]) / 6, rel=1e-12)
+    ahead: Any = at("torch.muon", {"keeps": "normalised"}, {**GATHERED, "nesterov": True})
+    _, kept = ahead.update(np.zeros((2, 1)), np.full((2, 1), 2.0), state, LR, 1)
+    assert kept.momentum_buffer.tolist() == [[3.0], [4.0]]
+
+
 def test_every_choice_is_worked_out() -> None:
-    worked = {(name, *choice) for name, point, *_ in CHOICES for choice in point.items()}
+    worked = {(name, *choice) for name, point, *_ in (*CHOICES, *MATRICES) for choice in point.items()}
     declared = {
         (name, axis.name, value)
         for name, family in FAMILIES.items()
@@ -157,5 +215,6 @@ def test_every_choice_is_worked_out() -> None:
         for value in axis.values
         if value != axis.documented
     }
-    assert declared - worked == {("torch.rmsprop", "initial_value", "1")}
+    apart = {("torch.rmsprop", "initial_value", "1"), ("torch.muon", "keeps", "normalised")}
+    assert declared - worked == apart
     assert worked <= declared

@@ -8,10 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 HEADING = "# Every row that diverges\n"
-KINDS = {
-    *("one edit, other arithmetic", "two edits", "three edits", "beyond the search"),
-    *("arithmetic", "over the run", "matrix rule"),
-}
+KINDS = {"one edit, other arithmetic", "two edits", "three edits", "beyond the search", "arithmetic", "over the run"}
 
 Row = tuple[str, str, str, str]
 

@@ -164,6 +164,8 @@ class Setting:
         sizes: decimal exponents of the parameters.
         grads: decimal exponents of the gradients.
         pool: how many tensors are drawn.
+        shapes: what they have in turn, each of as many elements; by default one element where elements are independent,
+            else three, and every other tensor is a matrix, which some rules treat differently.
     """
 
     hyper: dict[str, Any]
@@ -171,6 +173,7 @@ class Setting:
     sizes: tuple[float, float] = (-2.0, 1.0)
     grads: tuple[float, float] = (-2.0, 1.0)
     pool: int = 200
+    shapes: tuple[tuple[int, ...], ...] = ()
 
 
 FAMILIES: dict[str, type[Declared]] = {}

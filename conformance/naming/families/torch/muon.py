@@ -101,12 +101,14 @@ declare(
             {"momentum": 0.5, "weight_decay": 0.0, "nesterov": True, "eps": 1.0, "ns_steps": 0},
             sizes=(-1.0, 0.0),
             grads=(-1.0, 1.0),
+            shapes=((3, 1), (1, 3)),
         ),
         Setting(
             {"momentum": 0.9, "weight_decay": 0.0, "nesterov": False, "eps": 1.0, "ns_steps": 0},
             rates=(0.3, 0.3, 0.3, 0.1),
             sizes=(-2.0, -1.0),
             grads=(0.0, 2.0),
+            shapes=((3, 1), (1, 3)),
         ),
     ),
 )

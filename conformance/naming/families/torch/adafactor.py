@@ -1,0 +1,90 @@
+"""Rules that are called Adafactor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.reference.books.torch.adafactor import Adafactor
+from optimetry.reference.books.torch.gradient import directed
+from optimetry.reference.norms import rms
+from optimetry.reference.rule import Array, State
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdafactorFamily(Adafactor):
+    """Adafactor, with a choice at every place where implementations differ."""
+
+    epsilon: str = axis("divisors", {"divisors": "max(sqrt(V), eps1)", "squares": "g^2 + eps1, as published"})
+    rate: str = axis("smaller", {"smaller": "min(lr, 1/sqrt(t))", "given": "lr"})
+    scaled_by: str = axis("before", {"before": "RMS(w) before the decay", "decayed": "RMS(w) after it"})
+    factored: str = axis("last", {"last": "the last two dimensions", "largest": "the two with most elements"})
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        grad, beta2 = directed(grad, self.maximize), 1 - t**self.beta2_decay
+        decayed = param - lr * self.weight_decay * param
+        rate = np.minimum(lr, 1 / t**0.5) if self.rate == "smaller" else lr
+        scale = np.maximum(self.eps2, rms(decayed if self.scaled_by == "decayed" else param)) * rate
+        squared = np.square(grad) + self.eps1 if self.epsilon == "squares" else np.square(grad)
+        row_var, col_var, variance = state.row_var, state.col_var, state.variance
+        if grad.ndim > 1:
+            along_row, along_column = self.dimensions(grad.shape)
+            row_var = beta2 * row_var + (1 - beta2) * np.mean(squared, axis=along_row, keepdims=True)
+            col_var = beta2 * col_var + (1 - beta2) * np.mean(squared, axis=along_column, keepdims=True)
+            estimate = row_var * col_var / self.at_least(np.mean(row_var, axis=along_column, keepdims=True))
+        else:
+            estimate = variance = beta2 * variance + (1 - beta2) * squared
+        update = grad / self.at_least(np.sqrt(estimate))
+        decayed = decayed - scale * update / np.maximum(1.0, rms(update) / self.d)
+        return decayed, State(row_var=row_var, col_var=col_var, variance=variance)
+
+    def dimensions(self, shape: tuple[int, ...]) -> tuple[int, int]:
+        """Return the dimensions that rows and columns run along, counted from the last."""
+        if self.factored == "last":
+            return -1, -2
+        *_, next_largest, largest = sorted(range(-len(shape), 0), key=lambda i: shape[i])
+        return largest, next_largest
+
+    def at_least(self, divisor: Array) -> Array:
+        """Return a divisor, or epsilon where that is larger and has not been added before."""
+        return np.maximum(divisor, self.eps1) if self.epsilon == "divisors" else divisor
+
+
+declare(
+    Dialect(
+        name="epsilon_on_squares",
+        family=AdafactorFamily,
+        point={"epsilon": "squares"},
+        origin="Adafactor as published",
+        reference="Shazeer & Stern, 2018, algorithm 4",
+        difference="R and C are of g^2 + eps1, and nothing is divided by less than it happens to be",
+    ),
+    Dialect(
+        name="epsilon_on_squares_scaled_by_decayed",
+        family=AdafactorFamily,
+        point={"epsilon": "squares", "scaled_by": "decayed"},
+        origin="keras.optimizers.Adafactor",
+        reference="keras/src/optimizers/adafactor.py, update_step, which the decay of base_optimizer.py comes before",
+        difference="R and C are of g^2 + eps1; RMS(w) is that of the decayed parameter",
+    ),
+    Dialect(
+        name="epsilon_on_squares_rate_as_given",
+        family=AdafactorFamily,
+        point={"epsilon": "squares", "rate": "given", "factored": "largest"},
+        origin="optax.adafactor",
+        reference="optax/_src/factorized.py, _factored_dims, and alias.py, which scales by the learning rate alone",
+        difference="R and C are of g^2 + eps1, along the two largest dimensions; the step is lr itself, whatever t is",
+    ),
+    settings=(
+        Setting(
+            {"beta2_decay": -0.3, "eps1": 0.1, "eps2": 0.001, "d": 1.25, "weight_decay": 0.5, "maximize": False},
+            rates=(0.9, 0.9, 0.8, 0.8),
+            sizes=(-1.0, 1.0),
+            grads=(-1.0, 0.5),
+            shapes=((4,), (2, 1, 2)),
+        ),
+    ),
+)
