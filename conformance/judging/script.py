@@ -14,9 +14,8 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.source import formula
 from optimetry.conformance.laws.law import Difference
-from optimetry.conformance.laws.variations import shaped
 from optimetry.conformance.numerics.agreement import SLACK, Expected, shares_of
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.arrays import Array, apart
 from optimetry.conformance.numerics.formats import QUAD
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -198,8 +197,8 @@ def _of_formula(case: Case, after: Array, oracle: Expected, *, title: str, targe
         wide=_wide(case.dtype),
         parameters=_listed(case.parameters),
         inputs=inputs.format(rates=list(case.learning_rates), grads=[_listed(grads) for grads in case.grads]),
-        given=[_listed(shaped(case, row)) for row in after],
-        allowed=[_listed(shaped(case, row)) for row in allowed],
+        given=_steps(case, after),
+        allowed=_steps(case, allowed),
         slack=SLACK,
         dtype=case.dtype,
         functions=formula(subject.declaration, *methods),
@@ -234,9 +233,7 @@ def _recorded(
 
 
 def _run(case: Case, after: Array | None, number: str) -> str:
-    gave = (
-        "" if after is None else f"after{number and f'_{number}'} = {[_listed(shaped(case, row)) for row in after]}\n"
-    )
+    gave = "" if after is None else f"after{number and f'_{number}'} = {_steps(case, after)}\n"
     return RUN.format(
         which=f"Run {number}" if number else "What was run",
         number=number and f"_{number}",
@@ -267,3 +264,8 @@ def _number(value: Any) -> str:
 def _listed(arrays: Any) -> list[Any]:
     """Return arrays as nested lists of numbers."""
     return [None if array is None else array.astype(np.float64).tolist() for array in arrays]
+
+
+def _steps(case: Case, rows: Any) -> list[list[Any]]:
+    """Return what a trajectory has after each step as such lists, one for each parameter."""
+    return [_listed(apart(row, case.parameters)) for row in rows]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.law import Trial, beyond, clips, is_joint, law, named, treats_alone
-from optimetry.conformance.laws.variations import halved, largest, rescaled, shaped
+from optimetry.conformance.laws.variations import halved, largest, rescaled
+from optimetry.conformance.numerics.arrays import apart
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.rule import Array
@@ -30,7 +31,7 @@ def twice(kind: type[Wrapper]) -> type[Wrapper]:
 @law("what is clipped already is not clipped again", universal=False, applies=clips)
 def clipping_twice(trial: Trial) -> str | None:
     once = trial.run()
-    again = trial.on(trial.case.replace(grads=tuple(shaped(trial.case, row) for row in once)))
+    again = trial.on(trial.case.replace(grads=tuple(tuple(apart(row, trial.case.parameters)) for row in once)))
     computed = twice(trial.declaration).of(trial.case.hyper)
     return beyond(again.run(), once, trial.formula(trial.case).bound + expected(trial.case, computed).bound)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from optimetry.conformance.laws.law import Difference, NotOffered, Trial, is_rule, keeps_state, law
 from optimetry.conformance.numerics.agreement import explains
-from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.numerics.arrays import Array, apart, flat
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.protocol import engine_name
 from optimetry.conformance.targets.session import Session, in_turn, watched
@@ -119,9 +119,7 @@ def _continued(trial: Trial, rows: Array, state: State) -> Array:
     """Run the second half of a case from a saved state; return the parameters after its steps, as rows."""
     case = trial.case
     is_average = not is_rule(subject_of(case))  # which is started with what it averages, not with its averages
-    ends = np.cumsum([param.size for param in case.parameters])[:-1]
-    parts = zip(np.split(rows[-1], ends), case.parameters, strict=True)
-    start = case.parameters if is_average else tuple(part.reshape(param.shape).copy() for part, param in parts)
+    start = case.parameters if is_average else tuple(map(np.copy, apart(rows[-1], case.parameters)))
     with watched(trial.guard):
         session = Session(trial.target, case.replace(parameters=start))
         run: Any = session.run

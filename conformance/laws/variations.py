@@ -96,13 +96,6 @@ def poisoned_place(case: Case) -> tuple[int, int]:
     return len(case.grads) // 2, max((param.size for param in case.parameters), default=0) // 2
 
 
-def shaped(case: Case, row: Array) -> tuple[Array, ...]:
-    """Return a step of a trajectory as arrays in the shapes of the parameters."""
-    cuts = np.cumsum([param.size for param in case.parameters])[:-1]
-    parts = np.split(row, cuts)
-    return tuple(part.reshape(param.shape) for part, param in zip(parts, case.parameters, strict=True))
-
-
 def with_options(trial: Trial, changes: Mapping[str, Any]) -> Trial:
     """Return a trial with changed hyperparameters: all, or else as many as the subject and the target accept."""
     case = trial.case

@@ -15,6 +15,12 @@ def flat(arrays: Sequence[Array]) -> Array:
     return np.concatenate(arrays, axis=None)
 
 
+def apart(vector: Array, like: Sequence[Array]) -> list[Array]:
+    """Cut such a vector into arrays of the shapes that others have, which are views of it."""
+    ends = np.cumsum([array.size for array in like])[:-1]
+    return [part.reshape(array.shape) for part, array in zip(np.split(vector, ends), like, strict=True)]
+
+
 def same_bits(a: Array, b: Array) -> bool:
     """Tell whether two arrays of one dtype hold the same bits; ``-0.0`` and NaN payloads count."""
     return a.tobytes() == b.tobytes()

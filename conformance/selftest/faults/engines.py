@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.numerics.arrays import Array, apart, flat
 from optimetry.conformance.selftest.faults.fault import Fault, FaultyTarget, enter
 from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.selftest.faults.runs import run_as
@@ -45,22 +45,18 @@ class _Vector(RuleRun):
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """Apply one update."""
         (after,) = super().step([flat([grad for grad in grads if grad is not None])], learning_rate)
-        return self._apart(after)
+        return apart(after, self.parameters)
 
     def state(self) -> dict[str, list[Array]]:
         """Return what is held of each parameter."""
         return {
-            name: self._apart(held) if held.ndim else [held] * len(self.parameters)
+            name: apart(held, self.parameters) if held.ndim else [held] * len(self.parameters)
             for name, (held,) in super().state().items()
         }
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Join it again."""
         super().load({name: [held[0] if name == "step" else flat(held)] for name, held in state.items()})
-
-    def _apart(self, vector: Array) -> list[Array]:
-        ends = np.cumsum([param.size for param in self.parameters])[:-1]
-        return [part.reshape(param.shape) for part, param in zip(np.split(vector, ends), self.parameters, strict=True)]
 
 
 class _SavesNegated(RuleRun):
