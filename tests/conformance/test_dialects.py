@@ -11,10 +11,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from optimetry.conformance.laws.variations import shaped
 from optimetry.conformance.naming.families import DIALECTS, FAMILIES
 from optimetry.conformance.naming.families.family import Dialect, axes, axis, declare
 from optimetry.conformance.numerics.agreement import SLACK, Expected
+from optimetry.conformance.numerics.arrays import apart
 from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -130,8 +130,8 @@ CLOSE = {("corrected_with_epsilon", np.float32): 6}
 @pytest.mark.parametrize("dialect", NAMED, ids=label)
 def test_a_dialect_differs_from_the_document_by_more_than_rounding(dialect: Dialect, dtype: Any, bounded: Any) -> None:
     name = dialect.optimizer
-    apart = CLOSE.get((dialect.name, dtype), 20)  # ten times the published slack
-    assert most(bounded(name, dialect, dtype), bounded(name, None, dtype)) > apart
+    distance = CLOSE.get((dialect.name, dtype), 20)  # ten times the published slack
+    assert most(bounded(name, dialect, dtype), bounded(name, None, dtype)) > distance
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0].optimizer}-{pair[0].name}-{pair[1].name}")
@@ -149,8 +149,8 @@ def test_a_dialect_in_working_precision_lies_within_its_bound(dialect: Dialect, 
     ):
         ours = trajectory(computing(dialect), case, Guard())
         known = np.isfinite(oracle.bound)
-        apart = np.abs(ours[known].astype(oracle.value.dtype) - oracle.value[known])
-        assert np.all(apart <= oracle.bound[known])
+        distance = np.abs(ours[known].astype(oracle.value.dtype) - oracle.value[known])
+        assert np.all(distance <= oracle.bound[known])
         judged += int(np.sum(known))
     if dialect.name != "count_behind":
         assert judged > 0
@@ -201,7 +201,7 @@ def test_a_dialect_of_adam_is_what_its_source_prints(name: str, bounded: Any) ->
             x.m_hat, x.v_hat = x.m / (1 - x.b1**x.t), x.v / (1 - x.b2**x.t)
             x.v_top, x.v_hat_top = np.maximum(x.v_top, x.v), np.maximum(x.v_hat_top, x.v_hat)
             x.w = x.w - x.lr * PUBLISHED_ADAM_STEPS[name](x)
-            value, bound = (shaped(case, part[step])[i] for part in (oracle.value, oracle.bound))
+            value, bound = (apart(part[step], case.parameters)[i] for part in (oracle.value, oracle.bound))
             assert np.all(np.abs(x.w.astype(value.dtype) - value) <= SLACK * bound)
 
 
