@@ -7,7 +7,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "../programs/wire.hpp"  // for JSON
+#include "../../conformance/harness/wire.hpp"  // for JSON
 
 // The implementation: updates one parameter in place.
 template <class T> struct Adam {
