@@ -225,13 +225,15 @@ def test_what_is_compiled_is_kept_by_what_it_was_compiled_from(tmp_path: Path, m
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     torch = script.torch_folder()
-    before = script.kept(torch)
-    assert script.kept(torch) == before
-    assert before.parent == tmp_path / "optimetry"
-    changed = tmp_path / "frontend.cpp"
-    changed.write_text("int main() {}")
-    monkeypatch.setattr(script, "SOURCE", changed)
-    assert script.kept(torch) != before
+    for name in ("SOURCE", "WIRE"):
+        file = tmp_path / getattr(script, name).name
+        file.write_bytes(getattr(script, name).read_bytes())
+        monkeypatch.setattr(script, name, file)
+        before = script.kept(torch)
+        assert script.kept(torch) == before
+        assert before.parent == tmp_path / "optimetry"
+        file.write_text("int main() {}")
+        assert script.kept(torch) != before
 
 
 def test_a_program_that_is_loaded_ends_with_its_target() -> None:
