@@ -50,11 +50,22 @@ def install(session: nox.Session, *groups: str, extras: tuple[str, ...] = (), op
     project = f".[{','.join(extras)}]" if extras else "."
     dependencies = nox.project.dependency_groups(PYPROJECT, *groups)
     frameworks = Path(session.virtualenv.location, "frameworks.txt").resolve()
-    rows = [row for row in FRAMEWORKS.values() if not row.python]  # none that this Python cannot have
-    frameworks.write_text("".join(f"{row.distribution}=={row.version}\n" for row in rows))
+    pins = dict.fromkeys(f"{row.distribution}=={row.version}\n" for row in FRAMEWORKS.values() if row.extra)
+    frameworks.write_text("".join(pins))
     constraints = ("--constraint", "constraints.txt", "--constraint", str(frameworks))
     # Modules are compiled as they are imported: most that frameworks bring never are.
     session.install("--no-compile", *constraints, *options, "--editable", project, *dependencies)
+
+
+def install_from_npm(session: nox.Session, targets: Iterable[str]) -> None:
+    """Install those targets that come from npm, where Node finds them from every folder."""
+    rows = [FRAMEWORKS[target] for target in targets if target in FRAMEWORKS]
+    packages = [f"{row.distribution}@{row.version}" for row in rows if row.registry == "npm"]
+    if packages:
+        folder = Path(session.create_tmp(), "npm").resolve()
+        quiet = ("--no-audit", "--no-fund", "--loglevel=error")
+        session.run("npm", "install", "--prefix", str(folder), *quiet, *packages, external=True)
+        session.env["NODE_PATH"] = str(folder / "node_modules")
 
 
 def extras_of(targets: Iterable[str]) -> tuple[str, ...]:
@@ -67,14 +78,15 @@ def conformance(session: nox.Session) -> None:
     """Judge targets: ``nox -s conformance -- [TARGET]... [option of optimetry check]...``.
 
     Targets come first, options after them; without a target our own is judged. A target that is a framework with an
-    extra in pyproject.toml is installed. ``--out DIR`` is the folder that gets one folder for each target. Verdicts
-    listed in ``reports/expected/TARGET.txt`` are expected, unless ``--expect`` names another ledger.
+    extra in pyproject.toml, or one of npm's, is installed. ``--out DIR`` is the folder that gets one folder for each
+    target. Verdicts listed in ``reports/expected/TARGET.txt`` are expected, unless ``--expect`` names another ledger.
 
     Every target is judged before the session ends. It fails if one could not be judged (status 2), or has a verdict
     that neither conforms nor is expected (status 1).
     """
     targets, options, out = split_arguments(session.posargs)
     install(session, extras=extras_of(targets))
+    install_from_npm(session, targets)
     statuses = {target: check(session, target, options, out / folder_name(target)) for target in targets}
 
     unexpected = [target for target, status in statuses.items() if status == 1]
@@ -186,10 +198,10 @@ def publish(session: nox.Session) -> None:
     """Judge the frameworks and write ``reports/published``: ``nox -s publish -- [FRAMEWORK]... [option of check]...``.
 
     Each framework gets a folder named after it and its version, and all share the matrix of rule by framework and the
-    page of effects. Takes about ten minutes on two cores; those that are installed apart are judged where they are
-    named, under the interpreter that ``--python FRAMEWORK=PYTHON`` gives, or else beside the others. Then ledgers and
-    ``docs/findings.md`` may need correction, which tests report. Results hold all counterexamples; files are kept of
-    those that findings link to.
+    page of effects. Takes about ten minutes on two cores; those that are installed apart, or are programs, are judged
+    where they are named: under the interpreter that ``--python FRAMEWORK=PYTHON`` gives, or else beside the others.
+    What npm has is installed. Then ledgers and ``docs/findings.md`` may need correction, which tests report. Results
+    hold all counterexamples; files are kept of those that findings link to.
     """
     frameworks, rest, out = split_arguments(session.posargs, TOGETHER, PUBLISHED)
     pythons, options = split_pythons(rest)
@@ -199,6 +211,7 @@ def publish(session: nox.Session) -> None:
         if name not in frameworks or not python:
             session.error(f"--python {name}: must be FRAMEWORK=PYTHON, for one of {', '.join(frameworks)}")
     install(session, extras=("site", *extras_of(name for name in frameworks if name not in pythons)))  # draws effects
+    install_from_npm(session, frameworks)
     for framework in frameworks:
         scratch = Path(session.create_tmp(), framework).resolve()
         dtypes = [f"--dtype={dtype}" for dtype in FRAMEWORKS[framework].dtypes]

@@ -129,15 +129,17 @@ def test_pyproject_knows_every_framework():
     apart = contracts["frameworks are reached through their target alone"]["forbidden_modules"]
     skipped = {module for override in PYPROJECT["tool"]["mypy"]["overrides"] for module in override["module"]}
     for name, row in FRAMEWORKS.items():
-        package = row.module.partition(".")[0]
-        assert row.python or extras[name][0].startswith(f"{row.distribution}>=")
-        assert package in apart
-        assert f"{package}.*" in skipped
+        assert (name in extras) == row.extra
+        assert not row.extra or extras[name][0].startswith(f"{row.distribution}>=")
+        if row.module:
+            package = row.module.partition(".")[0]
+            assert package in apart
+            assert f"{package}.*" in skipped
 
 
 def test_sessions_pin_each_distribution_once():
-    pinned = [row.distribution for row in FRAMEWORKS.values() if not row.python]
-    assert len(pinned) == len(set(pinned))
+    pinned = {(row.distribution, row.version) for row in FRAMEWORKS.values() if row.extra}
+    assert len(pinned) == len({distribution for distribution, _ in pinned})
 
 
 @pytest.mark.parametrize(

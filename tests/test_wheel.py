@@ -55,3 +55,13 @@ def test_every_python_file_lies_in_a_package() -> None:
 @pytest.mark.parametrize("package", SETUPTOOLS["packages"])
 def test_every_package_is_marked_as_typed(package: str) -> None:
     assert (packages_on_disk()[package] / "py.typed").is_file()
+
+
+def test_what_targets_are_made_of_ships() -> None:
+    """Every file in the folders of targets and of the harness: programs in other languages, and what they include."""
+    data = SETUPTOOLS["package-data"]
+    for package, folder in packages_on_disk().items():
+        if package.startswith(("optimetry.conformance.targets", "optimetry.conformance.harness")):
+            patterns = ["*.py", *data["*"], *data.get(package, [])]
+            files = [file for file in folder.iterdir() if file.is_file()]
+            assert [file for file in files if not any(file.match(pattern) for pattern in patterns)] == []

@@ -28,7 +28,7 @@ from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.effect import default_case, effect
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
-from optimetry.conformance.targets.loading import load_target
+from optimetry.conformance.targets.loading import load_target, program_command
 from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
 from optimetry.conformance.targets.session import Guard
@@ -165,7 +165,8 @@ def loaded(name: str, pythons: Mapping[str, str]) -> Target:
     """Load a framework's target, or start it under the interpreter that has it."""
     if name not in pythons:
         return load_target(name)
-    return ProgramTarget.started(Program(python_command(pythons[name], name)), Guard())
+    command = program_command(name, pythons[name]) or python_command(pythons[name], name)
+    return ProgramTarget.started(Program(command), Guard())
 
 
 def recorded(records: Iterable[Mapping[str, Any]], results: Results) -> Iterator[Effect]:

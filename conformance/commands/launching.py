@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.subjects.registry import chosen_in
+from optimetry.conformance.targets.loading import program_command
 from optimetry.conformance.targets.own import MAKERS
 from optimetry.conformance.targets.own_loading import Own, parsed
 from optimetry.reference.errors import UsageError
@@ -113,7 +114,12 @@ def launch_of(options: Any) -> Launch:
     if options.python is not None:
         program_of([options.python], "--python")
     command: tuple[str, ...] | None = None
-    if own is None and options.python is not None:
+    played = None if own is not None else program_command(options.target, options.python)
+    if played is not None:
+        if options.beside:
+            raise UsageError(f"--beside: must be left out with {options.target}, which is a program")
+        command = program_of(played, f"target {options.target}")
+    elif own is None and options.python is not None:
         command = tuple(python_command(options.python, options.target))
     elif not options.beside:
         said = (options.target,) if own is None else (own.spec, own.rule, *own.given)

@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 import re
 import sys
+import weakref
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -15,12 +16,15 @@ from typing import Any
 
 from optimetry.conformance import targets
 from optimetry.conformance.harness import python_harness
+from optimetry.conformance.harness.program import Program
 from optimetry.conformance.subjects.names import near_miss
 from optimetry.conformance.targets.limits import hold_limits
 from optimetry.conformance.targets.own import MAKERS
+from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.protocol import Target, engines_of
-from optimetry.conformance.targets.table import FRAMEWORKS
-from optimetry.reference.errors import TargetError
+from optimetry.conformance.targets.session import Guard
+from optimetry.conformance.targets.table import FRAMEWORKS, Framework
+from optimetry.reference.errors import TargetError, UsageError
 
 
 def builtin_names() -> list[str]:
@@ -44,13 +48,19 @@ def requirements(name: str) -> list[str]:
     row = FRAMEWORKS.get(name)
     if row is None:
         return []
-    return [f"{row.distribution}=={row.version}", *row.beside] if row.python else extras().get(name, [row.distribution])
+    return extras().get(name, [row.distribution]) if row.extra else [pin(row), *row.beside]
+
+
+def pin(row: Framework) -> str:
+    """Return what a framework's registry calls the version that its table was written for."""
+    return f"{row.distribution}{'==' if row.registry == 'pip' else '@'}{row.version}"
 
 
 def install_hint(name: str) -> str:
     """Return the command that installs what a built-in target needs, and what else will do."""
-    command = "pip install " + " ".join(f'"{requirement}"' for requirement in requirements(name))
     row = FRAMEWORKS.get(name)
+    registry = row.registry if row else "pip"
+    command = f"{registry} install " + " ".join(f'"{requirement}"' for requirement in requirements(name))
     if row and row.python:
         folder = f"{name}-env"
         return f"python{row.python} -m venv {folder} && {folder}/bin/{command}, and --python {folder}/bin/python"
@@ -64,7 +74,7 @@ def version_note(name: str, version: str) -> str:
         return ""
     return (
         f"Note: the adapter was written for {name} {row.version} and has not been checked against {version}. "
-        f'For verdicts as published: pip install "{row.distribution}=={row.version}"'
+        f'For verdicts as published: {row.registry} install "{pin(row)}"'
     )
 
 
@@ -82,8 +92,8 @@ def builtin_version(name: str) -> str:
             return load_target(name).version
         except TargetError as error:
             return f"not available: {error}"
-    if row.python:
-        return f"of Python {row.python}: {install_hint(name)}"
+    if not row.extra:
+        return f"of {f'Python {row.python}' if row.python else row.registry}: {install_hint(name)}"
     try:
         versions = [
             metadata.version(distribution_of(requirement)) for requirement in requirements(name)
@@ -114,7 +124,8 @@ def load_target(spec: str) -> Target:
     hold_name(spec)
     name, colon, path = spec.partition(":")
     if not colon:
-        return made(_builtin(name), spec)
+        command = program_command(name)
+        return made(_builtin(name), spec) if command is None else _program(name, command)
     found = _imported(name, spec)
     for attribute in path.split("."):
         try:
@@ -140,6 +151,35 @@ def hold_name(spec: str) -> None:
         )
     if colon and not all(word.isidentifier() for word in [*name.split("."), *path.split(".")]):
         raise TargetError(f"target {spec!r}: must be the name of a built-in target, or module:object")
+
+
+def program_command(name: str, python: str | None = None) -> list[str] | None:
+    """Return the command that plays a framework whose adapter is a program; None for any other target.
+
+    Args:
+        name: the target's.
+        python: the interpreter to use where Python runs it, by default this one.
+
+    Raises:
+        UsageError: it is not run by Python, and an interpreter is named.
+    """
+    row = FRAMEWORKS.get(name)
+    if row is None or not row.program:
+        return None
+    runner, file = row.program
+    if runner == "python":
+        runner = python or sys.executable
+    elif python is not None:
+        raise UsageError(f"--python = {python!r}: must be left out with {name}, which {runner} runs")
+    return [runner, str(Path(targets.__path__[0], name, file))]
+
+
+def _program(name: str, command: Sequence[str]) -> ProgramTarget:
+    """Start a framework whose adapter is a program, which ends with its target."""
+    program = Program(command)
+    target = ProgramTarget.started(program, Guard(), name)
+    weakref.finalize(target.connection, program.close)
+    return target
 
 
 def _builtin(name: str) -> Any:

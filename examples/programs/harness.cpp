@@ -1,5 +1,5 @@
 // A library in C++, and the harness that lets optimetry judge it:
-// g++ -O2 -std=c++17 -o harness harness.cpp && optimetry check -- ./harness
+// g++ -O2 -std=c++17 -I conformance/harness -o harness harness.cpp && optimetry check -- ./harness
 #include <cmath>
 #include <iostream>
 #include <memory>

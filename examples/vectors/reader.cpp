@@ -1,5 +1,6 @@
 // Judges an optimizer by test vectors, without optimetry; bits are little-endian, and so must the machine be.
-//   g++ -O2 -std=c++17 -o reader examples/vectors/reader.cpp && ./reader vectors/fluid/adam-*.json
+//   g++ -O2 -std=c++17 -I conformance/harness -o reader examples/vectors/reader.cpp
+//   ./reader vectors/fluid/adam-*.json
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -7,7 +8,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "../programs/wire.hpp"  // for JSON
+#include "wire.hpp"  // for JSON
 
 // The implementation: updates one parameter in place.
 template <class T> struct Adam {

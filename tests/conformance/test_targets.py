@@ -33,6 +33,8 @@ HYPER = {"batch_num": 2, "epsilon": 0.01, "l1": 0.1, "l2": 0.3, "weight_decay": 
 def module_of(name):
     """The module of an adapter; skips the test where the framework is not installed."""
     row = FRAMEWORKS[name]
+    if row.program:
+        pytest.skip(f"{name} is a program: its runs are tested in a file of its own")
     if row.python:
         pytest.skip(f"{name} needs Python {row.python}: its runs are tested in a file of its own")
     if find_spec(row.module) is None:
@@ -84,6 +86,8 @@ def test_subjects_stand_in_the_table_or_are_absent_with_a_reason(name):
 @pytest.mark.parametrize("name", builtin_names())
 def test_what_stands_in_no_table_is_never_offered(name):
     """Whatever its hyperparameters: a wrapper that is not known must not pass for one that changes nothing."""
+    if name in FRAMEWORKS and FRAMEWORKS[name].program:
+        pytest.skip(f"{name} is a program, which is never asked for what it does not list")
     try:
         engines = engines_of(load_target(name))
     except TargetError as error:

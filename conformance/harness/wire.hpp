@@ -62,14 +62,20 @@ template <class T> std::vector<T> decode(const Json& array) {
   return values;
 }
 
-template <class T> std::string encode(const std::vector<T>& values, const Json& like) {
+// The elements of an array, with its dtype, and its lengths with commas between them.
+template <class T> std::string encode(const std::vector<T>& values, const std::string& dtype, const std::string& shape) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
   const size_t size = values.size() * sizeof(T);
-  std::string data, shape;
+  std::string data;
   for (size_t i = 0; i < size; i += 3) {
     const uint32_t bits = bytes[i] << 16 | (i + 1 < size ? bytes[i + 1] << 8 : 0) | (i + 2 < size ? bytes[i + 2] : 0);
     for (int digit = 0; digit < 4; digit++) data += i + digit > size ? '=' : DIGITS[bits >> (18 - 6 * digit) & 63];
   }
+  return "{\"dtype\":\"" + dtype + "\",\"shape\":[" + shape + "],\"data\":\"" + data + "\"}";
+}
+
+template <class T> std::string encode(const std::vector<T>& values, const Json& like) {
+  std::string shape;
   for (const Json& length : like["shape"].items) shape += (shape.empty() ? "" : ",") + length.text;
-  return "{\"dtype\":\"" + like["dtype"].text + "\",\"shape\":[" + shape + "],\"data\":\"" + data + "\"}";
+  return encode(values, like["dtype"].text, shape);
 }
