@@ -7,7 +7,7 @@ from optimetry.reference.rules.asgd import ASGD
 
 
 def asgd(w: Real, g: Real, d: Real, y: Real, lr: Real, batches: Real, decay: Real) -> tuple[Real, Real, Real]:
-    """``d += g - y; y = g; w -= lr λ w; w -= lr (d / min(m + 1, n))``: ``y`` is this batch's history, ``decay`` lr λ."""
+    """``d += g - y; y = g; w -= lr λ w; w -= lr (d / min(m + 1, n))``, ``y`` of this batch, ``decay`` = lr λ."""
     d = d + (g - y)
     return w - decay * w - lr * (d / batches), d, g
 

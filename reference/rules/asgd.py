@@ -25,7 +25,7 @@ class ASGD(Rule):
 
     Documented: paddle.optimizer.ASGD (page 001).
     Decision: weight decay acts on the step alone and is not remembered in :math:`y_i`, as printed. The sum is formed as
-    :math:`d + (g - y_i)`. The decay is taken off first, so that the rounding bound holds for every grouping of the line.
+    :math:`d + (g - y_i)`. The decay is taken off first: so the rounding bound holds for every grouping of the line.
 
     Warning:
         torch.optim.ASGD is Polyak averaging, another algorithm of the same name.
