@@ -65,7 +65,8 @@ class Muon(Rule):
     @classmethod
     def epsilon_shows_at(cls, epsilon: float, hyper: Mapping[str, Any]) -> float:
         # Iterations multiply what is small by a each, then forget how large it was; norm and momentum sum many terms.
-        return epsilon / (100 * max(1.0, abs(hyper["a"])) ** hyper["ns_steps"])
+        gain: float = max(1.0, abs(hyper["a"])) ** hyper["ns_steps"]
+        return epsilon / (100 * gain)
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         rows, columns = param.shape
