@@ -146,6 +146,11 @@ class Declared:
         return True
 
     @classmethod
+    def epsilon_shows_at(cls, epsilon: float, hyper: Mapping[str, Any]) -> float:
+        """Return the magnitude of a gradient near which an epsilon decides the result: its own, unless said."""
+        return epsilon
+
+    @classmethod
     def of(cls, hyper: Mapping[str, Any]) -> Self:
         """The declaration with these hyperparameters; what is left out takes its documented default."""
         declared = {parameter.name: parameter for parameter in cls.hyperparameters()}

@@ -7,19 +7,19 @@ from optimetry.reference.rules.asgd import ASGD
 
 
 def asgd(w: Real, g: Real, d: Real, y: Real, lr: Real, batches: Real, decay: Real) -> tuple[Real, Real, Real]:
-    """``d += g - y; y = g; w -= lr (d / min(m + 1, n) + λ w)``, where ``y`` is this batch's history."""
+    """``d += g - y; y = g; w -= lr λ w; w -= lr (d / min(m + 1, n))``, ``y`` of this batch, ``decay`` = lr λ."""
     d = d + (g - y)
-    return w - lr * (d / batches + decay * w), d, g
+    return w - decay * w - lr * (d / batches), d, g
 
 
 CUDA = """
     d = d + (g - y);
-    w = w - lr * (d / batches + decay * w);
+    w = w - decay * w - lr * (d / batches);
     y = g;
 """
 
 
 def kernel(rule: ASGD) -> Kernel:
     """Return the kernel of ASGD; of its history only this batch's gradient is read and written."""
-    scalars = lambda lr, t: (lr, min(t, rule.batch_num), rule.weight_decay)  # noqa: E731
+    scalars = lambda lr, t: (lr, min(t, rule.batch_num), lr * rule.weight_decay)  # noqa: E731
     return elementwise(asgd, ("d", "history"), scalars, CUDA, ring="history")

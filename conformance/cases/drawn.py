@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.reference.declaration import Declared, Hyperparameter
@@ -61,6 +62,10 @@ class Drawn(ABC):
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
         """Its hyperparameters with their domains and corners, in the order of the document."""
         return self.declaration.hyperparameters()
+
+    def epsilon_shows_at(self, epsilon: float, hyper: Mapping[str, Any]) -> float:
+        """Return the magnitude of a gradient near which an epsilon decides the result."""
+        return self.declaration.epsilon_shows_at(epsilon, hyper)
 
     def adapted(self, case: Case) -> Case:
         """Turn a case as it was drawn into one that makes sense for this subject."""

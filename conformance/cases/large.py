@@ -18,7 +18,7 @@ from typing import Any
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import SHAPES, Drawn, Shape, fitting
 from optimetry.conformance.cases.sparse import SPARSE, places
-from optimetry.conformance.cases.strategies import STEPS, Plan, Tensor, seeded_plan
+from optimetry.conformance.cases.strategies import STEPS, Plan, Tensor, case_of, seeded_plan
 from optimetry.conformance.numerics.formats import FORMATS
 
 
@@ -135,12 +135,12 @@ def built(plan: Plan, subject: Drawn) -> Case:
     """Return the case of a plan, as it makes sense for the subject; the latest small ones are kept."""
     if size(plan) * plan.steps <= KEPT:
         return _built(to_json(plan), subject)
-    return subject.adapted(plan.case())
+    return case_of(plan, subject)
 
 
 @lru_cache(maxsize=len(SCALES))
 def _built(plan: str, subject: Drawn) -> Case:
-    return subject.adapted(from_json(plan).case())
+    return case_of(from_json(plan), subject)
 
 
 def size(plan: Plan) -> int:

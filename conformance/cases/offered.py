@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,10 @@ class Limits:
             *(f"{name} above {limit}" for name, limit in self.at_most),
         ]
 
+    def held(self, hyper: Mapping[str, Any]) -> dict[str, Any]:
+        """Return hyperparameters with the values that they can have."""
+        return {**hyper, **dict(self.pinned), **{name: min(hyper[name], limit) for name, limit in self.at_most}}
+
     def lacking(self, case: Case) -> list[str]:
         """Describe what is in a case and not offered."""
         arrays = case.parameters
@@ -65,14 +69,13 @@ class Limits:
         """
         if not self.lacking(case):
             return case
-        least = {name: min(case.hyper[name], limit) for name, limit in self.at_most}
         rows: Sequence[Sequence[Array | None]] = case.grads
         if MISSING in self.cannot:
             columns = [[row[i] for row in rows] for i in range(len(case.parameters))]
             filled = [_filled(column, param) for column, param in zip(columns, case.parameters, strict=True)]
             rows = [[column[step] for column in filled] for step in range(len(rows))]
         return case.replace(
-            hyper={**case.hyper, **dict(self.pinned), **least},
+            hyper=self.held(case.hyper),
             parameters=tuple(self._shaped(param) for param in case.parameters),
             grads=tuple(tuple(None if grad is None else self._shaped(grad) for grad in row) for row in rows),
         )

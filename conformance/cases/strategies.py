@@ -10,9 +10,10 @@ subnormal, shrinking, growing or missing ones, and an element that never gets a 
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import Drawn, shapes_of
+from optimetry.conformance.cases.offered import UNLIMITED, Limits
 from optimetry.conformance.cases.sparse import SPARSE, sparse
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS, Format
@@ -118,9 +120,9 @@ class Plan:
     later_rate: float
     seed: int
 
-    def case(self) -> Case:
-        """Build the case of this plan, the same each time."""
-        epsilon = next((self.hyper[name] for name in EPSILONS if name in self.hyper), 1e-3)
+    def case(self, epsilon: float | None = None) -> Case:
+        """Build the case of this plan, the same each time; gradients are near an epsilon, by default its own."""
+        epsilon = epsilon_of(self.hyper) if epsilon is None else epsilon
         draw = _Draw(np.random.default_rng(self.seed), FORMATS[self.dtype], epsilon)
         grads = [tuple(self._grad(draw, tensor, step) for tensor in self.tensors) for step in range(self.steps)]
         return Case(
@@ -137,6 +139,20 @@ class Plan:
         if tensor.untouched and grad.size > 1:
             grad.flat[0] = 0
         return None if tensor.missing is not None and step == tensor.missing % self.steps else grad
+
+
+def epsilon_of(hyper: Mapping[str, Any]) -> float:
+    """Return what keeps divisors from zero; a small number where nothing does."""
+    return next((hyper[name] for name in EPSILONS if name in hyper), 1e-3)
+
+
+def case_of(plan: Plan, subject: Drawn, limits: Limits = UNLIMITED) -> Case:
+    """Build the case of a plan, as it makes sense for the subject, with gradients near where its epsilon shows.
+
+    That is the epsilon which a target can have. Where it has none, gradients are near the one of the plan.
+    """
+    near = (subject.epsilon_shows_at(epsilon_of(hyper), hyper) for hyper in (limits.held(plan.hyper), plan.hyper))
+    return subject.adapted(plan.case(next(near) or next(near)))
 
 
 def _cast(values: Any, form: Format) -> Array:
@@ -267,17 +283,21 @@ def cases(draw: st.DrawFn, subject: Drawn, dtype: str) -> Case:
         @given(cases(subject_named("adam"), "float32"))
         def test_my_adam(case): ...
     """
-    return subject.adapted(plan(_Hypothesis(draw), subject, dtype).case())
+    return case_of(plan(_Hypothesis(draw), subject, dtype), subject)
 
 
-def drawn_cases(subject: Drawn, dtype: str, *, seed: int, count: int) -> Iterator[Case]:
-    """Draw ``count`` cases, the same for the same seed, each independent of the others; the latest are cached."""
-    return (_drawn(subject, dtype, seed, number) for number in range(count))
+def drawn_cases(subject: Drawn, dtype: str, *, seed: int, count: int, limits: Limits = UNLIMITED) -> Iterator[Case]:
+    """Draw ``count`` cases, the same for the same seed, each independent of the others; the latest are cached.
+
+    Limits choose the epsilon that gradients are drawn near to; `Limits.offered` makes what is drawn a case of a target.
+    """
+    epsilons = dataclasses.replace(limits, cannot=frozenset()) if limits.bounds else UNLIMITED
+    return (_drawn(subject, dtype, seed, number, epsilons) for number in range(count))
 
 
 @lru_cache(maxsize=400)
-def _drawn(subject: Drawn, dtype: str, seed: int, number: int) -> Case:
-    return subject.adapted(seeded_plan(subject, dtype, f"{seed} {number}").case())
+def _drawn(subject: Drawn, dtype: str, seed: int, number: int, limits: Limits) -> Case:
+    return case_of(seeded_plan(subject, dtype, f"{seed} {number}"), subject, limits)
 
 
 def seeded_plan(subject: Drawn, dtype: str, seed: str) -> Plan:

@@ -110,8 +110,10 @@ def effects(target: Target, results: Results) -> Iterator[Effect]:
             continue
         measured.add(difference)
         engine = engines[verdict.engine]
-        offered = limits_of(engine, verdict.optimizer).offered
-        cases = drawn_cases(subject_named(verdict.optimizer), verdict.dtype, seed=results.header.seed, count=CASES)
+        limits = limits_of(engine, verdict.optimizer)
+        offered = limits.offered
+        subject, seed = subject_named(verdict.optimizer), results.header.seed
+        cases = drawn_cases(subject, verdict.dtype, seed=seed, count=CASES, limits=limits)
         yield Effect(
             target=results.header.target,
             verdict=verdict,

@@ -68,7 +68,7 @@ def examined(
     recorded = [case for engine in engines for case in recorded_cases(engine, optimizer, dtype)]
 
     def cases(limits: Limits) -> Iterator[Case]:
-        drawn = drawn_cases(subject, dtype, seed=seed, count=effort.cases)
+        drawn = drawn_cases(subject, dtype, seed=seed, count=effort.cases, limits=limits)
         return map(limits.offered, chain(before, recorded, drawn))
 
     plans = list(large_plans(subject, dtype, effort.scales, seed))

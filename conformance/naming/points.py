@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.counting import with_step_count
 from optimetry.conformance.naming.families.family import (
     DIALECTS,
     FAMILIES,
@@ -113,8 +114,8 @@ class PointClass:
 
 
 def counts_steps(optimizer: str) -> bool:
-    """Whether some formula of a family depends on the number of the step."""
-    return hasattr(FAMILIES.get(optimizer), STEP_COUNT)
+    """Whether some formula of a family, or of a rule without one, depends on the number of the step."""
+    return hasattr(formula_of(optimizer), STEP_COUNT)
 
 
 def family_axes(optimizer: str) -> dict[str, Axis]:
@@ -128,9 +129,9 @@ def at(optimizer: str, point: Point, hyper: Mapping[str, Any]) -> Declared:
 
 
 def formula_of(optimizer: str) -> type[Declared]:
-    """Return the documented formula with every choice that is declared: of the rule, or of how it is computed."""
+    """Return the documented formula with every choice: of the rule, of how it is computed, and of what t counts."""
     documented = subject_named(optimizer).declaration
-    return FAMILIES.get(optimizer) or WITH_ARITHMETIC.get(optimizer) or documented
+    return FAMILIES.get(optimizer) or WITH_ARITHMETIC.get(optimizer) or with_step_count(documented)
 
 
 def points_of(optimizer: str) -> list[Point]:

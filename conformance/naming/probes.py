@@ -20,6 +20,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import MISSING, UNLIMITED, Limits
 from optimetry.conformance.laws.variations import at_steps
+from optimetry.conformance.naming.counting import COUNTED, counted, plain_case
 from optimetry.conformance.naming.points import PointClass, classes_of, counts_steps
 from optimetry.conformance.numerics.agreement import (
     LARGEST_SHARE,
@@ -92,29 +93,16 @@ def oracles_of(
     )
 
 
-COUNTED = ((False, False), (True, False), (True, False), (False, True), (True, True))
-"""Which of two parameters has a gradient in each step of the probe that shows how steps are counted.
-
-One step is without any, and the parameters miss one step and two that the other has: every two ways of counting differ
-in whether t is odd somewhere, and in which parameter has t = 1 in its first update.
-"""
-
-
 @cache
 def counting_probe(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> Case | None:
-    """Return the first tensor of the first probe twice, with missing gradients.
+    """Return the case that shows what t counts, of the first probe or, without a family, of a plain case.
 
     None where no steps are counted, or where gradients cannot be missing.
     """
     if not counts_steps(optimizer) or MISSING in limits.cannot:
         return None
-    probe = probes_of(optimizer, dtype, limits)[0]
-    grads = [probe.grads[step % len(probe.grads)][0] for step in range(len(COUNTED))]
-    return probe.replace(
-        parameters=probe.parameters[:1] * 2,
-        learning_rates=probe.learning_rates[:1] * len(COUNTED),
-        grads=tuple(tuple(grad if has else None for has in row) for grad, row in zip(grads, COUNTED, strict=True)),
-    )
+    probes = probes_of(optimizer, dtype, limits) or (limits.offered(plain_case(optimizer, dtype)),)
+    return counted(probes[0])
 
 
 @dataclass(frozen=True)

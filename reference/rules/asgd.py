@@ -25,7 +25,7 @@ class ASGD(Rule):
 
     Documented: paddle.optimizer.ASGD (page 001).
     Decision: weight decay acts on the step alone and is not remembered in :math:`y_i`, as printed. The sum is formed as
-    :math:`d + (g - y_i)`.
+    :math:`d + (g - y_i)`. The decay is taken off first: so the rounding bound holds for every grouping of the line.
 
     Warning:
         torch.optim.ASGD is Polyak averaging, another algorithm of the same name.
@@ -49,5 +49,5 @@ class ASGD(Rule):
         d = state.d + (grad - state.history[batch])
         this_batch = (np.arange(self.batch_num) == batch).reshape((-1,) + (1,) * param.ndim)
         history = np.where(this_batch, grad, state.history)
-        step = d / min(t, self.batch_num) + self.weight_decay * param
-        return param - lr * step, State(d=d, history=history)
+        param = param - lr * self.weight_decay * param
+        return param - lr * (d / min(t, self.batch_num)), State(d=d, history=history)

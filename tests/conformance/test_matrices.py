@@ -8,12 +8,13 @@ import pytest
 from optimetry.conformance.cases.drawn import MATRICES, SHAPES, fitting, shapes_of
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.large import MORE_SCALES, large_plans
+from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.shrink import shrunk
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.naming.programs import program_of
 from optimetry.conformance.selftest.equivalents.matrices import HONEST_RULES
 from optimetry.conformance.selftest.instead import Instead
-from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rule import Rule
@@ -88,3 +89,16 @@ def test_what_tells_rows_and_columns_apart_is_not_traced() -> None:
     for subject in SHAPED:
         corners = {x.name: x.corners[0] for x in subject.hyperparameters() if x.default is None}
         assert program_of(subject.of(corners)) is None
+
+
+def test_gradients_of_muon_are_so_small_that_iterations_do_not_forget_their_size() -> None:
+    """What is small is multiplied by a in each iteration: summed over all steps, some gradients stay below 1 by it."""
+    muon = subject_named("torch.muon")
+    default = {x.name: x.default for x in muon.hyperparameters() if x.name in ("a", "b", "c", "eps", "ns_steps")}
+    limits, told = Limits(pinned=tuple(default.items())), 0
+    for case in map(limits.offered, drawn_cases(muon, "float32", seed=0, count=40, limits=limits)):
+        for i in range(len(case.parameters)):
+            total = sum(np.linalg.norm(grad.astype(np.float64)) for row in case.grads if (grad := row[i]) is not None)
+            total *= default["a"] ** default["ns_steps"] / default["eps"]
+            told += 0 < total < 1 and case.hyper["momentum"] > 0
+    assert told >= 5

@@ -11,7 +11,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.offered import CANNOT, EMPTY, MISSING, ZERO_D, Limits
-from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.cases.strategies import case_of, drawn_cases, seeded_plan
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws.law import LAWS, Trial
 from optimetry.conformance.numerics.arrays import Array, same_bits
@@ -275,3 +275,28 @@ def test_the_attributes_of_every_engine_are_held() -> None:
     with pytest.raises(TargetError, match="unknown word 'much'"):
         made(Several(), "mine:Several")
     assert made(Narrow, "mine:Narrow").name == "narrow"
+
+
+@pytest.mark.parametrize(("pinned", "near"), [(1e-6, 1e-6), (0.0, None)])
+def test_gradients_are_near_the_epsilon_that_a_target_can_have(pinned: float, near: float | None) -> None:
+    """Where it can have none, they stay near the one that is drawn."""
+    adam, limits = subject_named("adam"), Limits(pinned=(("epsilon", pinned),))
+    changed = 0
+    for number in range(30):
+        planned = seeded_plan(adam, "float64", f"0 {number}")
+        ours, plain = case_of(planned, adam, limits), case_of(planned, adam)
+        for i, tensor in enumerate(planned.tensors):
+            for row, other in zip(ours.grads, plain.grads, strict=True):
+                grad, before = row[i], other[i]
+                if grad is None or before is None:
+                    assert grad is before is None
+                elif tensor.pattern == "near_epsilon" and near is not None:
+                    scale = planned.hyper["epsilon"] / near
+                    assert np.allclose(grad * scale, before, rtol=1e-12, atol=0)
+                    changed += grad.size > 0 and scale != 1
+                elif tensor.pattern != "near_root_of_epsilon" or near is None:
+                    assert same_bits(grad, before)
+    assert (changed > 10) == (near is not None)
+    assert [x.to_json() for x in drawn_cases(adam, "float64", seed=0, count=3, limits=limits)] == [
+        case_of(seeded_plan(adam, "float64", f"0 {number}"), adam, limits).to_json() for number in range(3)
+    ]

@@ -105,12 +105,11 @@ class AdamFamily(Adam):
             root = np.sqrt(v + self.epsilon * correction2)
 
         lr_t = lr * np.sqrt(correction2) / correction1
-        step = lr_t * m / root
         if self.decay == "with_lr":
-            step = step + lr * self.weight_decay * param
+            param = param - lr * self.weight_decay * param
         elif self.decay == "without_lr":
-            step = step + self.weight_decay * param
-        return param - step, State(moment1=moment1, moment2=moment2, moment2_max=moment2_max)
+            param = param - self.weight_decay * param
+        return param - lr_t * m / root, State(moment1=moment1, moment2=moment2, moment2_max=moment2_max)
 
 
 declare(

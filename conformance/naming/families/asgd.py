@@ -33,10 +33,9 @@ class ASGDFamily(ASGD):
         d = state.d + (remembered - state.history[batch])
         this_batch = (np.arange(self.batch_num) == batch).reshape((-1,) + (1,) * param.ndim)
         history = np.where(this_batch, remembered, state.history)
-        step = d / min(t, self.batch_num)
         if self.decay_placement == "step":
-            step = step + self.weight_decay * param
-        return param - lr * step, State(d=d, history=history)
+            param = param - lr * self.weight_decay * param
+        return param - lr * (d / min(t, self.batch_num)), State(d=d, history=history)
 
 
 declare(

@@ -93,7 +93,7 @@ STEP_COUNTS = (
         difference="t counts the steps in which any parameter has a gradient",
     ),
 )
-"""The other ways of counting, which each family with a field of `step_count` may have."""
+"""The other ways of counting, which each formula with a field of `step_count` may have."""
 
 
 def step_count() -> Any:

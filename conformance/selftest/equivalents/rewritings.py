@@ -6,7 +6,7 @@ from functools import reduce
 
 import numpy as np
 
-from optimetry.conformance.selftest.equivalents.expression import FMA, LERP, Node, number
+from optimetry.conformance.selftest.equivalents.expression import FMA, INPUT, LERP, PARAM, Node, number
 
 
 def _factors(node: Node) -> tuple[list[Node], list[Node]]:
@@ -160,6 +160,54 @@ def distributed(node: Node) -> Node:
     if node.op is np.multiply and node.args[0].scalar and node.args[1].op is np.add:
         return Node(np.add, *(Node(np.multiply, node.args[0], addend) for addend in node.args[1].args))
     return node
+
+
+def _term(taken: Node, param: Node) -> tuple[Node, Node | None] | None:
+    """Return the number k and the rest s of ``s + k*w`` or ``r*(s + k*w)``, r*k and r*s of the latter, or ``k*w``."""
+    if taken.op is np.multiply and taken.args[0].scalar:
+        rate, bracket = taken.args
+        if bracket is param:
+            return rate, None
+        found = _term(bracket, param) if bracket.op is np.add else None
+        if found is None:
+            return None
+        share, rest = found
+        return Node(np.multiply, rate, share), rest if rest is None else Node(np.multiply, rate, rest)
+    if taken.op is np.add:
+        rest, product = taken.args
+        if product.op is np.multiply and product.args[0].scalar and product.args[1] is param:
+            return product.args[0], rest
+    return None
+
+
+def _is_parameter(node: Node) -> bool:
+    return node.op == INPUT and node.args == (PARAM,)
+
+
+def decay_multiplied(node: Node) -> Node:
+    """``w - k*w`` is ``w*(1 - k)``; ``w - (s + k*w)`` and ``w - r*(s + k*w)`` are that, less the step."""
+    found = _term(node.args[1], node.args[0]) if node.op is np.subtract and _is_parameter(node.args[0]) else None
+    if found is None:
+        return node
+    share, step = found
+    kept = Node(np.multiply, node.args[0], Node(np.subtract, number(1.0), share))
+    return kept if step is None else Node(np.subtract, kept, step)
+
+
+def decay_in_the_step(node: Node) -> Node:
+    """``(w - r*k*w) - r*s`` is ``w - r*(s + k*w)``, with whatever number r both products begin with."""
+    if node.op is not np.subtract or node.args[0].op is not np.subtract or not _is_parameter(node.args[0].args[0]):
+        return node
+    (param, taken), step = node.args[0].args, node.args[1]
+    found = _term(taken, param)
+    if found is None or found[1] is not None:
+        return node
+    (shares, _), (above, below) = _factors(found[0]), _factors(step)
+    common = next((one for one in shares if any(one is other for other in above)), None)
+    share, rest = (_product([x for x in factors if x is not common]) for factors in (shares, above))
+    rest = _quotient(rest, _product(below))
+    bracket = Node(np.add, rest, param if share is None else Node(np.multiply, share, param))
+    return Node(np.subtract, param, bracket if common is None else Node(np.multiply, common, bracket))
 
 
 def sums_regrouped(node: Node) -> Node:

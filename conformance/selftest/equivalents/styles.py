@@ -44,6 +44,14 @@ STYLES: dict[str, Style] = {
         _rewriting(rewritings.reciprocal_root, "division by a root as multiplication by the reciprocal root"),
         _rewriting(rewritings.root_of_each, "the root of a quotient as the quotient of roots, as torch.optim.Adadelta"),
         _rewriting(
+            rewritings.decay_multiplied,
+            "a decoupled decay as one product, w*(1 - lr*wd), before the step, as torch and lion-pytorch",
+        ),
+        _rewriting(
+            rewritings.decay_in_the_step,
+            "a decoupled decay in one bracket with the step, w - lr*(step + wd*w), as Optax",
+        ),
+        _rewriting(
             rewritings.sums_regrouped,
             "regrouped: sums of three terms in the order that the page prints, or from their end",
         ),

@@ -16,6 +16,11 @@ COUNTING = {
     "asgd": ("documented",),
     "lamb": ("bias_corrected",),
     "momentum": ("dampened_after_first_step",),
+    "papers.adabelief": ("documented",),
+    "papers.adan": ("documented",),
+    "torch.adafactor": ("documented",),
+    "torch.asgd": ("documented",),
+    "torch.sgd": ("documented",),
 }
 """Rules that depend on the number of the step, which is counted for all parameters together."""
 

@@ -23,7 +23,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("corrected", "lr * quotient", "lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) * quotient"),
     ),
     "papers.adamw": (
-        ("decay_with_learning_rate", "+ self.weight_decay * param", "+ lr * self.weight_decay * param"),
+        ("decay_with_learning_rate", "- self.weight_decay * param", "- lr * self.weight_decay * param"),
         ("decay_dropped", "self.weight_decay * param", "0 * param"),
     ),
     "papers.nadam": (

@@ -27,7 +27,8 @@ class AdamW(Rule):
 
     Documented: Loshchilov & Hutter (2019), algorithm 2.
     Decision: the schedule multiplier :math:`\eta_t` in front of the bracket of line 12 is 1, and the learning rate is
-    :math:`\alpha` within it: the decay is not multiplied by it. Libraries do multiply it; that is ``torch.adamw``.
+    :math:`\alpha` within it: the decay is not multiplied by it. Libraries do multiply it; that is ``torch.adamw``. The
+    decay is taken off first, so that the rounding bound holds for every grouping of the line.
     """
 
     beta1: float = hyper(0.9, "[0, 1)", "decay of the first moment", corners=(0.9, 0.0, 0.5))
@@ -53,5 +54,5 @@ class AdamW(Rule):
         m = self.beta1 * state.m + (1 - self.beta1) * grad
         v = self.beta2 * state.v + (1 - self.beta2) * np.square(grad)
         corrected1, corrected2 = m / (1 - self.beta1**t), v / (1 - self.beta2**t)
-        step = lr * corrected1 / (np.sqrt(corrected2) + self.epsilon) + self.weight_decay * param
-        return param - step, State(m=m, v=v)
+        param = param - self.weight_decay * param
+        return param - lr * corrected1 / (np.sqrt(corrected2) + self.epsilon), State(m=m, v=v)

@@ -24,7 +24,8 @@ class Lion(Rule):
         \qquad m \leftarrow \beta_2 m + (1 - \beta_2) g
 
     Documented: Chen et al. (2023), algorithm 2.
-    Decision: the sign of 0 is 0. Where the average is 0 within its rounding error, either sign is right.
+    Decision: the sign of 0 is 0. Where the average is 0 within its rounding error, either sign is right. The decay is
+    taken off first, so that the rounding bound holds for every grouping of the line, also where sign and decay cancel.
     """
 
     beta1: float = hyper(0.9, "[0, 1)", "decay of the average whose sign is taken", corners=(0.9, 0.0, 0.5))
@@ -42,5 +43,5 @@ class Lion(Rule):
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         average = self.beta1 * state.m + (1 - self.beta1) * grad
-        param = param - lr * (np.sign(average) + self.weight_decay * param)
-        return param, State(m=self.beta2 * state.m + (1 - self.beta2) * grad)
+        param = param - lr * self.weight_decay * param
+        return param - lr * np.sign(average), State(m=self.beta2 * state.m + (1 - self.beta2) * grad)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,12 @@ class Muon(Rule):
     @classmethod
     def takes(cls, shape: tuple[int, ...]) -> bool:
         return len(shape) == 2 and 0 not in shape
+
+    @classmethod
+    def epsilon_shows_at(cls, epsilon: float, hyper: Mapping[str, Any]) -> float:
+        # Iterations multiply what is small by a each, then forget how large it was; norm and momentum sum many terms.
+        gain: float = max(1.0, abs(hyper["a"])) ** hyper["ns_steps"]
+        return epsilon / (100 * gain)
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         rows, columns = param.shape

@@ -38,12 +38,10 @@ class LionFamily(Lion):
         m = self.beta2 * state.m + (1 - self.beta2) * grad
         sign = np.sign(m if self.direction == "momentum" else self.beta1 * state.m + (1 - self.beta1) * grad)
         if self.decay == "with_lr":
-            step = lr * (sign + self.weight_decay * param)
+            param = param - lr * self.weight_decay * param
         elif self.decay == "without_lr":
-            step = lr * sign + self.weight_decay * param
-        else:
-            step = lr * sign
-        return param - step, State(m=m)
+            param = param - self.weight_decay * param
+        return param - lr * sign, State(m=m)
 
 
 declare(

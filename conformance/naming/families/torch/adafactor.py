@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
 from optimetry.reference.books.torch.adafactor import Adafactor
 from optimetry.reference.books.torch.gradient import directed
 from optimetry.reference.norms import rms
@@ -22,6 +22,7 @@ class AdafactorFamily(Adafactor):
     rate: str = axis("smaller", {"smaller": "min(lr, 1/sqrt(t))", "given": "lr"})
     scaled_by: str = axis("before", {"before": "RMS(w) before the decay", "decayed": "RMS(w) after it"})
     factored: str = axis("last", {"last": "the last two dimensions", "largest": "the two with most elements"})
+    step_count: str = step_count()
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         grad, beta2 = directed(grad, self.maximize), 1 - t**self.beta2_decay

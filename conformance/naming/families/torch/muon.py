@@ -65,6 +65,14 @@ class MuonFamily(Muon):
 
 declare(
     Dialect(
+        name="averaged_buffer",
+        family=MuonFamily,
+        point={"buffer": "average"},
+        origin="muon-optimizer, of the author of the iteration",
+        reference="muon.py of muon-optimizer 0.1.0, muon_update: momentum.lerp_(grad, 1 - beta)",
+        difference="B = mu*B + (1-mu)*g",
+    ),
+    Dialect(
         name="averaged_buffer_larger_divisor",
         family=MuonFamily,
         point={"buffer": "average", "divisor": "larger"},

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
 from optimetry.reference.books.torch.gradient import directed, with_decay
 from optimetry.reference.books.torch.sgd import SGD
 from optimetry.reference.rule import Array, State
@@ -23,6 +23,7 @@ class SGDFamily(SGD):
     learning_rate_placement: str = axis(
         "outside", {"outside": "b = mu*b + (1-tau)*g; w -= lr*b", "inside": "b = mu*b + lr*(1-tau)*g; w -= b"}
     )
+    step_count: str = step_count()
     decay: str = axis("coupled", {"coupled": "g + wd*w takes the place of g", "decoupled": "w loses lr*wd*w"})
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:

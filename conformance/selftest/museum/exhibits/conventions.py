@@ -48,8 +48,7 @@ enter(
             "the decay is not tied to the learning rate, as in the paper",
             mutated(
                 "papers.adamw",
-                (" + self.weight_decay * param", ""),
-                ("return param - step,", "return param * (1 - self.weight_decay) - step,"),
+                ("param = param - self.weight_decay * param", "param = param * (1 - self.weight_decay)"),
             ),
             CONFORMS,
         ),
@@ -57,7 +56,7 @@ enter(
             "torch-38853",
             "papers.adamw",
             "the decay is tied to the learning rate, which the paper does not say",
-            mutated("papers.adamw", ("+ self.weight_decay * param", "+ lr * self.weight_decay * param")),
+            mutated("papers.adamw", ("- self.weight_decay * param", "- lr * self.weight_decay * param")),
             "dialect: torch.adamw",
         ),
         bug(

@@ -52,7 +52,7 @@ enter(
             "kozistr-517",
             "papers.lion",
             "SignSGD checks and stores a weight decay that no line uses; shown in Lion, another rule of signs",
-            mutated("papers.lion", (" + self.weight_decay * param", "")),
+            mutated("papers.lion", (DECAY, "pass")),
             IGNORED,
         ),
         bug(
@@ -68,8 +68,8 @@ enter(
             "the decay is that of the updated parameter; shown without the mask of Cautious AdamW",
             mutated(
                 "papers.adamw",
-                (" + self.weight_decay * param", ""),
-                ("return param - step,", "return (param - step) * (1 - self.weight_decay),"),
+                ("param = param - self.weight_decay * param", "kept = 1 - self.weight_decay"),
+                ("return param -", "return kept * param - kept *"),
             ),
             FOUND,
         ),
@@ -193,7 +193,7 @@ enter(
             mutated(
                 "papers.lion",
                 ("average =", "grad = grad + self.weight_decay * param; average ="),
-                ("(np.sign(average) + self.weight_decay * param)", "np.sign(average)"),
+                (DECAY, "pass"),
             ),
             "dialect: coupled_decay",
         ),

@@ -147,10 +147,7 @@ enter(
             "the path that was blamed, which decays outside the sign",
             mutated(
                 "papers.lion",
-                (
-                    "param - lr * (np.sign(average) + self.weight_decay * param)",
-                    "param * (1 - lr * self.weight_decay) - lr * np.sign(average)",
-                ),
+                (DECAYED, "param = param * (1 - lr * self.weight_decay)"),
             ),
             CONFORMS,
         ),
