@@ -1,7 +1,7 @@
 """Writes how many planted faults test vectors alone catch: ``python -m optimetry.conformance.selftest.vector_table``.
 
 A reader of vectors feeds gradients and compares parameters; it tries no law, so a fault that shows in nothing else,
-such as an input that is changed, stays unseen.
+such as a state that is saved wrongly, stays unseen.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.harness.python_harness import what_is_wrong
-from optimetry.conformance.judging.vectors import DTYPES, accepts, document, text_of
+from optimetry.conformance.judging.vector_reading import accepts, case_of
+from optimetry.conformance.judging.vectors import DTYPES, document, text_of
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.equivalents import STYLES, Equivalents, Style, rules_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
-from optimetry.conformance.targets.session import Guard, watched
+from optimetry.conformance.targets.session import Guard, Session, watched
 from optimetry.reference.books import BOOKS
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import RULES
@@ -39,63 +39,74 @@ OUTSIDE: Mapping[str, Sequence[str]] = {
     "saved states, and runs that resume from them": ("resuming", "engines_continue_each_other"),
     "groups of parameters, and parameters of several dtypes": ("groups_are_independent", "dtypes_are_independent"),
     "gradients that are scaled, or come in parts": ("scaled_gradients", "accumulated_gradients"),
-    "what a target does beside its results: inputs changed, other methods that raise": ("protocol",),
-    "NaN and infinities among the gradients": ("nonfinite_gradients_act", "nonfinite_gradients_stay"),
-    "a last bit that depends on the run": ("repeatable", "runs_are_independent"),
+    "other methods than steps, which raise": ("protocol",),
 }
 """What a vector has no words for, each with what rejects its faults: a law, or the protocol."""
-
-LARGE = "large tensors and long runs, for which a set has no room"
-"""Faults that only large cases show."""
 
 NUMBERS = "numbers that a vector could show, and none does"
 """What is left: a vector with other numbers would catch it."""
 
-DEPENDS = {"saved_arrays_in_reverse": "resuming", "step_skipped_unless_finite": "nonfinite_gradients_act"}
+DEPENDS = {"saved_arrays_in_reverse": "resuming"}
 """Faults that several things reject, each with one of `OUTSIDE` that does."""
+
+CONFORMS = "conforms"
+"""How the outcome of a fault begins that is another arithmetic of the same rule, which vectors must accept."""
 
 
 class Set(NamedTuple):
-    """A set of vectors, with its size in bytes."""
+    """A set of vectors, each with its run, and the size of the file in bytes."""
 
     vectors: Sequence[tuple[dict[str, Any], Case]]
     size: int
 
 
 def made(optimizer: str, dtype: str) -> Set:
-    """Make the set of a rule and dtype."""
-    found = document(optimizer, dtype)
-    return Set([(vector, case_of(found, vector)) for vector in found["vectors"]], len(text_of(found)))
+    """Make the set of a rule and dtype, and read it back from its text."""
+    text = text_of(document(optimizer, dtype))
+    found = json.loads(text)
+    return Set([(vector, case_of(found, vector)) for vector in found["vectors"]], len(text))
 
 
-def case_of(found: dict[str, Any], vector: dict[str, Any]) -> Case:
-    """Return the case of a vector."""
-    return Case.from_json(json.dumps({**vector, "optimizer": found["optimizer"], "dtype": found["dtype"]}))
+def played(target: Target, vector: dict[str, Any], case: Case, guard: Guard) -> list[list[Array]] | None:
+    """Feed a target as a reader does, and return what is checked; None where it is rejected.
 
-
-def played(target: Target, case: Case, guard: Guard) -> list[list[Array]] | None:
-    """Feed a target as a reader of vectors does; None where it raises, hangs, or returns something else."""
+    Gradients are written into the same arrays in every step, and compared after it, and so are the parameters that the
+    run was started with.
+    """
     after = []
     try:
         with watched(guard):
-            run = target.start(case.optimizer, dict(case.hyper), [param.copy() for param in case.parameters])
-            for grads, rate in case.steps:
-                returned = run.step([None if grad is None else grad.copy() for grad in grads], rate)
-                if what_is_wrong(returned, case.parameters):
-                    return None
+            session = Session(target, case)
+        for number, (grads, rate) in enumerate(case.steps, 1):
+            with watched(guard):
+                returned = session.step(grads, rate)
+            if not accepts(vector, number, returned):
+                return None
+            if number in vector["checked"]:
                 after.append([np.array(array) for array in returned])
     except TargetFault:
         return None
     return after
 
 
-def caught(target: Target, vectors: Set, guard: Guard | None = None, plays: int = 2) -> bool:
-    """Whether a set rejects a target. Each vector is played twice in a row: a run must not know the run before."""
-    for vector, case in (pair for pair in vectors.vectors for _ in range(plays)):
-        after = played(target, case, guard or Guard())
-        if after is None or not accepts(vector, after):
+def caught(target: Target, vectors: Set, guard: Guard | None = None, again: bool = True) -> bool:
+    """Whether a set rejects a target. It is played forwards and backwards, as no run may know the one before."""
+    guard, results = guard or Guard(), []
+    for vector, case in vectors.vectors:
+        results.append(played(target, vector, case, guard))
+        if results[-1] is None:
             return True
-    return False
+    backwards = zip(reversed(vectors.vectors), reversed(results), strict=True)
+    return again and any(not _alike(played(target, vector, case, guard), first) for (vector, case), first in backwards)
+
+
+def _alike(first: Any, second: Any) -> bool:
+    """Whether two plays of a vector gave the same numbers, or the same NaN."""
+    return first is not None and all(
+        np.array_equal(a, b, equal_nan=True)
+        for arrays, others in zip(first, second, strict=True)
+        for a, b in zip(arrays, others, strict=True)
+    )
 
 
 def misses(fault: Fault, sets: Mapping[tuple[str, str], Set]) -> bool:
@@ -108,11 +119,20 @@ def rejects_honest(style: Style, vectors: Set) -> bool:
     """Whether a set rejects a rule computed in an honest style, on what the style offers."""
     (engine,) = Equivalents([style]).engines()
     offered = [pair for pair in vectors.vectors if reason_unsupported(engine, pair[1]) is None]
-    return caught(engine, Set(offered, vectors.size), plays=1)
+    return caught(engine, Set(offered, vectors.size), again=False)
 
 
 def faults() -> list[Fault]:
-    """Return the faults of rules in dtypes that have vectors; wrappers have none."""
+    """Return the faults of rules in dtypes that have vectors, which must not conform; wrappers have no vectors."""
+    return [fault for fault in _of_rules() if not fault.outcome.startswith(CONFORMS)]
+
+
+def conforming() -> list[Fault]:
+    """Return those that flush subnormals, which is arithmetic: vectors must accept it."""
+    return [fault for fault in _of_rules() if fault.outcome.startswith(CONFORMS)]
+
+
+def _of_rules() -> list[Fault]:
     of_rules = [fault for fault in FAULTS.values() if isinstance(subject_named(fault.optimizer), RuleSubject)]
     return [fault for fault in of_rules if set(fault.dtypes) & set(DTYPES)]
 
@@ -121,7 +141,7 @@ def kind_of(fault: Fault) -> str:
     """Say what a fault that is missed is about."""
     rejected_by = DEPENDS.get(fault.name, fault.rejected_by)
     kinds = (kind for kind, reasons in OUTSIDE.items() if rejected_by in reasons)
-    return next(kinds, LARGE if fault.scales else NUMBERS)
+    return next(kinds, NUMBERS)
 
 
 def figures() -> list[str]:
@@ -149,7 +169,7 @@ def figures() -> list[str]:
     if missed:
         lines += ["", f"The {len(missed)} that they miss are about:", "", "| what | faults |", "|---|---:|"]
         count = Counter(map(kind_of, missed))
-        lines += [f"| {kind} | {count[kind]} |" for kind in (*OUTSIDE, LARGE, NUMBERS) if count[kind]]
+        lines += [f"| {kind} | {count[kind]} |" for kind in (*OUTSIDE, NUMBERS) if count[kind]]
         lines += ["", "Each of them:", "", "| fault | rule | defect |", "|---|---|---|"]
         lines += [f"| `{fault.name}` | {fault.optimizer} | {fault.defect} |" for fault in missed]
     return lines

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -14,16 +14,21 @@ import jsonschema
 import numpy as np
 import pytest
 
-from optimetry.conformance.judging import vectors
+from optimetry.conformance.judging import vector_cases, vector_reading, vectors
 from optimetry.conformance.numerics.agreement import SLACK, Expected
-from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest import vector_table
+from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.session import Guard
+from tests.conformance.reader_faults import READER_FAULTS
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "vectors"
 WIRE = ROOT / "conformance" / "harness"
 """Where the reader in C++ has its JSON from."""
 PAGE = (ROOT / "docs" / "vectors.md").read_text(encoding="utf-8")
+
+SCHEMA = json.loads(Path(vectors.__file__).with_name("vectors.schema.json").read_text(encoding="utf-8"))
 
 made = cache(vector_table.made)
 
@@ -41,12 +46,11 @@ def folder(tmp_path_factory):
 def test_a_file_keeps_its_schema_and_is_the_same_each_time(folder, tmp_path, optimetry):
     status, out, _ = optimetry("vectors", "--out", tmp_path, "--optimizer", "adam")
     assert (status, "written: 2 files of" in out) == (0, True)
-    schema = json.loads(Path(vectors.__file__).with_name("vectors.schema.json").read_text(encoding="utf-8"))
     for name in ("adam-float32.json", "adam-float64.json"):
         text = (folder / "fluid" / name).read_bytes()
         assert text == (tmp_path / "fluid" / name).read_bytes()
         found = json.loads(text)
-        jsonschema.validate(found, schema)
+        jsonschema.validate(found, SCHEMA)
         assert len({vector["id"] for vector in found["vectors"]}) == len(found["vectors"])
         assert {flag for vector in found["vectors"] for flag in vector["flags"]} == set(found["flags"])
         assert "\\" not in text.decode("ascii").replace("\\u", "")  # the reader in C++ knows no other
@@ -80,8 +84,8 @@ def test_what_has_no_vectors_is_refused(arguments, refused, tmp_path):
 
 
 def test_an_allowed_error_is_the_slack_times_the_bound_and_what_rounding_loses():
-    (case, _), *_ = vectors.chosen("adam", "float32")
-    oracle = expected(case)
+    (case, _), *_ = vector_cases.chosen("adam", "float32")
+    oracle = vector_cases.judged(case)
     value, allowed = vectors.rounded(oracle, case)
     lost = np.abs(value.astype(np.float64) - oracle.value)
     known = np.isfinite(allowed)
@@ -98,42 +102,89 @@ def test_an_allowed_error_is_written_short_and_rounded_up(number):
     assert number <= float.fromhex(text) <= max(number * 1.02, number + 1e-322)
 
 
-def readers():
-    yield (
-        "py",
-        lambda source, _: [sys.executable, source],
-        ("np.sqrt(self.moment2) + self.epsilon", "np.sqrt(self.moment2 + self.epsilon)"),
-    )
-    yield "js", lambda source, _: ["node", source], ("f(1 - b2)", "f(1 - f(b2 * f(beta2)))")
-    yield "cpp", compiled, ("std::sqrt(v[i]) + epsilon", "std::sqrt(v[i] + epsilon)")
+def test_the_largest_error_allows_every_number():
+    assert float.fromhex(vectors.short(vectors.LARGEST)) == float.fromhex(vectors.short(1.797e308)) == vectors.LARGEST
 
 
-def compiled(source, folder):
-    program = folder / "reader"
+COMMANDS = {
+    "py": lambda source: [sys.executable, source],
+    "js": lambda source: ["node", source],
+    "cpp": lambda source: [compiled(source)],
+}
+
+
+def compiled(source):
+    program = source.with_suffix("")
     subprocess.run(["g++", "-O1", "-std=c++17", f"-I{WIRE}", "-o", program, source], check=True)
-    return [program]
+    return program
 
 
-@pytest.mark.parametrize(("suffix", "command", "change"), list(readers()), ids=["python", "javascript", "c++"])
-def test_a_reader_accepts_an_honest_program_and_rejects_a_faulty_one(suffix, command, change, folder, tmp_path):
+def judged_by_reader(suffix, changes, files, folder):
+    """Run a reader whose texts are replaced; return its status and the ends of the ids that it rejects."""
     needed = {"js": "node", "cpp": "g++"}.get(suffix)
     if needed and not shutil.which(needed):
         pytest.skip(f"needs {needed}")
-    source = (EXAMPLES / f"reader.{suffix}").read_text(encoding="utf-8")
-    assert source.count(change[0]) == 1
+    text = (EXAMPLES / f"reader.{suffix}").read_text(encoding="utf-8")
+    for old, new in changes.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    shutil.copytree(EXAMPLES.parent / "programs", folder / "programs")
+    program = folder / "vectors" / f"reader.{suffix}"
+    program.parent.mkdir()
+    program.write_text(text, encoding="utf-8")
+    ran = subprocess.run([*COMMANDS[suffix](program), *files], capture_output=True, text=True, check=False)
+    assert ran.stderr == ""
+    ids = re.findall(r"^rejected: (\S+)", ran.stdout, re.MULTILINE)
+    assert len(set(ids)) == len(ids)
+    assert ran.stdout.endswith(f"{len(ids)} rejected\n")
+    return ran.returncode, ids
+
+
+@pytest.mark.parametrize("suffix", COMMANDS)
+def test_a_reader_accepts_an_honest_program_and_rejects_a_faulty_one_in_both_dtypes(suffix, folder, tmp_path):
     files = sorted((folder / "fluid").glob("adam-*.json"))
-    for text, status in ((source, 0), (source.replace(*change), 1)):
-        place = tmp_path / str(status)
+    places = [tmp_path / name for name in ("honest", "faulty")]
+    for place in places:
         place.mkdir()
-        program = place / f"reader.{suffix}"
-        program.write_text(text, encoding="utf-8")
-        ran = subprocess.run([*command(program, place), *files], capture_output=True, text=True, check=False)
-        assert (ran.returncode, ran.stderr) == (status, "")
-        assert ("rejected: adam-float32" in ran.stdout and "rejected: adam-float64" in ran.stdout) == bool(status)
+    assert judged_by_reader(suffix, {}, files, places[0]) == (0, [])
+    changes = getattr(READER_FAULTS["epsilon under the root"], suffix)
+    status, ids = judged_by_reader(suffix, changes, files, places[1])
+    assert status == 1
+    assert {"adam-float32-00", "adam-float64-00"} <= set(ids)
+
+
+@pytest.mark.parametrize("suffix", COMMANDS)
+@pytest.mark.parametrize("fault", READER_FAULTS)
+def test_a_reader_rejects_each_kind_of_fault(fault, suffix, folder, tmp_path):
+    declared = READER_FAULTS[fault]
+    status, ids = judged_by_reader(
+        suffix, getattr(declared, suffix), [folder / "fluid" / "adam-float32.json"], tmp_path
+    )
+    rejected = {name.rpartition("-")[2] for name in ids}
+    assert status == 1
+    assert rejected == declared.rejected if declared.alone else rejected >= declared.rejected
+
+
+@pytest.mark.parametrize(
+    ("fault", "check", "without"),
+    [
+        ("gradients scaled in place", "buffer.tobytes() != grad.tobytes()", "False"),
+        ("the first moment has the array of the gradient", "buffer[...] = grad = array", "buffer = grad = array"),
+        (
+            "a last bit of the rate in every third run",
+            'np.array_equal(rows, first.setdefault(vector["id"], rows), equal_nan=True)',
+            "True",
+        ),
+    ],
+)
+def test_a_reader_needs_each_of_its_checks(fault, check, without, folder, tmp_path):
+    changes = {**READER_FAULTS[fault].py, check: without}
+    assert judged_by_reader("py", changes, [folder / "fluid" / "adam-float32.json"], tmp_path) == (0, [])
 
 
 def test_the_page_says_which_faults_vectors_miss():
-    listed = set(re.findall(r"^\| `(\w[\w.]*)` \|", PAGE, re.MULTILINE))
+    figures = PAGE.partition(vector_table.BEGIN)[2].partition(vector_table.END)[0]
+    listed = set(re.findall(r"^\| `(\w[\w.]*)` \|", figures, re.MULTILINE))
     tried = {fault.name: fault for fault in vector_table.faults()}
     assert listed < set(tried)
     assert f"Of {len(tried)} planted faults of rules, vectors alone catch {len(tried) - len(listed)} " in PAGE.replace(
@@ -146,3 +197,22 @@ def test_the_page_says_which_faults_vectors_miss():
     some = [fault for fault in tried.values() if (fault.optimizer, fault.dtypes) == ("adam", ("float32",))]
     sets = {("adam", "float32"): made("adam", "float32")}
     assert {fault.name for fault in some if vector_table.misses(fault, sets)} == {x.name for x in some} & listed
+
+
+def test_the_example_of_the_page_is_a_vector_of_the_rule():
+    text = PAGE.partition("```json\n")[2].partition("```")[0]
+    found = json.loads(text)
+    jsonschema.validate(found, SCHEMA)
+    (vector,) = found["vectors"]
+    case = vector_reading.case_of(found, vector)
+    assert [param.shape for param in case.parameters] == [(3,), (3,)]
+    play = partial(vector_table.played, vector=vector, case=case, guard=Guard())
+    assert play(NumpyTarget()) is not None
+    assert play(FAULTS["nonfinite_replaced_by_zero"].target()) is not None  # of another rule
+    assert play(FAULTS["step_skipped_unless_finite"].target()) is None
+
+
+def test_no_book_has_more_than_two_megabytes():
+    sizes = re.findall(r"^\| \w+ \| \d+ \| \d+ \| (\d\.\d\d) MB \|$", PAGE, re.MULTILINE)
+    assert len(sizes) == 3
+    assert max(map(float, sizes)) <= 2.0

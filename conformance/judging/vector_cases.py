@@ -1,0 +1,100 @@
+"""Chooses the ordinary cases of a set of test vectors: small, drawn, and each with what it tells apart.
+
+A set has the cases that tell the rule apart from another of its dialects or have another trait, and others up to a
+budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.naming.families import DIALECTS
+from optimetry.conformance.naming.families.family import Dialect
+from optimetry.conformance.numerics.agreement import Agreement, Expected, compare
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import flushing
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import run_of
+
+SEED = 0
+"""What the cases are drawn from."""
+
+TRIED = 160
+"""How many cases are drawn to choose among."""
+
+LARGEST = 150
+"""Elements of a vector, over all steps: larger ones tell little more."""
+
+BUDGET = 900
+"""Elements of a set, over all steps, which keeps every book below 2 MB; what has another trait is added."""
+
+LARGE = 1000.0
+"""Gradients above it show clips that nobody has asked for."""
+
+
+def candidates(optimizer: str, dtype: str) -> Iterator[Case]:
+    """Yield the cases that vectors are chosen among: small, and with something to update."""
+    drawn = drawn_cases(subject_named(optimizer), dtype, seed=SEED, count=TRIED)
+    return (case for case in drawn if 0 < case.size * len(case.grads) <= LARGEST)
+
+
+def chosen(optimizer: str, dtype: str) -> list[tuple[Case, list[Dialect]]]:
+    """Choose the cases of a set, each with the dialects that it tells apart from the rule."""
+    found: list[tuple[Case, list[Dialect]]] = []
+    left, seen, cost = list(DIALECTS.get(optimizer, ())), set[Any](), 0
+    for case in candidates(optimizer, dtype):
+        size, traits = case.size * len(case.grads), set(_traits(case))
+        fits = cost + size <= BUDGET or not traits <= seen
+        told = [one for one in DIALECTS.get(optimizer, ()) if (fits or one in left) and not _same(case, one)]
+        if fits or told:
+            found.append((case, told))
+            left, seen, cost = [one for one in left if one not in told], seen | traits, cost + size
+    return found
+
+
+def _traits(case: Case) -> Iterator[Any]:
+    """Yield what a set should contain: corners of hyperparameters, and gradients that rest, vanish or are large."""
+    for one in subject_named(case.optimizer).hyperparameters():
+        if case.hyper[one.name] in one.corners:
+            yield one.name, case.hyper[one.name]
+    alike = any(one.shape == other.shape for one, other in pairwise(case.parameters))
+    for grads in zip(*case.grads, strict=True):
+        given = "".join("x" if grad is not None else "-" for grad in grads)
+        if "x-" in given and "-x" in given[given.index("x") :]:
+            yield "a gradient that is missing for a time"
+        if "-" in given and alike:
+            yield "a gradient that is missing beside a parameter of the same shape"
+        arrays = [grad for grad in grads if grad is not None]
+        if any(np.any((before != 0) & (after == 0)) for before, after in pairwise(arrays)):
+            yield "an element whose gradient vanishes"
+        if any(np.any(np.abs(grad) > LARGE) for grad in arrays):
+            yield "a large gradient"
+
+
+def _same(case: Case, dialect: Dialect) -> bool:
+    """Whether a dialect, computed in the dtype, is within the slack on a case."""
+    run: Any = run_of(dialect.of(case.hyper), [param.copy() for param in case.parameters])
+    with np.errstate(all="ignore"):
+        after = [
+            run.step([None if grad is None else grad.copy() for grad in grads], rate) for grads, rate in case.steps
+        ]
+    return not rejects(case, after)
+
+
+def rejects(case: Case, after: Sequence[Sequence[Array]]) -> bool:
+    """Whether a vector of this case rejects a trajectory: the parameters after each step."""
+    flat = np.array([np.concatenate([array.reshape(-1) for array in arrays]) for arrays in after], case.form.dtype)
+    agreement: Agreement = compare(flat, judged(case), case.form)
+    return not agreement.conforms
+
+
+def judged(case: Case) -> Expected:
+    """Evaluate the documented rule; the bound allows for flushed subnormals, which are arithmetic and no other rule."""
+    return expected(case, form=flushing(case.form))
