@@ -2,6 +2,7 @@
 
 NumPy takes as long to convert a number to quad precision as to add two of them. The bits of a quad number, which are
 those of IEEE binary128, are the bits of the float64 with four more in the exponent and sixty more behind the fraction.
+Those of thousands are made in a quarter of the time.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from optimetry.conformance.numerics.formats import BOUND, QUAD, Wide
 HIGH = 1 if sys.byteorder == "little" else 0
 """Which of the two words of a quad number has its first bits."""
 
+MANY = 1024
+"""How many numbers are not converted by NumPy, which is faster for fewer."""
+
 SIGN, UNSIGNED = np.uint64(1 << 63), np.uint64((1 << 63) - 1)
 SMALLEST_NORMAL, NORMAL = np.uint64(1 << 52), np.uint64(2046 << 52)
 """The bits of the smallest normal double, and how many there are from there to infinity."""
@@ -28,7 +32,7 @@ BIAS = np.uint64((16383 - 1023) << 48)
 def widened(array: Any, wide: np.dtype[Any]) -> Wide:
     """Convert an array of any format to a wider one, exactly."""
     array = np.asarray(array)
-    if wide != QUAD or array.dtype != BOUND:
+    if wide != QUAD or array.dtype != BOUND or array.size < MANY:
         return array.astype(wide)
     flat = np.ascontiguousarray(array).reshape(-1)
     bits = flat.view(np.uint64)

@@ -12,29 +12,35 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from optimetry.conformance.numerics.formats import BOUND, QUAD, SMALLEST
-from optimetry.conformance.numerics.widening import widened
+from optimetry.conformance.numerics.widening import MANY, widened
 
 ENDS = [0.0, SMALLEST, 3 * SMALLEST, np.nextafter(2.0**-1022, 0), 2.0**-1022, 1.0, np.pi, np.finfo(BOUND).max, np.inf]
 """Where exponents begin and end: zero, subnormals, the first and the last normal number, and infinity."""
 
 
-@given(arrays(BOUND, st.integers(0, 40), elements=st.floats(allow_nan=False)))
-def test_it_has_the_bits_that_numpy_converts_to(array: Any) -> None:
-    assert widened(array, QUAD).tobytes() == array.astype(QUAD).tobytes()
+def many(array: Any) -> Any:
+    """Repeat an array until it has as many numbers as are widened by their bits."""
+    return np.resize(array, MANY)
+
+
+@given(arrays(BOUND, st.integers(1, 40), elements=st.floats(allow_nan=False)))
+def test_it_has_the_bits_that_numpy_converts_to(few: Any) -> None:
+    for array in (few, many(few)):
+        assert widened(array, QUAD).tobytes() == array.astype(QUAD).tobytes()
 
 
 @pytest.mark.parametrize("number", ENDS)
 def test_the_ends_of_each_range_have_the_bits_that_numpy_converts_to(number: float) -> None:
-    array = np.array([number, -number, 1.0])
+    array = many([number, -number, 1.0])
     assert widened(array, QUAD).tobytes() == array.astype(QUAD).tobytes()
 
 
 def test_what_is_no_number_stays_none() -> None:
-    widest = widened(np.array([np.nan, 2.0, -np.nan]), QUAD)
-    assert np.array_equal(np.isnan(widest), [True, False, True])
+    widest = widened(many([np.nan, 2.0, -np.nan]), QUAD)
+    assert np.array_equal(np.isnan(widest), many([True, False, True]))
 
 
-@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (3, 4), (2, 3, 4)])
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0), (3, 4), (MANY, 3), (2, 3, MANY)])
 def test_any_shape_and_any_strides(shape: tuple[int, ...]) -> None:
     """And what is made is a copy."""
     array = np.asarray(np.random.default_rng(0).normal(size=shape))
@@ -48,7 +54,7 @@ def test_any_shape_and_any_strides(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
 def test_narrower_formats_are_converted_as_numpy_does(dtype: Any) -> None:
-    array = np.array([1.5, -0.0, 2.0**-14, np.inf]).astype(dtype)
+    array = many([1.5, -0.0, 2.0**-14, np.inf]).astype(dtype)
     wide = widened(array, BOUND)
     assert wide.dtype == BOUND
     assert wide.tobytes() == array.astype(BOUND).tobytes()
