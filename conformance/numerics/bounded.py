@@ -32,6 +32,7 @@ from optimetry.conformance.numerics.formats import (
     Wide,
 )
 from optimetry.conformance.numerics.magnitudes import magnitude_of
+from optimetry.conformance.numerics.widening import widened
 
 FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {}
 """What NumPy functions other than ufuncs become on numbers with bounds; `operations` and `reductions` enter them."""
@@ -132,10 +133,9 @@ class Bounded(NDArrayOperatorsMixin):
     @classmethod
     def exact(cls, array: Any, form: Format) -> Bounded:
         """Make an exact input. Nothing is known of what follows from an infinity or a NaN."""
-        value = np.asarray(array).astype(form.wide)
+        value = widened(array, form.wide)
         magnitude = magnitude_of(value)
-        bound = np.zeros(value.shape, BOUND)
-        bound[~np.isfinite(magnitude)] = np.inf
+        bound = np.where(np.isfinite(magnitude), ZERO, np.inf)
         return cls(value, or_flushed(magnitude, bound, form), form, magnitude=magnitude)
 
     @classmethod

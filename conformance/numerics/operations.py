@@ -72,12 +72,20 @@ def _power(a: Bounded, b: Bounded) -> Bounded:
     """A power. Of numbers of cases it is found once for those that are the same: a quad one takes eight products."""
     if a.value.dtype != QUAD or not a.ndim == a.form.scalar_axes == 1 or b.ndim:
         return _each_power(a, b)
-    parts = (np.ascontiguousarray(part).view(np.uint8).reshape(len(part), -1) for part in (a.value, a.bound))
-    bits = np.concatenate([*parts], axis=1)
-    _, first, of_each = np.unique(bits.view(f"V{bits.shape[1]}")[:, 0], return_index=True, return_inverse=True)
+    first, of_each = _distinct(a)
     once = Bounded(a.value[first], a.bound[first], a.form, a.nonnegative, a.scalars_in)
     power = _each_power(once, b)
     return Bounded(power.value[of_each], power.bound[of_each], power.form, power.nonnegative)
+
+
+def _distinct(a: Bounded) -> Any:
+    """Return where each number of a row stands first, and which of them each is; a hyperparameter remembers."""
+    known = {} if a.computed is None else a.computed
+    if _distinct not in known:
+        parts = (np.ascontiguousarray(part).view(np.uint8).reshape(len(part), -1) for part in (a.value, a.bound))
+        bits = np.concatenate([*parts], axis=1)
+        known[_distinct] = np.unique(bits.view(f"V{bits.shape[1]}")[:, 0], return_index=True, return_inverse=True)[1:]
+    return known[_distinct]
 
 
 def _each_power(a: Bounded, b: Bounded) -> Bounded:

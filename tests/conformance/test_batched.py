@@ -122,7 +122,7 @@ def test_cases_come_in_order_and_no_more_are_evaluated_ahead_than_a_few_times_th
     for number, case in enumerate(ahead):
         assert case is cases[number]
         begun.append(sum(evaluation_of(Asked(x)).begun for x in cases))
-    assert begun == [0] * ALONE + [48] * 48 + [60] * 12
+    assert begun == [0] * ALONE + [20] * 20 + [63] * 43
 
 
 def test_the_first_cases_are_not_drawn_before_they_are_needed() -> None:

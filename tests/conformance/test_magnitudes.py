@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,19 @@ def test_beyond_the_doubles_it_is_infinite_and_below_them_not_zero() -> None:
         assert magnitude_of(largest + largest * 2.0**-53) == np.inf, "half a unit more rounds to infinity"
         assert magnitude_of(largest + largest * 2.0**-55) == largest
         assert magnitude_of(tiny * tiny) == magnitude_of(tiny / (one + one + one)) == SMALLEST
+
+
+def test_below_the_normal_numbers_it_is_rounded_but_never_to_zero() -> None:
+    """Not even of a quad number whose first word is zero."""
+    value = quads() * np.asarray(2.0**-600).astype(QUAD) * np.asarray(2.0**-450).astype(QUAD)
+    below = value[np.abs(value) < 2.0**-1022]
+    magnitude = magnitude_of(below)
+    assert len(below) > 8_000
+    off = np.abs(np.abs(below) - magnitude) / np.asarray(SMALLEST).astype(QUAD)
+    assert np.all((off < 1) | (magnitude == SMALLEST))
+    words = np.array([[1, 0], [1 << 63, 0], [1, 1 << 63]], np.uint64)  # the low word first
+    words = words if sys.byteorder == "little" else words[:, ::-1]
+    assert np.all(magnitude_of(np.ascontiguousarray(words).reshape(-1).view(QUAD)) == SMALLEST)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (0,), (3, 0), (3, 4), (2, 3, 4)])
