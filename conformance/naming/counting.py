@@ -21,8 +21,9 @@ STEP = "t"
 
 
 @cache
-def with_step_count(documented: type[Declared]) -> type[Declared]:
-    """Return a rule with the field of `step_count` where its update uses t; the same declaration where none does."""
+def with_step_count(optimizer: str) -> type[Declared]:
+    """Return the documented formula, with the field of `step_count` where its update uses t."""
+    documented = subject_named(optimizer).declaration
     if not issubclass(documented, Rule) or not uses_step(documented):
         return documented
     field = (STEP_COUNT, str, step_count())

@@ -130,8 +130,7 @@ def at(optimizer: str, point: Point, hyper: Mapping[str, Any]) -> Declared:
 
 def formula_of(optimizer: str) -> type[Declared]:
     """Return the documented formula with every choice: of the rule, of how it is computed, and of what t counts."""
-    documented = subject_named(optimizer).declaration
-    return FAMILIES.get(optimizer) or WITH_ARITHMETIC.get(optimizer) or with_step_count(documented)
+    return FAMILIES.get(optimizer) or WITH_ARITHMETIC.get(optimizer) or with_step_count(optimizer)
 
 
 def points_of(optimizer: str) -> list[Point]:

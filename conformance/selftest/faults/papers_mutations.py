@@ -130,6 +130,7 @@ NOT_FOUND = (
     "papers.adan_change_from_zero",
     "papers.adan_weights_of_the_other_end",
     "papers.adan_change_not_in_the_step",
+    "papers.lion_sign_of_zero_is_1",
     "papers.signum_sign_of_zero_is_1",
 )
 """No single edit of the traced formula: two places, one step alone, or a comparison."""
