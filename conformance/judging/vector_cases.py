@@ -17,7 +17,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.numerics.agreement import Agreement, Expected, compare
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import flushing
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
@@ -90,8 +90,8 @@ def _same(case: Case, dialect: Dialect) -> bool:
 
 def rejects(case: Case, after: Sequence[Sequence[Array]]) -> bool:
     """Whether a vector of this case rejects a trajectory: the parameters after each step."""
-    flat = np.array([np.concatenate([array.reshape(-1) for array in arrays]) for arrays in after], case.form.dtype)
-    agreement: Agreement = compare(flat, judged(case), case.form)
+    rows = np.array(list(map(flat, after)), case.form.dtype)
+    agreement: Agreement = compare(rows, judged(case), case.form)
     return not agreement.conforms
 
 

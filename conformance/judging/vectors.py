@@ -19,7 +19,7 @@ from optimetry.conformance.judging.vector_cases import SEED, chosen, judged
 from optimetry.conformance.judging.vector_extremes import FINITE, Vector, extremes
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.numerics.agreement import SLACK, Expected
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.arrays import Array, apart
 from optimetry.conformance.subjects.registry import subject_named
 
 SCHEMA = 2
@@ -95,8 +95,8 @@ def written(vector: Vector) -> dict[str, Any]:
 
 def _parts(row: Array, vector: Vector, case: Case) -> Iterator[Array]:
     """Yield what a row of results has for each parameter, as far as the parameter itself is written."""
-    ends = np.cumsum([param.size for param in case.parameters])
-    for part, param in zip(np.split(row, ends[:-1]), vector.case.parameters, strict=True):
+    for array, param in zip(apart(row, case.parameters), vector.case.parameters, strict=True):
+        part = array.reshape(-1)
         pattern = part[: param.size]
         if not np.array_equal(np.resize(pattern, part.shape), part, equal_nan=True):
             raise ValueError(f"{case.optimizer}-{case.dtype}-{vector.name}: expected values do not begin again")
