@@ -57,6 +57,11 @@ class Case:
         return sum(param.size for param in self.parameters)
 
     @property
+    def elements(self) -> int:
+        """The number of elements of all steps together, as many as a trajectory has."""
+        return self.size * len(self.grads)
+
+    @property
     def content(self) -> tuple[Any, ...]:
         """What is fed, bit for bit: equal for cases that no target can tell apart."""
         arrays = (*self.parameters, *(grad for grads in self.grads for grad in grads))

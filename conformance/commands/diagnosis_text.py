@@ -173,7 +173,7 @@ def _parting(divergence: Divergence) -> str:
 def _counterexample(case: Case, found: dict[str, Any], width: int) -> Iterator[str]:
     size = ", ".join(map(counted, (len(case.grads), len(case.parameters), case.size), ("step", "tensor", "element")))
     yield f"  smallest counterexample found: {size}"
-    if case.size * len(case.grads) <= LONGEST:
+    if case.elements <= LONGEST:
         rows = [
             *rows_of(case),
             (f"returned, step {found['step']}", digits_of(found["given"], case)),

@@ -101,6 +101,7 @@ class Holding:
         refuting: the case that has refuted the last candidates, with the trajectory of the target: it mostly refutes
             the next ones, too.
         runs: the trajectories of the target in the cases tried so far.
+        silent: the candidates that say nothing of most elements. In a wider arithmetic they say no more.
     """
 
     target: Target
@@ -109,6 +110,7 @@ class Holding:
     probed: Probed
     refuting: list[tuple[Case, Array]] = field(default_factory=list)
     runs: dict[Case, Array] = field(default_factory=dict)
+    silent: set[Candidate] = field(default_factory=set)
 
     def run(self, case: Case) -> Array:
         """Return the target's trajectory in a case; it is fed once for all candidates."""
@@ -148,13 +150,14 @@ class Holding:
         return [Identity(one, document, agreement, tried) for one, agreement in alive], unexplained
 
     def holding_on_all(
-        self, candidates: Sequence[C], more: More = no_more
+        self, candidates: Sequence[C], more: More = no_more, judged: float = 0.0
     ) -> tuple[list[tuple[C, Agreement]], Identity]:
         """Do the same for candidates of any kind, each with its agreement; and on the cases ``more`` makes of each.
 
         Where a candidate holds numbers in float32, cases with short numbers are added: the rounding of the others hides
         small differences of another kind, such as a number added to a divisor. A candidate without a finite bound for
-        most elements that first contradict the document explains nothing.
+        most elements that first contradict the document explains nothing, nor does one that has it for a smaller part
+        of all elements than ``judged``.
         """
         alive = [(one, Agreement(), 0) for one in candidates if self.probed.explained_by(one.expected)]
         narrow = any(one.narrow for one, *_ in alive)
@@ -165,25 +168,32 @@ class Holding:
                 yield Asked(case)
                 yield from (one.asked(case) for one, *_ in alive if isinstance(one, Explanation))
 
+        def compared(drawn: Case) -> Iterator[Case]:
+            further = [self.limits.offered(with_short_numbers(drawn))] if narrow else []
+            return self.offered(chain(more(drawn), further, [drawn]))
+
+        asks = bool(alive) and judged > 0
+        elements = sum(case.elements for drawn in self.cases() for case in compared(drawn)) if asks else 0
+        most = (1 - judged) * elements if asks else np.inf
         cases = evaluated_ahead(self.cases(), asked) if alive else ()
         for drawn in runs_ahead(cases, lambda: [self.target], self.runs):
-            further = [self.limits.offered(with_short_numbers(drawn))] if narrow else []
-            for case in chain(more(drawn), further, [drawn]):
-                if reason_unsupported(self.target, case) is None:
-                    after = self.run(case) if case is drawn else trajectory(self.target, case, self.guard)
-                    documented = expected(case)
-                    if case is drawn:
-                        document, tried = document + compare(after, documented, case.form), tried + 1
-                    there = contradicted(after, documented)
-                    differing += int(np.count_nonzero(there))
-                    evaluated = ((*each, each[0].expected(case)) for each in alive)
-                    alive = [
-                        (one, before + agreement, told + answered(after, oracle, there))
-                        for one, before, told, oracle in evaluated
-                        if (agreement := explained(after, oracle, case.form)) is not None
-                    ]
-                    if not alive and case is drawn:
-                        self.refuting[:] = [(case, after)]
+            for case in compared(drawn):
+                after = self.run(case) if case is drawn else trajectory(self.target, case, self.guard)
+                documented = expected(case)
+                if case is drawn:
+                    document, tried = document + compare(after, documented, case.form), tried + 1
+                there = contradicted(after, documented)
+                differing += int(np.count_nonzero(there))
+                evaluated = ((*each, each[0].expected(case)) for each in alive)
+                alive = [
+                    (one, before + agreement, told + answered(after, oracle, there))
+                    for one, before, told, oracle in evaluated
+                    if (agreement := explained(after, oracle, case.form)) is not None
+                ]
+                if not alive and case is drawn:
+                    self.refuting[:] = [(case, after)]
+                self.silent.update(one for one, agreement, _ in alive if agreement.vacuous > most)
+                alive = [each for each in alive if each[0] not in self.silent]
                 if not alive:
                     return [], Identity(None, document, Agreement(), tried)
         telling = [(one, agreement) for one, agreement, told in alive if told >= TOLD * differing]

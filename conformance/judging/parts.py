@@ -146,11 +146,11 @@ class _Parts(Holding):
             possible = [one for one in tier if one.mistake.may_break(broken)]
             near = [one for one in possible if _tells(explained(after, one.expected(case), case.form))]
             near = [one for one in near if self.probed.explained_by(one.expected)]
+            more = near[0].mistake.shown_by or no_more if near else no_more
             for arithmetic in arithmetics(self.probed.optimizer, self.probed.dtype) if near else ():
-                more = near[0].mistake.shown_by or no_more
                 standing = self.standing([one.computed_in(arithmetic) for one in near])
-                holding, unexplained = self.holding_on_all(standing, more)
-                alive = [(one, agreement) for one, agreement in holding if agreement.judged >= MOST]
+                alive, unexplained = self.holding_on_all(standing, more, MOST)
+                near = [one for one in near if one.computed_in(arithmetic) not in self.silent]
                 one = min(alive, key=lambda pair: pair[1].vacuous)[0] if alive else None
                 if one is not None and self._refuted(Explanation(one.rule, arithmetic), more):
                     # What says less of the cases than another excludes less, and is no rival to it.

@@ -42,7 +42,7 @@ LARGE = 1000.0
 def candidates(optimizer: str, dtype: str) -> Iterator[Case]:
     """Yield the cases that vectors are chosen among: small, and with something to update."""
     drawn = drawn_cases(subject_named(optimizer), dtype, seed=SEED, count=TRIED)
-    return (case for case in drawn if 0 < case.size * len(case.grads) <= LARGEST)
+    return (case for case in drawn if 0 < case.elements <= LARGEST)
 
 
 def chosen(optimizer: str, dtype: str) -> list[tuple[Case, list[Dialect]]]:
@@ -50,7 +50,7 @@ def chosen(optimizer: str, dtype: str) -> list[tuple[Case, list[Dialect]]]:
     found: list[tuple[Case, list[Dialect]]] = []
     left, seen, cost = list(DIALECTS.get(optimizer, ())), set[Any](), 0
     for case in candidates(optimizer, dtype):
-        size, traits = case.size * len(case.grads), set(_traits(case))
+        size, traits = case.elements, set(_traits(case))
         fits = cost + size <= BUDGET or not traits <= seen
         told = [one for one in DIALECTS.get(optimizer, ()) if (fits or one in left) and not _same(case, one)]
         if fits or told:

@@ -82,7 +82,7 @@ class _Member:
 def _member(asked: Asked) -> _Member | None:
     """Return what is to be evaluated; None where that is done, or can be done for a case alone."""
     case = asked.case
-    if not 0 < case.size * len(case.grads) <= KEPT:
+    if not 0 < case.elements <= KEPT:
         return None
     evaluation = evaluation_of(asked)
     numbers, rule = evaluation.numbers, asked.computed or evaluation.numbers.subject.of(case.hyper)

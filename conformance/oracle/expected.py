@@ -70,7 +70,7 @@ class Asked(NamedTuple):
 def evaluation_of(asked: Asked) -> Evaluation:
     """Return the evaluation that was kept, or one that has not begun."""
     case = asked.case
-    return kept(asked) if case.size * len(case.grads) <= KEPT else _not_begun(asked)
+    return kept(asked) if case.elements <= KEPT else _not_begun(asked)
 
 
 def _not_begun(asked: Asked) -> Evaluation:

@@ -50,7 +50,7 @@ def parts_of(case: Case) -> tuple[dict[str, Any], bytes]:
 
 def answered_size(case: Case) -> int:
     """Return how many bytes the answer has behind its line: all parameters after every step."""
-    return len(case.grads) * case.size * case.form.dtype.itemsize
+    return case.elements * case.form.dtype.itemsize
 
 
 def unpacked(answer: Mapping[str, Any], elements: bytes, case: Case) -> Array:
