@@ -8,11 +8,9 @@ import re
 import runpy
 import shutil
 import sys
-import tarfile
 import tempfile
-import zipfile
 from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import nox
@@ -27,8 +25,6 @@ ROOT = Path(__file__).parent
 PYPROJECT: dict[str, Any] = nox.project.load_toml(ROOT / "pyproject.toml")
 EXTRAS: dict[str, list[str]] = PYPROJECT["project"]["optional-dependencies"]
 FOLDERS: dict[str, str] = PYPROJECT["tool"]["setuptools"]["package-dir"]
-PACKAGES: list[str] = PYPROJECT["tool"]["setuptools"]["packages"]
-DATA: dict[str, list[str]] = PYPROJECT["tool"]["setuptools"]["package-data"]
 DEFAULT_TARGET = "accelerated"
 EXPECTED = Path("reports", "expected")
 PUBLISHED = Path("reports", "published")
@@ -272,8 +268,7 @@ def museum(session: nox.Session) -> None:
     wrongly, or where a correct optimizer is not accepted.
     """
     install(session)
-    quiet = {"OMP_NUM_THREADS": "1"}
-    session.run("optimetry", "museum", "--out", "docs", *session.posargs, env=quiet)
+    session.run("optimetry", "museum", "--out", "docs", *session.posargs, env={"OMP_NUM_THREADS": "1"})
 
 
 @nox.session
@@ -313,60 +308,11 @@ def build(session: nox.Session) -> None:
         session.run("python", "-m", "build", "--outdir", scratch, silent=True)
         (wheel,) = Path(scratch).glob("*.whl")
         (sdist,) = Path(scratch).glob("*.tar.gz")
-        problems = wheel_problems(wheel) + sdist_problems(sdist)
-        if problems:
-            session.error("\n".join(problems))
-        session.log(f"{wheel.name} and {sdist.name} hold what they should")
+        session.run("python", "tests/archives.py", str(wheel), str(sdist))
         session.install("--force-reinstall", "--no-deps", str(wheel))
         session.install(str(wheel))
         with session.chdir(scratch):
             session.run("optimetry", "targets")
-
-
-def shipped_files() -> set[str]:
-    """List the files of the mapped folders that users get, as paths inside the wheel."""
-    shipped = set()
-    for package, folder in FOLDERS.items():
-        for file in sorted((ROOT / folder).rglob("*")):
-            inside = file.relative_to(ROOT / folder)
-            homes = {".".join((package, *inside.parts[:depth])): depth for depth in range(len(inside.parts))}
-            home = max(PACKAGES & homes.keys(), key=homes.__getitem__)  # data may lie in folders of a package
-            name = PurePosixPath(*inside.parts[homes[home] :])
-            patterns = [PurePosixPath(pattern) for pattern in ("*.py", *DATA["*"], *DATA.get(home, ()))]
-            if any(len(name.parts) == len(pattern.parts) and name.match(str(pattern)) for pattern in patterns):
-                shipped.add(str(PurePosixPath(*package.split("."), *inside.parts)))
-    return shipped
-
-
-def wheel_problems(wheel: Path) -> list[str]:
-    """Compare a wheel with the folders: nothing missing, nothing else, and one name at its top."""
-    with zipfile.ZipFile(wheel) as archive:
-        names = set(archive.namelist())
-    project = PYPROJECT["project"]
-    info = f"{project['name']}-{project['version']}.dist-info"
-    outside = {name for name in names if name.split("/")[0] not in (project["name"], info)}
-    inside = {name for name in names if name.split("/")[0] == project["name"]}
-    return [
-        *(f"{wheel.name}: {name} is outside {project['name']}/" for name in sorted(outside)),
-        *(f"{wheel.name}: {name} is missing" for name in sorted(shipped_files() - inside)),
-        *(f"{wheel.name}: {name} should not ship" for name in sorted(inside - shipped_files())),
-    ]
-
-
-def sdist_problems(sdist: Path) -> list[str]:
-    """Check that a source archive holds what builds the wheel, and nothing that a session wrote."""
-    with tarfile.open(sdist) as archive:
-        names = {PurePosixPath(*PurePosixPath(name).parts[1:]) for name in archive.getnames()}
-    needed = {PurePosixPath(name) for name in ("LICENSE", "README.md", "pyproject.toml")}
-    for package, folder in FOLDERS.items():
-        prefix = PurePosixPath(*package.split("."))
-        files = (PurePosixPath(file) for file in shipped_files())
-        needed |= {folder / file.relative_to(prefix) for file in files if file.is_relative_to(prefix)}
-    made = {name for name in names if {".nox", ".venv", "build", "results", "__pycache__"} & set(name.parts)}
-    return [
-        *(f"{sdist.name}: {name} is missing" for name in sorted(needed - names)),
-        *(f"{sdist.name}: {name} should not ship" for name in sorted(made)),
-    ]
 
 
 if __name__ == "__main__":

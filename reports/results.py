@@ -233,15 +233,15 @@ def read(path: Path, *, unfinished: bool = False) -> Results:
     if unfinished and not lines[-1].endswith("\n"):
         lines.pop()
     header_fields = _header(path, lines[0])
-    header = Header(**{**header_fields, "schema": SCHEMA_VERSION})
-    results = Results(header)
+    results = Results(Header(**{**header_fields, "schema": SCHEMA_VERSION}))
     for number, text in enumerate(lines[1:], start=2):
         fields = object_of(text)
         if fields is None:
             if number == len(lines) and not text.endswith("\n"):
                 break  # cut off in the middle of a line
             raise ResultsError(f"{path}, line {number}: not a JSON object")
-        if fields.get("kind") == "footer":
+        kind = fields.get("kind")
+        if kind == "footer":
             if header_fields["schema"] != SCHEMA_VERSION:
                 fields["counts"] = {"imprecise": 0, **fields.get("counts", {})}
             _check(path, number, fields, "footer")
@@ -249,11 +249,9 @@ def read(path: Path, *, unfinished: bool = False) -> Results:
             if number < len(lines):
                 raise ResultsError(f"{path}, line {number + 1}: text after the footer")
             return results
-        kind = fields.get("kind")
         if kind in MEASURED:
             _check(path, number, fields, kind)
-            kept: list[Any] = getattr(results, MEASURED[kind])
-            kept.append(_MADE[kind](fields))
+            getattr(results, MEASURED[kind]).append(_MADE[kind](fields))
             continue
         fields = fields if header_fields["schema"] == SCHEMA_VERSION else _of_schema_1(fields)
         _check(path, number, fields, "verdict")
@@ -309,11 +307,10 @@ def _of_schema_1(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_footer(path: Path, number: int, footer: Footer, verdicts: list[Verdict]) -> None:
-    if footer != Footer.of(verdicts):
-        raise ResultsError(
-            f"{path}, line {number}: the footer counts {footer.verdicts} verdicts {footer.counts}, "
-            f"the file holds {len(verdicts)} {Footer.of(verdicts).counts}"
-        )
+    counted = Footer.of(verdicts)
+    if footer != counted:
+        said, held = (f"{one.verdicts} verdicts {one.counts}" for one in (footer, counted))
+        raise ResultsError(f"{path}, line {number}: the footer counts {said}, the file holds {held}")
 
 
 def _check(path: Path, number: int, fields: dict[str, Any], kind: str) -> None:

@@ -1,4 +1,4 @@
-"""No module imports itself through others; import-linter holds the layers, which see no cycle inside of one."""
+"""No module imports itself through others, which layers of import-linter do not see inside of one; none is long."""
 
 from pathlib import Path
 
@@ -7,6 +7,9 @@ import pytest
 from tests.imports import cycle, import_graph
 
 ROOT = Path(__file__).parents[1]
+SINGLE_FILE = ROOT / "conformance" / "harness" / "python_harness.py"
+"""Runs under any Python with NumPy and nothing else, so that it cannot be two files."""
+LONGEST = 320
 # In reference a variable names its program and a program holds variables, so that types know each other.
 WITHOUT_CYCLES = ("accelerated", "conformance", "reference", "reports")
 
@@ -35,3 +38,10 @@ def test_a_cycle_is_found(back: str, tmp_path: Path) -> None:
     assert {*cycle(import_graph("toy", tmp_path))} == {"toy.first", "toy.inner.second"}
     (tmp_path / "inner" / "second.py").write_text("", encoding="utf-8")
     assert cycle(import_graph("toy", tmp_path)) == []
+
+
+@pytest.mark.parametrize("folder", [*WITHOUT_CYCLES, "tests", "docs", "examples"])
+def test_a_module_is_read_in_one_sitting(folder: str) -> None:
+    files = [*(ROOT / folder).rglob("*.py"), ROOT / "noxfile.py"]
+    lines = {file: len(file.read_text(encoding="utf-8").splitlines()) for file in files if file != SINGLE_FILE}
+    assert {str(file.relative_to(ROOT)): count for file, count in lines.items() if count >= LONGEST} == {}

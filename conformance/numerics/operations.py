@@ -9,19 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.numerics.bounded import (
-    FUNCTIONS,
-    UFUNCS,
-    Bounded,
-    Trilean,
-    alike,
-    every,
-    not_zero,
-    rounded,
-    rounded_often,
-)
+from optimetry.conformance.numerics.bounded import UFUNCS, Bounded, alike, every, not_zero, rounded, rounded_often
 from optimetry.conformance.numerics.formats import BOUND, MARGIN, QUAD, Format
 from optimetry.conformance.numerics.magnitudes import magnitude_of
+from optimetry.conformance.numerics.trilean import FUNCTIONS, Trilean
 
 POWER_ROUNDINGS = 2
 """Rounding errors allowed to a power with a fractional exponent: a faithfully rounded ``pow`` errs by 2u."""

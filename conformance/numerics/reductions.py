@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.numerics.bounded import FUNCTIONS, UFUNCS, Bounded, enlarged, not_zero
+from optimetry.conformance.numerics.bounded import UFUNCS, Bounded, enlarged, not_zero
 from optimetry.conformance.numerics.formats import FORMATS, MARGIN, QUAD, Bound, Format, Wide, flushing
+from optimetry.conformance.numerics.trilean import FUNCTIONS
 from optimetry.reference.precision import in_bfloat16
 
 Axis = int | tuple[int, ...] | None

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.numerics.bounded import Trilean
 from optimetry.conformance.numerics.formats import Format
+from optimetry.conformance.numerics.trilean import Trilean
 from optimetry.reference.norms import norm
 from tests.conformance.bounds import about, exact, formats, is_exactly, wide
 

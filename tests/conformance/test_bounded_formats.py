@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.numerics.bounded import Bounded, Trilean
+from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, MARGIN, Format, _format, flushing, scalar_format
 from optimetry.conformance.numerics.operations import _comparison
+from optimetry.conformance.numerics.trilean import Trilean
 from tests.conformance.bounds import about, exact, formats, is_exactly, wide
 
 pytestmark = pytest.mark.usefixtures("quietly")

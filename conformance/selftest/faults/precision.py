@@ -46,8 +46,8 @@ def _hyperparameters_in(dtype: Any) -> Start:
 
 def _all_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> HookedRun:
     rounded = _scalar_through(np.float32)
-    lifted = rule.lifted(lambda name, number: rounded(number))
-    return HookedRun(lifted, parameters, Hooks(rate=lambda rates: rounded(rates[-1])))
+    hooks = Hooks(rate=lambda rates: rounded(rates[-1]))
+    return HookedRun(rule.lifted(lambda name, number: rounded(number)), parameters, hooks)
 
 
 def _step_in(dtype: Any) -> Start:
@@ -87,8 +87,7 @@ def _as_tensorflow(rule: Rule, parameters: list[Array], memory: Memory) -> RuleR
     """Runs of Adam with one count for all parameters, moments formed as increments, and every number in float32."""
     (shared,) = (way for way in STEP_COUNTS if way.value == ANY_GRADIENT)
     explanation = Explanation(documented_class("adam").counting(shared), Arithmetic(incremental_moments=True))
-    rounded = _scalar_through(np.float32)
-    computed: Any = explanation.computed(rule.hyper()).lifted(lambda name, number: _Power(rounded(number)))
+    computed: Any = explanation.computed(rule.hyper()).lifted(lambda name, number: _Power(np.float32(number)))
     return _RoundedRate(computed, parameters)
 
 
@@ -125,8 +124,7 @@ def _rounded(optimizer: str, arithmetic: Arithmetic) -> Start:
 
 
 def _without_subnormals(array: Array) -> Array:
-    smallest = FORMATS[array.dtype.name].smallest_normal
-    return np.where(np.abs(array) < smallest, array.dtype.type(0), array)
+    return np.where(np.abs(array) < FORMATS[array.dtype.name].smallest_normal, array.dtype.type(0), array)
 
 
 def _truncated(before: Array, after: Array) -> Array:

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from optimetry.conformance.numerics.bounded import Bounded, Trilean
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.trilean import Trilean
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper, wrapper
 from optimetry.reference.declaration import flag, hyper
 from optimetry.reference.distributed.dgc_momentum import accumulate, count_sent, largest
