@@ -12,6 +12,7 @@ from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.elsewhere import starts_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.fed import Runs, runs_of
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
@@ -83,7 +84,8 @@ def searched(
     parts = map(held.offered, neutral_cases(probed.optimizer, probed.dtype, probed.limits))
     neutral = (runs_of(target, part, guard) for part in parts)
     starts = _starts(held, runs) if runs else []
-    found = edited_formulas(starts, runs, holds, budget, most, telling_apart, neutral) if runs else []
+    counts = STEP_COUNTS if probed.counts_otherwise else ()
+    found = edited_formulas(starts, runs, holds, budget, most, telling_apart, neutral, counts) if runs else []
 
     def takes(case: Case) -> bool:
         return not probed.limits.lacking(case) and reason_unsupported(target, case) is None

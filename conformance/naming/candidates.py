@@ -10,7 +10,7 @@ from optimetry.conformance.naming.adapters import mistakes
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.mistakes import Mistaken
-from optimetry.conformance.naming.points import PointClass, documented_class, formula_of, named_classes
+from optimetry.conformance.naming.points import PointClass, counts_steps, documented_class, formula_of, named_classes
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, INCREMENTAL, PLAIN, Arithmetic
@@ -42,7 +42,7 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
 
     yield _each(named)
     yield _each(probed.unnamed())
-    if probed.counts_otherwise:
+    if probed.counts_otherwise and counts_steps(optimizer):
         counted = [rule.counting(way) for rule in (documented, *named, *probed.unnamed()) for way in STEP_COUNTS]
         for arithmetic in _ways(numbers, knows_increments):
             yield _each(counted, arithmetic)

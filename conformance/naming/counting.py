@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import dis
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -23,11 +24,17 @@ STEP = "t"
 @cache
 def with_step_count(optimizer: str) -> type[Declared]:
     """Return the documented formula, with the field of `step_count` where its update uses t."""
-    documented = subject_named(optimizer).declaration
-    if not issubclass(documented, Rule) or not uses_step(documented):
-        return documented
+    documented: Any = subject_named(optimizer).declaration  # mypy does not take every type of a type for hashable
+    return counting(documented) if issubclass(documented, Rule) and uses_step(documented) else documented
+
+
+@cache
+def counting(formula: type[Declared]) -> type[Declared]:
+    """Return a formula with the field of `step_count`."""
+    if hasattr(formula, STEP_COUNT):
+        return formula
     field = (STEP_COUNT, str, step_count())
-    return dataclasses.make_dataclass(documented.__name__, [field], bases=(documented,), frozen=True, kw_only=True)
+    return dataclasses.make_dataclass(formula.__name__, [field], bases=(formula,), frozen=True, kw_only=True)
 
 
 def uses_step(rule: type[Rule]) -> bool:

@@ -8,18 +8,20 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
 
+from optimetry.conformance.naming.counting import counting
 from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.evaluated import fed_through, first_state, updated
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.families.family import Dialect
+from optimetry.conformance.naming.families.family import Dialect, StepCount
 from optimetry.conformance.naming.notation import text_of
-from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.points import PointClass, counts_steps
 from optimetry.conformance.naming.programs import (
     EVERY,
     FIRST,
     GRAD,
     PARAM,
+    STEP,
     Expression,
     Program,
     parts_of,
@@ -43,12 +45,14 @@ class Edited:
         edits: the changes, in order.
         hyper: hyperparameters at which it is traced.
         arithmetic: how it is computed.
+        step_count: what t counts, None for the documented way.
     """
 
     start: PointClass
     edits: tuple[Change, ...]
     hyper: Mapping[str, Any]
     arithmetic: Arithmetic = PLAIN
+    step_count: StepCount | None = None
 
     @cached_property
     def before(self) -> Program:
@@ -79,9 +83,21 @@ class Edited:
         return {GRAD: "param", PARAM: "first param"} if averages else {}
 
     @property
+    def counts_steps(self) -> bool:
+        """Whether it can be told what t counts: it is used, and in no unedited rule of another book."""
+        declared = counts_steps(self.start.optimizer) and not isinstance(self.start.dialect, OtherRule)
+        used = any(STEP in parts_of(line) for line in self.program.values())
+        return used and (bool(self.edits) or declared)
+
+    @property
+    def _start(self) -> PointClass:
+        """The class of the formula that was edited, with what t counts."""
+        return self.start.counting(self.step_count) if self.step_count else self.start
+
+    @property
     def name(self) -> str:
         """Which formula was edited, and how."""
-        start = "" if self.start.documented else self.start.name
+        start = "" if self._start.documented else self._start.name
         return " with ".join(filter(None, (start, self.changes)))
 
     @property
@@ -107,8 +123,9 @@ class Edited:
     def formula(self) -> PointClass:
         """The formula as a class of its own, which explains as declared ones do; the known one without edits."""
         if not self.edits:
-            return self.start
+            return self._start
         kind: Any = type(started(self.start, self.hyper))
+        kind = counting(kind) if self.step_count else kind
         program = self.program
 
         def initial_state(self: Rule, param: Any) -> State:
@@ -133,7 +150,7 @@ class Edited:
         }
         known = self.start.dialect  # it may be of another book, with other names for hyperparameters
         dialect = dataclasses.replace(known, **named) if known else Dialect(**named, point=self.start.point)
-        return PointClass(self.start.optimizer, dialect.name, (self.start.point,), dialect)
+        return PointClass(self.start.optimizer, dialect.name, (self.start.point,), dialect, self.step_count)
 
     @cached_property
     def explanation(self) -> Explanation:

@@ -21,7 +21,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import MISSING, UNLIMITED, Limits
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.counting import COUNTED, counted, plain_case
-from optimetry.conformance.naming.points import PointClass, classes_of, counts_steps
+from optimetry.conformance.naming.points import PointClass, classes_of
 from optimetry.conformance.numerics.agreement import (
     LARGEST_SHARE,
     SLACK,
@@ -35,6 +35,8 @@ from optimetry.conformance.numerics.agreement import (
 from optimetry.conformance.numerics.arrays import Array, same_bits
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, run_ahead, trajectory
@@ -97,9 +99,10 @@ def oracles_of(
 def counting_probe(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> Case | None:
     """Return the case that shows what t counts, of the first probe or, without a family, of a plain case.
 
-    None where no steps are counted, or where gradients cannot be missing.
+    None for a wrapper, which counts no steps, or where gradients cannot be missing. What the document does not count, a
+    target may.
     """
-    if not counts_steps(optimizer) or MISSING in limits.cannot:
+    if not isinstance(subject_named(optimizer), RuleSubject) or MISSING in limits.cannot:
         return None
     probes = probes_of(optimizer, dtype, limits) or (limits.offered(plain_case(optimizer, dtype)),)
     return counted(probes[0])

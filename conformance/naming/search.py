@@ -23,6 +23,7 @@ from optimetry.conformance.naming.candidates import sets_of_numbers
 from optimetry.conformance.naming.edited import Edited, fixed, started, traced
 from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families.family import StepCount
 from optimetry.conformance.naming.fed import Runs, fed_in
 from optimetry.conformance.naming.guards import GUARDS
 from optimetry.conformance.naming.nearby import Edits, Nearby
@@ -52,6 +53,7 @@ def edited_formulas(
     most_edits: int = MOST_EDITS,
     telling: Sequence[Case] = (),
     neutral: Iterable[Runs] = (),
+    counts: Sequence[StepCount] = (),
 ) -> list[Edited]:
     """Return the formulas, as few edits away from a known one as there are any, that explain a target.
 
@@ -66,6 +68,7 @@ def edited_formulas(
         most_edits: in how many places a formula is edited.
         telling: further cases in which formulas may differ that are the same in all runs.
         neutral: what the target gave in the telling cases with hyperparameters at 0, for more than two edits.
+        counts: what t may count beside the parameter's own updates.
     """
     budget = budget or Budget()
     if sum(np.count_nonzero(np.isfinite(x)) for _, x in runs) < FINITE * sum(x.size for _, x in runs):
@@ -74,7 +77,7 @@ def edited_formulas(
     unedited = [Edited(start, (), runs[0][0].hyper) for start in known]
     passes = _passes(runs)
     coarse, ways = passes[0]
-    explaining = list(_holding(unedited, ways, runs, holds))
+    explaining = list(_holding(unedited, ways, runs, holds, counts))
     if explaining:  # what such a formula leaves open, such as NaN, is no matter of edits
         return explaining if all(isinstance(one.start.dialect, OtherRule) for one in explaining) else []
 
@@ -82,9 +85,9 @@ def edited_formulas(
         found: list[Edited] = []
         for member in sorted(chain.from_iterable(classes), key=lambda formula: formula.size):
             if len(found) < MOST_FOUND and not any(same(member, other, cases) for other in found):
-                holding = list(islice(_holding([member], ways, runs, holds), 1))
+                holding = list(islice(_holding([member], ways, runs, holds, counts), 1))
                 # A guard may only decide what 0/0 is, or that a number is not 0, which any small number does.
-                if holding and not any(_holding(_siblings(member), ways, runs, holds)):
+                if holding and not any(_holding(_siblings(member), ways, runs, holds, counts)):
                     found += holding
         return found
 
@@ -143,19 +146,25 @@ def _passes(runs: Runs) -> list[tuple[float, list[Arithmetic]]]:
 
 
 def _holding(
-    members: Iterable[Edited], ways: Sequence[Arithmetic], runs: Runs, holds: Callable[[Explanation], bool]
+    members: Iterable[Edited],
+    ways: Sequence[Arithmetic],
+    runs: Runs,
+    holds: Callable[[Explanation], bool],
+    counts: Sequence[StepCount],
 ) -> Iterator[Edited]:
-    """Yield the formulas that hold, each computed in the first way in which it does."""
+    """Yield the formulas that hold, each computed in the first way in which it does.
+
+    The runs have every gradient, so that all ways of counting steps are the same there; each is tried on the rest.
+    """
     for formula in members:
         for way in ways:
             computed = dataclasses.replace(formula, arithmetic=way)
-            if _holds(computed.explanation, runs, holds):
-                yield computed
-                break
-
-
-def _holds(explanation: Explanation, runs: Runs, holds: Callable[[Explanation], bool]) -> bool:
-    return explains_most(explanation, runs) and holds(explanation)
+            if explains_most(computed.explanation, runs):
+                counted = (dataclasses.replace(computed, step_count=count) for count in counts if computed.counts_steps)
+                found = next((one for one in chain([computed], counted) if holds(one.explanation)), None)
+                if found is not None:
+                    yield found
+                    break
 
 
 JUDGED = 0.5

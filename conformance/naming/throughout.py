@@ -244,11 +244,25 @@ def _kept_corrected(program: Program) -> Iterator[Rewritten]:
 
 
 def averages_of(program: Program) -> Iterator[tuple[str, Expression]]:
-    """Yield the slots that are averages with a decay, each with its bias correction."""
+    """Yield the slots that are averages with a decay, each with its bias correction.
+
+    An average may be formed as an increment, as is Yogi's of squares, which has a sign.
+    """
     for slot in slots_of(program):
         match program[slot]:
             case ("add", ("multiply", str(decay), old), _) if old == slot:
                 yield slot, ("subtract", 1, ("power", decay, STEP))
+            case ("add" | "subtract", old, increment) if old == slot:
+                match _first_factor(increment):
+                    case ("subtract", 1, str(decay)):
+                        yield slot, ("subtract", 1, ("power", decay, STEP))
+
+
+def _first_factor(part: Expression) -> Expression:
+    match part:
+        case ("multiply", factor, _):
+            return _first_factor(factor)
+    return part
 
 
 def _without_corrections(expression: Expression, corrections: Sequence[Expression]) -> Expression:

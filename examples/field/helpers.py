@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
+from importlib.util import find_spec, module_from_spec
 from typing import Any
 
 import numpy as np
@@ -46,6 +48,14 @@ class Library:
     def start_wrapper(self, wrapper: str, hyper: Mapping[str, Any], parameters: Sequence[np.ndarray]) -> Any:
         """Begin a run of a clip, a regularizer or an average."""
         return self.wrappers[wrapper](hyper, parameters)
+
+
+def without_init(*packages: str) -> None:
+    """Let the modules of packages be imported without what the packages themselves import, which may be heavy."""
+    for package in packages:
+        spec = find_spec(package)
+        assert spec is not None
+        sys.modules[package] = module_from_spec(spec)
 
 
 class OnePerParameter:

@@ -52,6 +52,8 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
         for nesterov, eps, steps in ((True, 1.0, 0), (False, 0.1, 0), (False, 1.0, 1))
     ],
     "papers.lion": [{"beta1": 0.7, "beta2": 0.9, "weight_decay": 0.3}],
+    "papers.adan": [{"beta1": 0.3, "beta2": 0.4, "beta3": 0.2, "epsilon": 0.1, "weight_decay": 0.3}],
+    "papers.novograd": [{"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1, "weight_decay": 0.3}],
     "clip_by_norm": [{"clip_norm": 1.0}, {"clip_norm": 1e-7}],
     "clip_by_global_norm": [{"clip_norm": 1.0}, {"clip_norm": 1e-7}],
     "l2_decay": [{"regularization_coeff": 0.3}],

@@ -47,6 +47,13 @@ RMS = (
 SUM = ({"lr_decay": 0.5, "eps": EPS, "weight_decay": 0.0}, {"sum": 0.25})
 FACTOR = ({"beta2_decay": -0.5, "eps1": EPS, "eps2": 0.1, "d": 1.25, "weight_decay": WD}, {"variance": 0.25})
 LION = ({"beta1": B1, "beta2": 0.2, "weight_decay": WD}, {"m": 0.2})  # the sign of b1*m + (1-b1)*g is that of 0.05
+ADAN = (
+    {"beta1": 0.3, "beta2": 0.4, "beta3": 0.2, "epsilon": EPS, "weight_decay": WD},
+    {"m": 0.2, "v": 0.1, "n": 0.25, "previous": 0.5, "begun": 1.0},
+)
+ADAN_STEP = (0.7 * 0.2 + 0.3 * G) / (1 - 0.7**3) + 0.6 * (0.6 * 0.1 + 0.4 * (G - 0.5)) / (1 - 0.6**3)
+ADAN_ROOT = math.sqrt((0.8 * 0.25 + 0.2 * (G + 0.6 * (G - 0.5)) ** 2) / (1 - 0.8**3))
+LAYER = ({"beta1": B1, "beta2": B2, "epsilon": EPS, "weight_decay": WD}, {"m": 0.2})
 
 
 def nadam(mu: float, ahead: float, product: float, eps: float) -> float:
@@ -134,6 +141,15 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
     ("papers.lion", {"decay": "without_lr"}, LION, 3, W - LR - WD * W),
     ("papers.lion", {"decay": "coupled"}, LION, 3, W - LR),
     ("papers.lion", {"direction": "momentum"}, LION, 3, W + LR - LR * WD * W),
+    ("papers.adan", {"averages": "corrected"}, ADAN, 3, (W - LR * ADAN_STEP / (ADAN_ROOT + EPS)) / (1 + WD * LR)),
+    ("papers.novograd", {"epsilon_in": "every_step"}, LAYER, 1, W - LR * (B1 * 0.2 + G / (-G + EPS) + WD * W)),
+    (
+        "papers.novograd",
+        {"second_moment": "begun_while_zero"},
+        LAYER,
+        3,
+        W - LR * (B1 * 0.2 + G / (-G + EPS) + WD * W),
+    ),
 ]
 
 

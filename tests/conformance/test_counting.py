@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -9,17 +10,20 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.naming.counting import uses_step, with_step_count
+from optimetry.conformance.naming.counting import counting, uses_step, with_step_count
 from optimetry.conformance.naming.families import FAMILIES
 from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.points import counts_steps, documented_class, separations
 from optimetry.conformance.naming.probes import APART, counting_probe
 from optimetry.conformance.oracle.expected import expected
-from optimetry.conformance.selftest.instead import computing
+from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
-from optimetry.conformance.subjects.rules import RuleSubject, training
+from optimetry.conformance.subjects.rules import EVERY_STEP, OWN, STEP_COUNT, RuleSubject, training
+from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.reference.books import BOOKS
 from optimetry.reference.books.papers.signum import Signum
+from optimetry.reference.books.papers.yogi import Yogi
+from optimetry.reference.declaration import Declared
 from optimetry.reference.rule import Array, Rule, State
 from optimetry.reference.training import Training
 from tests.conformance.judged import verdict_of
@@ -59,6 +63,34 @@ def test_a_rule_with_the_field_is_the_rule(name: str) -> None:
     counted: Any = with_step_count(name).of(given)
     assert (counted.name, counted.hyper()) == (name, documented.of(given).hyper())
     assert type(training(counted, [np.ones(1)])) is Training
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectedYogi(Yogi):
+    """Both moments corrected for their bias, as libraries have it; the document counts no steps."""
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        _, new = super().update(param, grad, state, lr, t)
+        root = np.sqrt(new.v / (1 - self.beta2**t))
+        return param - lr * (new.m / (1 - self.beta1**t)) / (root + self.epsilon), new
+
+
+@pytest.mark.parametrize(
+    ("way", "formula"),
+    [
+        (OWN, "averages corrected for their bias"),
+        (EVERY_STEP, "step_count_global with averages corrected for their bias"),
+    ],
+)
+def test_a_formula_with_an_edit_is_found_whatever_t_counts(way: str, formula: str) -> None:
+    """The cases that formulas are searched on have every gradient, and tell no way of counting from another."""
+
+    def begin(documented: Declared, parameters: list[Array]) -> Any:
+        corrected = counting(CorrectedYogi).of(documented.hyper())
+        return run_of(replace(corrected, **{STEP_COUNT: way}), parameters)
+
+    found = verdict_of(Instead(begin, "papers.yogi"), "papers.yogi", "float32", Effort("few", 30, 3))
+    assert (found.verdict, found.computes.formula) == ("dialect", formula)
 
 
 def test_a_step_is_used_where_it_is_handed_on() -> None:

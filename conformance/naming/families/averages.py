@@ -69,11 +69,16 @@ class RoundedAverage(ExponentialMovingAverage):
 
 @dataclass(frozen=True, kw_only=True)
 class StartsAtFirst(RoundedAverage):
-    """Starts at the first value, which weighs more than documented; nothing starts at zero, so nothing is corrected."""
+    """Starts at the first value, which weighs more than documented; nothing starts at zero, so nothing is corrected.
+
+    Where averages are formed as increments, the first may be one: the value before training plus what lies between.
+    """
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         if state is None:
-            return list(fed), (1, Decayed(0.0, list(fed)))
+            increments = [e + (w - e) for e, w in zip(parameters, fed, strict=True)]
+            first = increments if self.incremental_moments else list(fed)
+            return first, (1, Decayed(0.0, first))
         updates, held = state
         held = self.average.update(held, fed, updates if self.scheduled else None)
         return list(held.biased), (updates + 1, held)

@@ -77,7 +77,6 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("quotient_inverted", "np.sqrt((state", "1 / np.sqrt((state"),
         ("update_not_squared", "np.square(delta)", "delta"),
         ("gradient_average_for_both", "self.rho * state.avg_squared_update", "self.rho * state.avg_squared_grad"),
-        ("old_gradient_average", "(squared_grad + self", "(state.avg_squared_grad + self"),
     ),
     "adam": (
         ("beta2_in_the_first_moment", "self.beta1 * state.moment1", "self.beta2 * state.moment1"),

@@ -75,7 +75,6 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "papers.yogi": (("average_of_squares", "np.sign(state.v - square) * square", "(state.v - square)"),),
     "papers.novograd": (
         ("second_moment_from_zero", "v = square\n", "v = (1 - self.beta2) * square\n"),
-        ("epsilon_in_the_first_step", "quotient(grad, np.sqrt(v))", "grad / (np.sqrt(v) + self.epsilon)"),
         ("gradient_damped", "self.beta1 * state.m + (grad", "self.beta1 * state.m + (1 - self.beta1) * (grad"),
         ("moment_never_stored", "v=v", "v=square"),
     ),
@@ -124,7 +123,6 @@ ELSEWHERE = {
 NOT_FOUND = (
     "papers.amsgrad_corrected",
     "papers.novograd_second_moment_from_zero",
-    "papers.novograd_epsilon_in_the_first_step",
     "papers.novograd_gradient_damped",
     "papers.novograd_moment_never_stored",
     "papers.adan_change_from_zero",

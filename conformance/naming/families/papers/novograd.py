@@ -1,0 +1,70 @@
+"""Rules that are called NovoGrad."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
+from optimetry.reference.books.papers.novograd import NovoGrad
+from optimetry.reference.books.papers.quotient import quotient
+from optimetry.reference.rule import Array, State
+
+EVERY_STEP = "m = b1*m + (g/(sqrt(v) + eps) + d*w) in the first step, too"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NovoGradFamily(NovoGrad):
+    """NovoGrad, with a choice at every place where implementations differ."""
+
+    epsilon_in: str = axis(
+        "later_steps",
+        {
+            "later_steps": "the first quotient is g/sqrt(v), 0 where v is 0",
+            "every_step": EVERY_STEP,
+        },
+    )
+    second_moment: str = axis(
+        "begun_in_the_first_step",
+        {
+            "begun_in_the_first_step": "v = |g|^2 in the first step",
+            "begun_while_zero": "v = |g|^2 in every step before which v is 0",
+        },
+    )
+    step_count: str = step_count()
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        square = np.sum(np.square(grad), initial=0.0)
+        v = self.beta2 * state.v + (1 - self.beta2) * square
+        if self.second_moment == "begun_while_zero":
+            v = np.where(state.v == 0, square, v)
+        elif t == 1:
+            v = square
+        if t == 1 and self.epsilon_in == "later_steps":
+            m = quotient(grad, np.sqrt(v)) + self.weight_decay * param
+        else:
+            m = self.beta1 * state.m + (grad / (np.sqrt(v) + self.epsilon) + self.weight_decay * param)
+        return param - lr * m, State(m=m, v=v)
+
+
+declare(
+    Dialect(
+        name="epsilon_in_every_step",
+        family=NovoGradFamily,
+        point={"epsilon_in": "every_step"},
+        origin="pytorch-optimizer",
+        reference="pytorch_optimizer/optimizer/novograd.py, NovoGrad.step",
+        difference=EVERY_STEP,
+    ),
+    Dialect(
+        name="epsilon_in_every_step_begun_while_zero",
+        family=NovoGradFamily,
+        point={"epsilon_in": "every_step", "second_moment": "begun_while_zero"},
+        origin="the code of NVIDIA, and what is ported from it: MONAI, timm",
+        reference="NVIDIA/DeepLearningExamples, novograd.py; monai/optimizers/novograd.py",
+        difference=f"{EVERY_STEP}; v = |g|^2 wherever v was 0",
+    ),
+    settings=(Setting({"beta1": 0.7, "beta2": 0.4, "epsilon": 0.1, "weight_decay": 0.5}),),
+)
