@@ -21,7 +21,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import MISSING, UNLIMITED, Limits
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.counting import COUNTED, counted, plain_case
-from optimetry.conformance.naming.points import PointClass, classes_of
+from optimetry.conformance.naming.points import PointClass, classes_of, counts_steps
 from optimetry.conformance.numerics.agreement import (
     LARGEST_SHARE,
     SLACK,
@@ -116,7 +116,8 @@ class Probed:
         optimizer: the rule's name.
         dtype: the dtype's name.
         runs: the numbers of those probes, each with the target's trajectory.
-        counting: its trajectory in the probe that shows how steps are counted, None where it was not run.
+        counting: its trajectory in the probe that shows how steps are counted, None where it was not run, or where no
+            known formula of the rule counts steps.
         counts_otherwise: whether steps without a gradient change what it does in those behind them.
         limits: what the target does not offer.
     """
@@ -151,7 +152,7 @@ class Probed:
             given = [step for step, row in enumerate(COUNTED) if row[i]]
             alone = trajectory(target, at_steps(case.only([i]), given), guard)
             otherwise = otherwise or not same_bits(after[given][:, columns], alone)
-        return cls(optimizer, dtype, runs, after, otherwise, limits)
+        return cls(optimizer, dtype, runs, after if counts_steps(optimizer) else None, otherwise, limits)
 
     @property
     def cases(self) -> list[tuple[Case, Array]]:
