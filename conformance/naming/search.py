@@ -77,7 +77,8 @@ def edited_formulas(
     unedited = [Edited(start, (), runs[0][0].hyper) for start in known]
     passes = _passes(runs)
     coarse, ways = passes[0]
-    explaining = list(_holding(unedited, ways, runs, holds, counts))
+    holding_in = partial(_holding, runs=runs, holds=holds, counts=counts)
+    explaining = list(holding_in(unedited, ways))
     if explaining:  # what such a formula leaves open, such as NaN, is no matter of edits
         return explaining if all(isinstance(one.start.dialect, OtherRule) for one in explaining) else []
 
@@ -85,9 +86,9 @@ def edited_formulas(
         found: list[Edited] = []
         for member in sorted(chain.from_iterable(classes), key=lambda formula: formula.size):
             if len(found) < MOST_FOUND and not any(same(member, other, cases) for other in found):
-                holding = list(islice(_holding([member], ways, runs, holds, counts), 1))
+                holding = list(islice(holding_in([member], ways), 1))
                 # A guard may only decide what 0/0 is, or that a number is not 0, which any small number does.
-                if holding and not any(_holding(_siblings(member), ways, runs, holds, counts)):
+                if holding and not any(holding_in(_siblings(member), ways)):
                     found += holding
         return found
 
@@ -148,6 +149,7 @@ def _passes(runs: Runs) -> list[tuple[float, list[Arithmetic]]]:
 def _holding(
     members: Iterable[Edited],
     ways: Sequence[Arithmetic],
+    *,
     runs: Runs,
     holds: Callable[[Explanation], bool],
     counts: Sequence[StepCount],

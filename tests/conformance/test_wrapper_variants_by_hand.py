@@ -115,6 +115,12 @@ def test_an_average_formed_as_increments_is_rounded_as_increments() -> None:
     assert held.biased[0].tolist() != [0.1 * 1e3 + (1 - 0.1) * 1e-9]
 
 
+def test_a_first_value_is_an_increment_where_averages_are() -> None:
+    """Diffusers' first decay is 0, which it forms as an increment, too: what the start is large beside is lost."""
+    assert fed(StartsAtFirst(decay=0.5), 0.1, initial=1e20) == [0.1]
+    assert fed(StartsAtFirst(decay=0.5, incremental_moments=True), 0.1, initial=1e20) == [0.0]
+
+
 def in_float32(number: float) -> float:
     return float(np.float32(number))
 

@@ -76,8 +76,9 @@ class StartsAtFirst(RoundedAverage):
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         if state is None:
-            increments = [e + (w - e) for e, w in zip(parameters, fed, strict=True)]
-            first = increments if self.incremental_moments else list(fed)
+            first = list(fed)
+            if self.incremental_moments:
+                first = [e + (w - e) for e, w in zip(parameters, fed, strict=True)]
             return first, (1, Decayed(0.0, first))
         updates, held = state
         held = self.average.update(held, fed, updates if self.scheduled else None)

@@ -12,7 +12,7 @@ from optimetry.reference.books.papers.novograd import NovoGrad
 from optimetry.reference.books.papers.quotient import quotient
 from optimetry.reference.rule import Array, State
 
-EVERY_STEP = "m = b1*m + (g/(sqrt(v) + eps) + d*w) in the first step, too"
+FIRST_AS_LATER = "m = b1*m + (g/(sqrt(v) + eps) + d*w) in the first step, too"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class NovoGradFamily(NovoGrad):
         "later_steps",
         {
             "later_steps": "the first quotient is g/sqrt(v), 0 where v is 0",
-            "every_step": EVERY_STEP,
+            "every_step": FIRST_AS_LATER,
         },
     )
     second_moment: str = axis(
@@ -56,7 +56,7 @@ declare(
         point={"epsilon_in": "every_step"},
         origin="pytorch-optimizer",
         reference="pytorch_optimizer/optimizer/novograd.py, NovoGrad.step",
-        difference=EVERY_STEP,
+        difference=FIRST_AS_LATER,
     ),
     Dialect(
         name="epsilon_in_every_step_begun_while_zero",
@@ -64,7 +64,7 @@ declare(
         point={"epsilon_in": "every_step", "second_moment": "begun_while_zero"},
         origin="the code of NVIDIA, and what is ported from it: MONAI, timm",
         reference="NVIDIA/DeepLearningExamples, novograd.py; monai/optimizers/novograd.py",
-        difference=f"{EVERY_STEP}; v = |g|^2 wherever v was 0",
+        difference=f"{FIRST_AS_LATER}; v = |g|^2 wherever v was 0",
     ),
     settings=(Setting({"beta1": 0.7, "beta2": 0.4, "epsilon": 0.1, "weight_decay": 0.5}),),
 )

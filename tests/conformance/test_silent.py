@@ -1,0 +1,62 @@
+"""A candidate that says nothing of most elements is dropped as soon as that is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.holding import Holding
+from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.session import Guard
+
+CASES = list(drawn_cases(subject_named("sgd"), "float32", seed=0, count=12))
+
+
+@dataclass(frozen=True, eq=False)
+class Vague:
+    """The documented rule, which is said to be unbounded in some of the cases."""
+
+    unbounded: list[Case]
+    asked: list[Case] = field(default_factory=list)
+    narrow: bool = False
+
+    def expected(self, case: Case) -> Expected:
+        if case not in self.asked:
+            self.asked.append(case)
+        known = expected(case)
+        return (
+            Expected(known.value, np.full_like(known.bound, np.inf), known.start) if case in self.unbounded else known
+        )
+
+
+def held() -> Holding:
+    return Holding(NumpyTarget(), lambda: iter(CASES), Guard(), Probed("sgd", "float32", ()))
+
+
+def test_what_says_nothing_of_most_elements_is_dropped_before_the_last_case() -> None:
+    one, holding = Vague(CASES), held()
+    assert holding.holding_on_all([one], judged=0.5)[0] == []
+    assert holding.silent == {one}
+    assert 0 < len(one.asked) < len(CASES)
+
+
+def test_what_says_something_of_most_elements_is_asked_of_every_case() -> None:
+    smallest = sorted(CASES, key=lambda case: case.elements)[:4]
+    assert 0 < sum(case.elements for case in smallest) < 0.5 * sum(case.elements for case in CASES)
+    one, holding = Vague(smallest), held()
+    ((alive, agreement),), _ = holding.holding_on_all([one], judged=0.5)
+    assert (alive, holding.silent, len(one.asked)) == (one, set(), len(CASES))
+    assert 0.5 < agreement.judged < 1
+
+
+def test_nothing_is_dropped_where_no_part_is_asked_for() -> None:
+    one, holding = Vague(CASES), held()
+    assert [alive for alive, _ in holding.holding_on_all([one])[0]] == [one]
+    assert (holding.silent, len(one.asked)) == (set(), len(CASES))
