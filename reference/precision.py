@@ -43,6 +43,8 @@ class Working(np.ndarray[Any, Any]):
     __truediv__, __rtruediv__ = _operator(np.divide), _operator(np.divide, swapped=True)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if len(inputs) == 1 and method == "__call__" and not kwargs:  # a root, a square: most calls that come here
+            return _wrapped(ufunc(self.view(np.ndarray)))
         operands = [_lowered(x, self.dtype) for x in inputs]
         if ufunc is np.matmul:
             return _wrapped(_product(*operands))
@@ -86,7 +88,7 @@ def _lowered(operand: Any, dtype: np.dtype[Any]) -> Any:
     """A plain array for a `Working` one, and a scalar rounded to its dtype; masks are left alone."""
     if isinstance(operand, Working):
         return operand.view(np.ndarray)
-    if type(operand) is float and operand:  # of zeros, either sign would be found for the other
+    if isinstance(operand, float) and operand:  # of zeros, either sign would be found for the other
         return _rounded(operand, dtype)
     is_number = isinstance(operand, NUMBERS) and not isinstance(operand, bool)
     return np.asarray(operand).astype(dtype) if is_number else operand

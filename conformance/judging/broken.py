@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,7 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
     return BrokenLaws(kept, laws.cases, laws.engines)
 
 
+@lru_cache(maxsize=1024)
 def widest(case: Case) -> Expected:
     """Return the documented formula's value, with the largest finite bound that it or a named dialect has there."""
     oracle = expected(case)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.case import Case, met_before
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.probes import Probed
@@ -61,6 +61,9 @@ def no_more(case: Case) -> Iterator[Case]:
 
 TOLD = 0.5
 """The least part of the elements of which an explanation must say what they are where they first leave the document."""
+
+EXCLUDING = 2
+"""The cases that are evaluated one by one: they exclude most of many candidates, which then need no others."""
 
 BITS = 8
 """How many bits the numbers of a case have that float32 holds, with their third powers, and with 1 less a decay."""
@@ -163,19 +166,24 @@ class Holding:
         narrow = any(one.narrow for one, *_ in alive)
         document, tried, differing = Agreement(), 0, 0
 
-        def asked(case: Case) -> Iterator[Asked]:
-            if taken_ahead(self.target, case):
-                yield Asked(case)
-                yield from (one.asked(case) for one, *_ in alive if isinstance(one, Explanation))
+        def tried_with(drawn: Case) -> Iterator[Case]:
+            if narrow:
+                yield met_before(self.limits.offered(with_short_numbers(drawn)))
+            yield drawn
+
+        def asked(drawn: Case) -> Iterator[Asked]:
+            for case in tried_with(drawn):
+                if taken_ahead(self.target, case):
+                    yield Asked(case)
+                    yield from (one.asked(case) for one, *_ in alive if isinstance(one, Explanation))
 
         def compared(drawn: Case) -> Iterator[Case]:
-            further = [self.limits.offered(with_short_numbers(drawn))] if narrow else []
-            return self.offered(chain(more(drawn), further, [drawn]))
+            return self.offered(chain(more(drawn), tried_with(drawn)))
 
         asks = bool(alive) and judged > 0
         elements = sum(case.elements for drawn in self.cases() for case in compared(drawn)) if asks else 0
         most = (1 - judged) * elements if asks else np.inf
-        cases = evaluated_ahead(self.cases(), asked) if alive else ()
+        cases = evaluated_ahead(self.cases(), asked, EXCLUDING) if alive else ()
         for drawn in runs_ahead(cases, lambda: [self.target], self.runs):
             for case in compared(drawn):
                 after = self.run(case) if case is drawn else trajectory(self.target, case, self.guard)

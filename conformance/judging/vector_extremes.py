@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -182,7 +182,7 @@ class _Made:
         )
 
 
-def required_of(kinds: set[str]) -> str | None:
+def required_of(kinds: Set[str]) -> str | None:
     """Return what a number must be that readings of the formula give as these kinds; None where they may differ.
 
     Of infinities and NaN the order of operations may choose either, so that a vector asks for one of them.

@@ -75,9 +75,9 @@ def applying_twice(trial: Trial) -> str | None:
 @law("the average of a constant is that constant", universal=False, applies=named("exponential_moving_average"))
 def constant(trial: Trial) -> str | None:
     case, steps = trial.case, len(trial.case.grads)
-    still = case.replace(grads=(case.parameters,) * steps)
+    still = trial.on(case.replace(grads=(case.parameters,) * steps))
     must = np.repeat(flat(case.parameters)[None], steps, axis=0)
-    return beyond(trial.on(still).run(), must, expected(still).bound)
+    return beyond(still.run(), must, expected(still.case).bound)
 
 
 @law(

@@ -89,16 +89,17 @@ def special_case(trial: Trial) -> str | None:
 def rest(trial: Trial) -> str | None:
     case = rescaled(trial.case, np.copy, np.zeros_like)
     case = case.replace(hyper={**case.hyper, **(trial.declaration.at_rest or {})})
-    before, after = flat(case.parameters), trial.on(case).run()
+    resting = trial.on(case)
+    before, after = flat(case.parameters), resting.run()
     if not (after != before).any():  # NaN differs from every number
         return None
-    oracle = expected(case)
+    oracle = expected(resting.case)
     known = oracle.known  # 0/0, where a narrow format has no such epsilon
     nan = np.isnan(after) & known
     if nan.any():
         step, element = np.unravel_index(int(np.argmax(nan)), nan.shape)
-        resting = np.broadcast_to(before, after.shape)
-        return Difference.of(f"returned NaN at step {step + 1}, element {element}", after, resting, 0.0)
+        still = np.broadcast_to(before, after.shape)
+        return Difference.of(f"returned NaN at step {step + 1}, element {element}", after, still, 0.0)
     moved = (after != before) & known
     if not moved.any():
         return None

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.case import Case, met_before
 from optimetry.conformance.numerics.agreement import SLACK, Expected
 from optimetry.conformance.numerics.arrays import Array, same_bits
 from optimetry.conformance.oracle.expected import expected
@@ -70,8 +70,8 @@ class Trial:
         return self.rule_of(self.case.hyper) if self.rule_of else self.documented
 
     def on(self, case: Case) -> Trial:
-        """Return a trial of the same target on another case."""
-        return replace(self, case=case)
+        """Return a trial of the same target on another case; the same for every target, as are its expected values."""
+        return replace(self, case=met_before(case))
 
     def with_engine(self, engine: Target) -> Trial:
         """Return a trial of another engine of the same target on the same case."""

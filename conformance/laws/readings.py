@@ -8,6 +8,7 @@ a target is held only to what every reading gives.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import product
 from typing import Any, ClassVar
 
@@ -75,7 +76,8 @@ READINGS = tuple(
 )
 
 
-def kinds_of(rule: Any, case: Case, step: int, element: int) -> set[str]:
+@lru_cache(maxsize=1024)
+def kinds_of(rule: Any, case: Case, step: int, element: int) -> frozenset[str]:
     """Return the kinds of number that the readings of an elementwise rule give for one element after one step.
 
     Args:
@@ -94,7 +96,7 @@ def kinds_of(rule: Any, case: Case, step: int, element: int) -> set[str]:
         found.add(kind_of(after[0]))
     if found & {"inf", "-inf"}:
         found.add("nan")  # of the same formula in another order: g + b*(m - g) is m of an average, and inf - inf of inf
-    return found
+    return frozenset(found)
 
 
 def _one(array: Array | None, element: int) -> Array:

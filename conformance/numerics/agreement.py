@@ -157,7 +157,8 @@ def shares_of(after: Array, oracle: Expected) -> Any:
     with np.errstate(all="ignore"):
         distance = magnitude_of(after.astype(oracle.value.dtype) - oracle.value)
         share = np.where(distance == 0, 0.0, distance / oracle.bound)
-    return np.where(oracle.known, np.nan_to_num(share, nan=LARGEST_SHARE, posinf=LARGEST_SHARE), 0.0)
+        largest = np.where(share <= LARGEST_SHARE, share, LARGEST_SHARE)  # of a NaN, too
+    return np.where(oracle.known, largest, 0.0)
 
 
 def ulps_of(after: Array, oracle: Expected, form: Format) -> Any:

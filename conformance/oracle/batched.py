@@ -30,15 +30,18 @@ alone.
 """
 
 
-def evaluated_ahead(cases: Iterable[Case], asked: Callable[[Case], Iterable[Asked]]) -> Iterator[Case]:
+def evaluated_ahead(
+    cases: Iterable[Case], asked: Callable[[Case], Iterable[Asked]], alone: int = ALONE
+) -> Iterator[Case]:
     """Yield cases; behind the first few, what will be asked about the next is evaluated together.
 
     Args:
         cases: as many as are needed.
         asked: returns what `expected` will be asked for about a case.
+        alone: how many cases are evaluated one by one first.
     """
     remaining, done = iter(cases), 0
-    while batch := list(islice(remaining, 1 if done < ALONE else min(TIMES * done, MOST))):
+    while batch := list(islice(remaining, 1 if done < alone else min(TIMES * done, MOST))):
         if len(batch) > 1:
             evaluate(chain.from_iterable(map(asked, batch)))
         yield from batch

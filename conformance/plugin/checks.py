@@ -140,7 +140,7 @@ class Check:
         profile = PROFILES[OF_EFFORT[self.judging.effort.name]]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            hold_property(engine, subject_named(self.optimizer), self.dtype, profile, arithmetic)
+            hold_property([engine], subject_named(self.optimizer), self.dtype, profile, arithmetic)
 
     @property
     def _verdict(self) -> Verdict:

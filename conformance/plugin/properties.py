@@ -1,15 +1,15 @@
-"""Tests one engine with cases drawn by Hypothesis' own engine, which shrinks them to the simplest that fails.
+"""Tests engines with cases drawn by Hypothesis' own engine, which shrinks them to the simplest that fails.
 
 How many it draws is chosen by a profile: ``dev``, ``ci`` or ``thorough``.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Sequence
 
 from hypothesis import HealthCheck, example, given, settings
 
-from optimetry.conformance.cases.case import Case, replayed
+from optimetry.conformance.cases.case import Case, met_before, replayed
 from optimetry.conformance.cases.strategies import cases
 from optimetry.conformance.judging.script import script
 from optimetry.conformance.naming.explanation import Explanation
@@ -47,12 +47,12 @@ class Nonconformity(AssertionError):
 
 
 def hold_property(
-    engine: Target, subject: Subject, dtype: str, profile: settings, arithmetic: Arithmetic = PLAIN
+    engines: Sequence[Target], subject: Subject, dtype: str, profile: settings, arithmetic: Arithmetic = PLAIN
 ) -> None:
-    """Compare an engine with the documented formula on cases that Hypothesis draws, and on replayed ones.
+    """Compare engines with the documented formula on cases that Hypothesis draws, and on replayed ones.
 
     Args:
-        engine: what is tested; cases that it does not offer are left out.
+        engines: what is tested, all on the same cases; those that one does not offer are left out for it.
         subject: the rule or wrapper.
         dtype: a judged dtype's name.
         profile: how many cases.
@@ -60,33 +60,31 @@ def hold_property(
 
     Raises:
         Nonconformity: on the simplest case found, with a standalone script.
-        TargetFault: the engine breaks the protocol.
+        TargetFault: an engine breaks the protocol.
     """
     explanation = Explanation(documented_class(subject.name), arithmetic)
-    limits = limits_of(engine, subject.name)
 
     @profile
     @given(drawn=cases(subject, dtype))
-    def computes_the_documented_formula(drawn: Case) -> None:
-        case = _known(limits.offered(drawn).to_json())
-        if reason_unsupported(engine, case) is not None:
-            return
-        after, oracle = trajectory(engine, case, Guard()), explanation.expected(case)
-        agreement = compare(after, oracle, case.form)
-        if not agreement.conforms:
-            who = f"{engine.name} {engine.version}, engine {engine_name(engine)}"
-            title = f"{who} on {subject.name} in {dtype}."
-            shown = script(case, after, oracle, title=title, target=engine.name)
-            found = f"{who}: {subject.name} in {dtype}: {agreement.share:.3g} times what rounding explains"
-            text = f"{found}\ncounterexample, a standalone script:\n\n{shown}" if shown else found
-            raise Nonconformity(text, case)
+    def compute_the_documented_formula(drawn: Case) -> None:
+        for engine in engines:
+            _compare(engine, met_before(limits_of(engine, subject.name).offered(drawn)), explanation)
 
     for case in replayed(subject.name, dtype):
-        computes_the_documented_formula = example(case)(computes_the_documented_formula)
-    computes_the_documented_formula()
+        compute_the_documented_formula = example(case)(compute_the_documented_formula)
+    compute_the_documented_formula()
 
 
-@lru_cache(maxsize=1024)
-def _known(text: str) -> Case:
-    """Return one case for all equal ones: each engine draws the same, and evaluations are kept by case."""
-    return Case.from_json(text)
+def _compare(engine: Target, case: Case, explanation: Explanation) -> None:
+    """Compare one engine with a formula on one case, if it offers that."""
+    if reason_unsupported(engine, case) is not None:
+        return
+    after, oracle = trajectory(engine, case, Guard()), explanation.expected(case)
+    agreement = compare(after, oracle, case.form)
+    if not agreement.conforms:
+        who = f"{engine.name} {engine.version}, engine {engine_name(engine)}"
+        title = f"{who} on {case.optimizer} in {case.dtype}."
+        shown = script(case, after, oracle, title=title, target=engine.name)
+        found = f"{who}: {case.optimizer} in {case.dtype}: {agreement.share:.3g} times what rounding explains"
+        text = f"{found}\ncounterexample, a standalone script:\n\n{shown}" if shown else found
+        raise Nonconformity(text, case)

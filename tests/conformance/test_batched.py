@@ -14,7 +14,7 @@ from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, NotAlikeError, flushing, side_by_side
 from optimetry.conformance.oracle.batched import ALONE, evaluate, evaluated_ahead
-from optimetry.conformance.oracle.expected import Asked, Evaluation, evaluation_of, expected
+from optimetry.conformance.oracle.expected import Asked, Evaluation, evaluation_of, expected, kept
 from optimetry.conformance.selftest import oracle_speed
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reference.books import BOOKS
@@ -115,14 +115,17 @@ def test_cases_whose_numbers_are_bounded_by_different_formulas_are_left_to_be_ev
     assert np.isfinite(expected(evaluations[0].case).value).all()
 
 
-def test_cases_come_in_order_and_no_more_are_evaluated_ahead_than_a_few_times_those_before() -> None:
+@pytest.mark.parametrize(
+    ("alone", "begun"), [(ALONE, [0] + [20] * 20 + [63] * 43), (2, [0, 0] + [40] * 40 + [62] * 22)]
+)
+def test_cases_come_in_order_and_no_more_are_evaluated_ahead_than_a_few_times_those_before(
+    alone: int, begun: list[int]
+) -> None:
+    kept.cache_clear()
     cases = short_cases("sgd", "float32", 64)
-    begun = []
-    ahead = evaluated_ahead(cases, lambda case: [Asked(case)])
-    for number, case in enumerate(ahead):
+    for number, case in enumerate(evaluated_ahead(cases, lambda case: [Asked(case)], alone)):
         assert case is cases[number]
-        begun.append(sum(evaluation_of(Asked(x)).begun for x in cases))
-    assert begun == [0] * ALONE + [20] * 20 + [63] * 43
+        assert sum(evaluation_of(Asked(x)).begun for x in cases) == begun[number]
 
 
 def test_the_first_cases_are_not_drawn_before_they_are_needed() -> None:

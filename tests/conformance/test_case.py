@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.case import Case, met_before
 from optimetry.conformance.cases.drawn import SHAPES
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.cases.strategies import PATTERNS, cases, drawn_cases
@@ -47,6 +47,18 @@ def test_a_replayed_case_gives_the_same_trajectory() -> None:
     for case in drawn_cases(subject_named("rmsprop"), "float32", seed=1, count=5):
         a, b = (trajectory(NumpyTarget(), each, Guard()) for each in (case, Case.from_json(case.to_json())))
         assert a.tobytes() == b.tobytes()
+
+
+def test_a_case_that_was_met_before_is_found_by_its_bits() -> None:
+    (case,) = drawn_cases(subject_named("adam"), "float32", seed=5, count=1)
+    case = met_before(case)
+    again = case.replace(parameters=tuple(param.copy() for param in case.parameters))
+    assert again != case
+    assert met_before(again) is case
+    zero = case.replace(hyper={**case.hyper, "beta1": 0.0})
+    flat = case.replace(parameters=tuple(param.reshape(-1, 1) for param in case.parameters))
+    for other in (zero, zero.replace(hyper={**zero.hyper, "beta1": -0.0}), flat, case.replace(optimizer="adamax")):
+        assert met_before(other) is other
 
 
 def test_the_same_seed_draws_the_same_cases_and_another_seed_others() -> None:

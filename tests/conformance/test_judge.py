@@ -18,7 +18,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle import batched
 from optimetry.conformance.selftest.instead import Instead, computing
-from optimetry.conformance.selftest.sensitivity import HALF_QUICK
+from optimetry.conformance.selftest.sensitivity import HALF_QUICK, QUARTER_QUICK
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Hyper, engines_of
@@ -61,7 +61,8 @@ LITTLE_SAID = {
 @pytest.mark.parametrize("optimizer", SUBJECTS)
 def test_the_reference_conforms_in_working_precision(optimizer: str, dtype: str) -> None:
     wide = dtype in ("float32", "float64")
-    cases = (QUICK if optimizer in LITTLE_SAID and not wide else HALF_QUICK).cases  # a small share needs many
+    many = QUICK if not wide and optimizer in LITTLE_SAID else HALF_QUICK  # a small share needs many
+    cases = (QUARTER_QUICK if dtype != "float32" and optimizer not in LITTLE_SAID else many).cases
     effort = Effort("no laws, to which test_laws.py holds it", cases, 0)
     verdict = verdict_of(NumpyTarget(), optimizer, dtype, effort)
     assert (verdict.verdict, verdict.reason) == ("conforms", "")

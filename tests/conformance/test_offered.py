@@ -215,9 +215,9 @@ def test_a_formula_that_is_declared_nowhere_is_found_behind_limits() -> None:
 
 
 def test_cases_that_hypothesis_draws_are_constructed_likewise() -> None:
-    hold_property(Narrow(), subject_named("adam"), "float32", PROFILES["dev"])
+    hold_property([Narrow()], subject_named("adam"), "float32", PROFILES["dev"])
     with pytest.raises(Exception, match="raised AssertionError"):
-        hold_property(Silent(), subject_named("sgd"), "float32", PROFILES["dev"])
+        hold_property([Silent()], subject_named("sgd"), "float32", PROFILES["dev"])
 
 
 def test_a_dtype_that_is_not_offered_is_unsupported() -> None:

@@ -16,9 +16,9 @@ from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.numpy.target import NumpyTarget
-from optimetry.conformance.targets.protocol import engine_name, engines_of
+from optimetry.conformance.targets.protocol import engines_of
 
-ENGINES = {engine_name(engine): engine for engine in engines_of(load_target("accelerated"))}
+ENGINES = engines_of(load_target("accelerated"))
 
 
 def profile() -> settings:
@@ -26,16 +26,15 @@ def profile() -> settings:
     return PROFILES.get(settings.get_current_profile_name(), PROFILES["dev"])
 
 
-@pytest.mark.parametrize("engine", ENGINES)  # one after the other: all get the same cases, evaluated once
 @pytest.mark.parametrize("dtype", FORMATS)
 @pytest.mark.parametrize("name", SUBJECTS)
-def test_an_accelerated_engine_computes_what_is_documented(engine: str, name: str, dtype: str) -> None:
-    hold_property(ENGINES[engine], subject_named(name), dtype, profile())
+def test_every_accelerated_engine_computes_what_is_documented(name: str, dtype: str) -> None:
+    hold_property(ENGINES, subject_named(name), dtype, profile())
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_the_reference_computes_what_is_documented(name: str) -> None:
-    hold_property(NumpyTarget(), subject_named(name), "float32", profile())
+    hold_property([NumpyTarget()], subject_named(name), "float32", profile())
 
 
 def test_a_fault_that_only_this_shrinking_explains_in_one_element_and_one_step(
@@ -48,7 +47,7 @@ def test_a_fault_that_only_this_shrinking_explains_in_one_element_and_one_step(
     assert counterexample is not None
     assert Case.from_json(counterexample["case"]).size > 1
     with pytest.raises(Nonconformity, match="a standalone script") as caught:
-        hold_property(fault.target(), subject_named("adam"), "float32", PROFILES["ci"])
+        hold_property([fault.target()], subject_named("adam"), "float32", PROFILES["ci"])
     assert caught.value.case is not None
     assert (caught.value.case.size, len(caught.value.case.grads)) == (1, 1)
 
@@ -63,5 +62,5 @@ def test_cases_that_once_failed_are_tried_first() -> None:
 
     kept = replayed("sgd", "float64")
     assert any(param.ndim == 0 for case in kept for param in case.parameters)
-    hold_property(Watched(), subject_named("sgd"), "float64", PROFILES["dev"])
+    hold_property([Watched()], subject_named("sgd"), "float64", PROFILES["dev"])
     assert len(tried) >= len(kept) + 1
