@@ -54,12 +54,12 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "papers.lion": (
         ("average_stored", "m=self.beta2 * state.m + (1 - self.beta2) * grad", "m=average"),
         ("sign_of_the_gradient", "np.sign(average)", "np.sign(grad)"),
-        ("sign_of_zero_is_1", "np.sign(average)", "np.sign(average) + (average == 0)"),
+        ("sign_of_zero_is_1", "np.sign(average)", "(np.sign(average) + (average == 0))"),
     ),
     "papers.adabelief": (
         ("about_the_old_average", "grad - m", "grad - state.m"),
         ("epsilon_not_in_the_variance", "np.square(grad - m) + self.epsilon", "np.square(grad - m)"),
-        ("brackets_missing", "(1 - self.beta1) * grad", "1 - self.beta1 * grad"),
+        ("brackets_missing", "state.m + (1 - self.beta1) * grad", "state.m + 1 - self.beta1 * grad"),
         (
             "epsilon_behind_the_quotient",
             "corrected1 / (np.sqrt(corrected2) + self.epsilon)",
@@ -92,7 +92,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("momentum_ignored", "self.beta * state.m", "0 * state.m"),
         ("sign_missing", "np.sign(m)", "m"),
         ("momentum_of_signs", "(1 - self.beta) * grad", "(1 - self.beta) * np.sign(grad)"),
-        ("sign_of_zero_is_1", "np.sign(m)", "np.sign(m) + (m == 0)"),
+        ("sign_of_zero_is_1", "np.sign(m)", "(np.sign(m) + (m == 0))"),
     ),
 }
 """For each rule: a name, what stands in the rule's source, and what stands there instead."""
@@ -128,10 +128,8 @@ NOT_FOUND = (
     "papers.adan_change_from_zero",
     "papers.adan_weights_of_the_other_end",
     "papers.adan_change_not_in_the_step",
-    "papers.lion_sign_of_zero_is_1",
-    "papers.signum_sign_of_zero_is_1",
 )
-"""No single edit of the traced formula: two places, one step alone, or a comparison."""
+"""No single edit of the traced formula: two places, or one step alone."""
 
 OUTCOMES = {
     **dict.fromkeys(NOT_FOUND, "diverges"),

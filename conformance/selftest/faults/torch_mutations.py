@@ -8,7 +8,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "torch.sgd": (
         ("decay_subtracted", "param, self.weight_decay)", "-param, self.weight_decay)"),
         ("dampening_ignored", "(1 - self.dampening) * grad", "grad"),
-        ("dampening_of_the_buffer", "(1 - self.dampening) * grad", "grad - self.dampening * state.momentum_buffer"),
+        ("dampening_of_the_buffer", "(1 - self.dampening) * grad", "(grad - self.dampening * state.momentum_buffer)"),
         ("dampens_without_momentum", "np.where(self.momentum != 0, direction, grad)", "direction"),
         ("nesterov_of_the_old_buffer", "self.momentum * buffer", "self.momentum * state.momentum_buffer"),
         ("learning_rate_squared", "param - lr * direction", "param - lr * lr * direction"),
