@@ -167,9 +167,8 @@ class Holding:
         document, tried, differing = Agreement(), 0, 0
 
         def tried_with(drawn: Case) -> Iterator[Case]:
-            if narrow:
-                yield met_before(self.limits.offered(with_short_numbers(drawn)))
-            yield drawn
+            short = met_before(self.limits.offered(with_short_numbers(drawn))) if narrow else drawn
+            yield from [drawn] if short is drawn else [short, drawn]
 
         def asked(drawn: Case) -> Iterator[Asked]:
             for case in tried_with(drawn):
