@@ -165,6 +165,8 @@ def test_a_run_that_several_laws_ask_for_is_made_once() -> None:
 @pytest.mark.parametrize("name", ["adagrad", "rmsprop", "papers.adamw"])
 def test_what_laws_ask_of_the_oracle_is_evaluated_once_for_all_targets(name: str) -> None:
     asked, case = [], some_cases(name)[0]
+    kept.cache_clear()  # of what other tests have asked
+    kinds_of.cache_clear()
     for target in (NumpyTarget(), Counted(drifts=True), Counted(drifts=True)):
         before = kept.cache_info().misses, kinds_of.cache_info().misses
         for each in laws_of(SUBJECTS[name]):
