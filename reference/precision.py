@@ -88,7 +88,7 @@ def _lowered(operand: Any, dtype: np.dtype[Any]) -> Any:
     """A plain array for a `Working` one, and a scalar rounded to its dtype; masks are left alone."""
     if isinstance(operand, Working):
         return operand.view(np.ndarray)
-    if isinstance(operand, float) and operand:  # of zeros, either sign would be found for the other
+    if type(operand) is float and operand:  # of zeros, either sign would be found for the other
         return _rounded(operand, dtype)
     is_number = isinstance(operand, NUMBERS) and not isinstance(operand, bool)
     return np.asarray(operand).astype(dtype) if is_number else operand

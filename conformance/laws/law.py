@@ -70,7 +70,7 @@ class Trial:
         return self.rule_of(self.case.hyper) if self.rule_of else self.documented
 
     def on(self, case: Case) -> Trial:
-        """Return a trial of the same target on another case; the same for every target, as are its expected values."""
+        """Return a trial of the same target on another case; what other targets asked of it is evaluated already."""
         return replace(self, case=met_before(case))
 
     def with_engine(self, engine: Target) -> Trial:

@@ -51,7 +51,8 @@ def cuda(*ends: str) -> list[AcceleratedTarget]:
 )
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
     masters = ("", MASTER) if DTYPES[dtype].narrow else ("",)
-    # Laws are about what surrounds a body, which is the same with fmad, and in dtypes as wide or as narrow.
+    # Laws are about what surrounds a body, which is the same with fmad, and in all narrow and in all wide dtypes: they
+    # are tried in one of each.
     once = replace(QUARTER_QUICK, law_cases=1 if dtype == "bfloat16" else 0)
     for fmad, effort in (("", HALF_QUICK if dtype == "float32" else once), (FMAD, QUARTER_QUICK)):
         for verdict in judge(cuda(*(fmad + master for master in masters)), rule, dtype, effort=effort, seed=0):

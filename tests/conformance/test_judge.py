@@ -61,8 +61,9 @@ LITTLE_SAID = {
 @pytest.mark.parametrize("optimizer", SUBJECTS)
 def test_the_reference_conforms_in_working_precision(optimizer: str, dtype: str) -> None:
     wide = dtype in ("float32", "float64")
-    many = QUICK if not wide and optimizer in LITTLE_SAID else HALF_QUICK  # a small share needs many
-    cases = (QUARTER_QUICK if dtype != "float32" and optimizer not in LITTLE_SAID else many).cases
+    little = optimizer in LITTLE_SAID  # whose share is told by many cases alone
+    usual = HALF_QUICK if little or dtype == "float32" else QUARTER_QUICK
+    cases = (QUICK if little and not wide else usual).cases
     effort = Effort("no laws, to which test_laws.py holds it", cases, 0)
     verdict = verdict_of(NumpyTarget(), optimizer, dtype, effort)
     assert (verdict.verdict, verdict.reason) == ("conforms", "")

@@ -208,8 +208,7 @@ def mutant(optimizer: str, *changes: tuple[str, str]) -> type[Rule]:
         ValueError: a text does not stand there exactly once.
     """
     documented = rule_named(optimizer)
-    own = [x for name, x in vars(documented).items() if inspect.isfunction(x) and not name.startswith("_")]
-    texts = [textwrap.dedent(inspect.getsource(method)) for method in own]
+    texts = sources_of(documented)
     for old, new in changes:
         found = sum(text.count(old) for text in texts)
         if found != 1:
@@ -219,6 +218,12 @@ def mutant(optimizer: str, *changes: tuple[str, str]) -> type[Rule]:
     for text in texts:
         exec(text, vars(sys.modules[documented.__module__]), namespace)
     return type(documented.__name__, (documented,), namespace)
+
+
+def sources_of(rule: type[Rule]) -> list[str]:
+    """The source of each of a rule's own methods, of which its formula consists."""
+    own = [x for name, x in vars(rule).items() if inspect.isfunction(x) and not name.startswith("_")]
+    return [textwrap.dedent(inspect.getsource(method)) for method in own]
 
 
 def mutated(optimizer: str, *changes: tuple[str, str]) -> Start:
