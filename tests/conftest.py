@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import gc
+from multiprocessing import forkserver
 
 import pytest
 
@@ -9,3 +10,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Leave what has been collected, which lives to the end, out of every later pass of the garbage collector."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def new_processes() -> None:
+    """Begin all new processes where the judge's begin, in one that has imported the suite.
+
+    There is one such process, and it imports what is asked for by whichever test needs it first: behind one of
+    `optimetry.accelerated.distributed`, each of a hundred judges would import the suite by itself.
+    """
+    from optimetry.conformance.commands import workers  # behind collection, for which it is not needed
+
+    if workers.new_processes().get_start_method() == "forkserver":
+        forkserver.ensure_running()

@@ -203,7 +203,7 @@ class _Worker:
     process: BaseProcess = field(init=False)
 
     def __post_init__(self) -> None:
-        context: Any = _new_processes()
+        context: Any = new_processes()
         self.pipe, theirs = context.Pipe()
         with _inherited():
             arguments = (self.task, theirs, dict(os.environ))
@@ -288,7 +288,7 @@ class _Worker:
         return message
 
 
-def _new_processes() -> BaseContext:
+def new_processes() -> BaseContext:
     """Choose how processes start: on Linux from one that has imported the suite, else from nothing."""
     if sys.platform != "linux":
         return multiprocessing.get_context("spawn")
