@@ -35,8 +35,8 @@ MARGIN = 1 + 2.0**-20
 BOUND_ROUNDOFF = float(np.finfo(BOUND).eps) / 2
 """The unit roundoff of bounds."""
 
-BOUND_ROUNDINGS = 128
-"""More than a bound loses in one operation, in unit roundoffs: 32 in each magnitude, and a few by rounding."""
+BOUND_ROUNDINGS = 16
+"""More than a bound loses in one operation, in unit roundoffs: one in each magnitude, and a few by rounding."""
 
 SMALLEST = float(np.finfo(BOUND).smallest_subnormal)
 """The smallest bound but zero."""

@@ -1,4 +1,4 @@
-"""Absolute values of quad numbers are read from their bits, and are what NumPy converts them to."""
+"""Absolute values of quad numbers are rounded to float64, those of many by their bits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.numerics.formats import BOUND, QUAD, SMALLEST
-from optimetry.conformance.numerics.magnitudes import magnitude_of
+from optimetry.conformance.numerics.magnitudes import FEW, magnitude_of
 
 
 def quads(shape: tuple[int, ...] = (20_000,)) -> Any:
@@ -23,14 +23,29 @@ def converted(value: Any) -> Any:
     return np.abs(value).astype(BOUND)
 
 
-def test_it_is_truncated_to_a_double() -> None:
-    """Within 2^-48 of the number, and never more than it is."""
-    value = quads()
+@pytest.mark.parametrize("numbers", [2, FEW, FEW + 1, 20_000])
+def test_it_is_the_nearest_double_however_many_there_are(numbers: int) -> None:
+    """Read from their bits, or rounded by NumPy."""
+    value = quads()[:numbers]
     magnitude = magnitude_of(value)
     assert magnitude.dtype == BOUND
-    below = ((np.abs(value) - magnitude) / np.abs(value)).astype(BOUND)
-    assert np.all(below >= 0)
-    assert 2.0**-49 < below.max() < 2.0**-48
+    off = np.abs(np.abs(value) - magnitude)
+    beside = (np.abs(np.abs(value) - np.nextafter(magnitude, to)) for to in (0.0, np.inf))
+    assert all(np.all(off <= other) for other in beside)
+    assert 2.0**-55 < (off / np.abs(value)).astype(BOUND).max() <= 2.0**-53
+
+
+def test_of_two_that_are_as_near_it_is_the_even_one_and_a_little_more_decides() -> None:
+    """Whether one bit or many are carried, into the exponent too; alike for a few numbers and many."""
+    doubles = np.array([1.0, np.nextafter(1.0, 2), np.nextafter(2.0, 0), np.nextafter(1.0, 0), 1.5, 2.0**-1022])
+    half = np.spacing(doubles).astype(QUAD) * np.asarray(0.5).astype(QUAD)
+    little = half * np.asarray(2.0**-50).astype(QUAD)
+    value = np.concatenate([doubles + half + part for part in (-little, little - little, little)])
+    above = np.nextafter(doubles, np.inf)
+    even = np.where(doubles.view(np.uint64) % 2 == 0, doubles, above)
+    nearest = np.concatenate([doubles, even, above])
+    assert magnitude_of(value).tobytes() == nearest.tobytes()
+    assert magnitude_of(np.tile(value, FEW)).tobytes() == np.tile(nearest, FEW).tobytes()
 
 
 @pytest.mark.parametrize("factor", [1.0, -1.0])
@@ -40,8 +55,9 @@ def test_it_is_truncated_to_a_double() -> None:
 )
 def test_doubles_are_what_they_are(number: float, factor: float) -> None:
     """The smallest and the largest, zeros, and what is no number."""
-    magnitude = magnitude_of(np.array([factor * number, 1.0]).astype(QUAD))
-    assert magnitude.tobytes() == np.abs([number, 1.0]).tobytes()
+    for times in (1, FEW):
+        magnitude = magnitude_of(np.array([factor * number, 1.0] * times).astype(QUAD))
+        assert magnitude.tobytes() == np.abs([number, 1.0] * times).tobytes()
 
 
 def test_beyond_the_doubles_it_is_infinite_and_below_them_not_zero() -> None:
@@ -75,7 +91,7 @@ def test_any_shape_and_any_strides(shape: tuple[int, ...]) -> None:
     for view in (value, value.T, value[..., ::-1] if shape else value):
         magnitude = magnitude_of(view)
         assert magnitude.shape == view.shape
-        assert np.all(np.abs(magnitude - converted(view)) <= 2.0**-48 * magnitude)
+        assert magnitude.tobytes() == converted(view).tobytes()
     before = value.tobytes()
     magnitude_of(value)[...] = 7.0
     assert value.tobytes() == before

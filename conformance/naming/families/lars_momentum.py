@@ -90,8 +90,10 @@ class LarsMomentumFamily(LarsMomentum):
         if self.vectors == "plain" and param.ndim < 2:
             return plain, grad
         decayed = grad + self.lars_weight_decay * param
-        param_norm, grad_norm, decayed_norm = norm(param), norm(grad), norm(decayed)
-        denominator = grad_norm if self.denominator == "sum_of_norms" else decayed_norm
+        param_norm = norm(param)
+        denominator = guarded = norm(grad if self.denominator == "sum_of_norms" else decayed)
+        if self.denominator == "norm_of_sum_guarded_by_gradient":
+            guarded = norm(grad)
         if self.denominator in ("sum_of_norms", "norm_of_sum_plus_decay"):
             denominator = denominator + self.lars_weight_decay * param_norm
         if self.denominator_epsilon != "0":
@@ -105,8 +107,7 @@ class LarsMomentumFamily(LarsMomentum):
         if self.limit != "none":
             scale = np.minimum(scale, plain)
 
-        by_sum = self.denominator in ("norm_of_sum", "norm_of_sum_plus_decay")
-        known = (param_norm > 0) & ((decayed_norm if by_sum else grad_norm) > 0)
+        known = (param_norm > 0) & (guarded > 0)
         if self.zero_norm == "plain_rate_or_more":
             scale = np.where(known, scale, np.maximum(scale, plain))
         elif self.zero_norm != "unguarded":
