@@ -140,8 +140,8 @@ class Bounded(NDArrayOperatorsMixin):
         """Round to a coarser format; return the number itself if it is held in that format already."""
         if form is self.form or form.roundoff <= self.form.roundoff:
             return self
-        inexact = np.logical_or(self.bound, form.nearest(self.value) != self.value)
-        return rounded(self.value, self.bound, form, self.nonnegative, underflows=(self,), inexact=inexact)
+        exact = (self.bound == ZERO) & (form.nearest(self.value) == self.value)
+        return rounded(self.value, self.bound, form, self.nonnegative, underflows=(self,), exact=exact)
 
     def rounded_through(self, form: Format, exact: Any = False) -> Bounded:
         """Round to a coarser format and back; what follows may be computed there.
@@ -261,7 +261,7 @@ def rounded(
     nonnegative: bool,
     *,
     underflows: tuple[Bounded, ...] = (),
-    inexact: Any = None,
+    exact: Any = None,
     magnitude: Bound | None = None,
 ) -> Bounded:
     """Bound the result of one operation: the propagated bounds of its operands, and one rounding.
@@ -273,7 +273,7 @@ def rounded(
         nonnegative: see `Bounded`.
         underflows: the operands each of which makes the result an exact zero by being one, where anything else may
             underflow; none for sums and roots, which lose nothing there unless flushed.
-        inexact: where it is rounded at all; everywhere, unless said.
+        exact: where it is not rounded; nowhere, unless said.
         magnitude: see `Bounded`.
     """
     magnitude = magnitude_of(value) if magnitude is None else magnitude
@@ -283,8 +283,8 @@ def rounded(
     np.multiply(raised, form.roundoff_after_headroom, out=error)
     if underflows or form.flushes:
         error = np.maximum(error, _underflow(raised, underflows, form), out=raised)
-    if inexact is not None:
-        error[~inexact] = 0.0
+    if exact is not None:
+        error[exact] = 0.0
     return Bounded(value, propagated + error, form, nonnegative, magnitude=magnitude)
 
 
@@ -296,15 +296,8 @@ def _underflow(raised: Bound, operands: tuple[Bounded, ...], form: Format) -> Bo
         return form.half_tiny
     zero = raised == ZERO
     if operands:  # or it underflows even the bounds
-        zero &= ~reduce(np.logical_and, map(not_zero, operands))
+        zero &= any_zero(*operands)
     return np.where(zero, ZERO, form.half_tiny)
-
-
-def rounded_often(value: Wide, propagated: Bound, error: Bound, form: Format, nonnegative: bool) -> Bounded:
-    """Bound the result of an operation that is rounded several times, which may carry it beyond the largest number."""
-    magnitude, bound = magnitude_of(value), enlarged(propagated, 1) + error
-    bound = np.where(magnitude + bound > form.largest, np.inf, bound)
-    return Bounded(value, bound, form, nonnegative, magnitude=magnitude)
 
 
 def enlarged(propagated: Bound, operations: Any) -> Bound:
@@ -315,3 +308,8 @@ def enlarged(propagated: Bound, operations: Any) -> Bound:
 def not_zero(x: Bounded) -> Any:
     """Return where ``x`` is anything but an exact zero."""
     return (x.magnitude != ZERO) | (x.bound != ZERO)
+
+
+def any_zero(*operands: Bounded) -> Any:
+    """Return where one of some numbers is an exact zero."""
+    return reduce(np.minimum, [x.magnitude + x.bound for x in operands]) == ZERO

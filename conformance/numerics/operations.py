@@ -9,8 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.numerics.bounded import UFUNCS, Bounded, alike, every, not_zero, rounded, rounded_often
-from optimetry.conformance.numerics.formats import BOUND, MARGIN, QUAD, Format
+from optimetry.conformance.numerics.bounded import (
+    UFUNCS,
+    Bounded,
+    alike,
+    any_zero,
+    enlarged,
+    every,
+    not_zero,
+    rounded,
+)
+from optimetry.conformance.numerics.formats import BOUND, MARGIN, QUAD, Bound, Format, Wide
 from optimetry.conformance.numerics.magnitudes import magnitude_of
 from optimetry.conformance.numerics.trilean import FUNCTIONS, Trilean
 
@@ -19,13 +28,12 @@ POWER_ROUNDINGS = 2
 
 
 def _add(a: Bounded, b: Bounded) -> Bounded:
-    inexact = not_zero(a) & not_zero(b)
-    return rounded(a.value + b.value, a.bound + b.bound, a.form, a.nonnegative and b.nonnegative, inexact=inexact)
+    nonnegative = a.nonnegative and b.nonnegative
+    return rounded(a.value + b.value, a.bound + b.bound, a.form, nonnegative, exact=any_zero(a, b))
 
 
 def _subtract(a: Bounded, b: Bounded) -> Bounded:
-    inexact = not_zero(a) & not_zero(b)
-    return rounded(a.value - b.value, a.bound + b.bound, a.form, False, inexact=inexact)
+    return rounded(a.value - b.value, a.bound + b.bound, a.form, False, exact=any_zero(a, b))
 
 
 def _multiply(a: Bounded, b: Bounded) -> Bounded:
@@ -102,7 +110,14 @@ def _each_power(a: Bounded, b: Bounded) -> Bounded:
     )  # it may be multiplied out
     relative = (magnitude_of(value) + propagated) * _growth(roundings, a.scalars_in)
     error = np.maximum(relative, np.where(not_zero(a), roundings * a.scalars_in.half_tiny, 0.0))
-    return rounded_often(value, propagated, error, a.form, a.nonnegative or every(whole % 2 == 0))
+    return _rounded_often(value, propagated, error, a.form, a.nonnegative or every(whole % 2 == 0))
+
+
+def _rounded_often(value: Wide, propagated: Bound, error: Bound, form: Format, nonnegative: bool) -> Bounded:
+    """Bound the result of an operation that is rounded several times, which may carry it beyond the largest number."""
+    magnitude, bound = magnitude_of(value), enlarged(propagated, 1) + error
+    bound = np.where(magnitude + bound > form.largest, np.inf, bound)
+    return Bounded(value, bound, form, nonnegative, magnitude=magnitude)
 
 
 def _raised(base: Any, exponent: Any) -> Any:
@@ -144,11 +159,11 @@ def _minimum(a: Bounded, b: Bounded) -> Bounded:
 
 
 def _absolute(a: Bounded) -> Bounded:
-    return Bounded(np.abs(a.value), a.bound, a.form, True)
+    return Bounded(np.abs(a.value), a.bound, a.form, True, magnitude=a.magnitude)
 
 
 def _negative(a: Bounded) -> Bounded:
-    return Bounded(-a.value, a.bound, a.form)
+    return Bounded(-a.value, a.bound, a.form, magnitude=a.magnitude)
 
 
 def _sign(a: Bounded) -> Bounded:
@@ -170,17 +185,15 @@ def _comparison(compare: np.ufunc) -> Callable[[Bounded, Bounded], Trilean]:
 def _where(condition: Any, a: Any, b: Any) -> Bounded:
     """Choose elements of ``a`` or ``b``; where the condition is undecided, the bound covers both."""
     a, b = alike([x if isinstance(x, Bounded) else float(x) for x in (a, b)])
-    nonnegative = a.nonnegative and b.nonnegative
-    if not isinstance(condition, Trilean):
-        return Bounded(
-            np.where(condition, a.value, b.value), np.where(condition, a.bound, b.bound), a.form, nonnegative
-        )
-    truth = condition.truth
-    apart = magnitude_of(a.value - b.value) * MARGIN  # for the rounding of this very difference
+    undecided = condition.undecided if isinstance(condition, Trilean) else np.False_
+    truth = condition.truth if isinstance(condition, Trilean) else condition
     value = np.where(truth, a.value, b.value)
-    chosen = np.where(truth, a.bound, b.bound)
-    other = apart + np.where(truth, b.bound, a.bound)
-    return Bounded(value, np.where(condition.undecided, np.maximum(chosen, other), chosen), a.form, nonnegative)
+    bound = np.where(truth, a.bound, b.bound)
+    if np.count_nonzero(undecided):
+        apart = magnitude_of(a.value - b.value) * MARGIN  # for the rounding of this very difference
+        other = apart + np.where(truth, b.bound, a.bound)
+        bound = np.where(undecided, np.maximum(bound, other), bound)
+    return Bounded(value, bound, a.form, a.nonnegative and b.nonnegative)
 
 
 def _zeros_like(a: Bounded, shape: tuple[int, ...] | None = None) -> Bounded:

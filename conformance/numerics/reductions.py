@@ -33,7 +33,7 @@ def _sum(a: Bounded, axis: Axis = None, keepdims: bool = False, initial: float =
         return _sum(_side_by_side(a), axis=1)
 
     def total(x: Any) -> Any:
-        return np.sum(x, axis=axis, keepdims=keepdims, initial=0.0)  # quad precision has no sum of no terms
+        return np.add.reduce(x, axis=axis, keepdims=keepdims, initial=0.0)  # quad precision has no sum of no terms
 
     value, propagated, largest = (total(x) for x in (a.value, a.bound, a.magnitude + a.bound))
     terms = np.count_nonzero(not_zero(a), axis=axis, keepdims=keepdims)
