@@ -23,21 +23,26 @@ def narrowed(held: Holding, identity: Identity) -> Identity:
     names = explanation.arithmetic.float32_in_some_uses
     if not names:
         return identity
-    shown = numbers_in_float32(held.target, explanation.with_numbers(()), held.guard)
-    if shown.float32 and not shown.float32_in_some_uses:
-        found = held.holding(explanation.with_numbers(shown.float32))
-        if found is not None:
-            return found
-    identity = _sharpest_alone(held, explanation, names) or _with_fewer(held, identity, names)
-    assert identity.explanation is not None
-    names = identity.explanation.arithmetic.float32_in_some_uses
-    throughout: tuple[str, ...] = ()
+    found = _shown(held, explanation) or _sharpest_alone(held, explanation, names) or _with_fewer(held, identity, names)
+    assert found.explanation is not None
+    throughout, names = found.explanation.arithmetic.float32, found.explanation.arithmetic.float32_in_some_uses
     for name in names:
         others = tuple(other for other in names if other not in (*throughout, name))
-        found = held.holding(explanation.with_numbers((*throughout, name), others))
-        if found is not None:
-            identity, throughout = found, (*throughout, name)
-    return identity
+        sharper = held.holding(explanation.with_numbers((*throughout, name), others))
+        if sharper is not None:
+            found, throughout = sharper, (*throughout, name)
+    return found
+
+
+def _shown(held: Holding, explanation: Explanation) -> Identity | None:
+    """Return the same with those numbers held in float32 that the probes show, if that explains every case.
+
+    Where numbers are combined, the probe of each shows what is rounded of all.
+    """
+    shown = numbers_in_float32(held.target, explanation.with_numbers(()), held.guard)
+    if explanation.arithmetic.combined or not shown.float32 + shown.float32_in_some_uses:
+        return None
+    return held.holding(explanation.with_numbers(shown.float32, shown.float32_in_some_uses))
 
 
 def _sharpest_alone(held: Holding, explanation: Explanation, names: Sequence[str]) -> Identity | None:

@@ -165,19 +165,26 @@ def test_another_rule_may_have_numbers_in_float32_as_well(name: str) -> None:
     assert found.verdict.computes.arithmetic == [{"float32": ["beta1"]}]
 
 
-def test_a_number_rounded_in_one_of_its_uses_is_found() -> None:
+@pytest.mark.parametrize(("optimizer", "names"), [("rmsprop", ("rho",)), ("adam", ("beta1", "beta2"))])
+def test_numbers_rounded_in_one_of_their_uses_are_found(optimizer: str, names: tuple[str, ...]) -> None:
     class Once(float):
         """Is rounded where it is subtracted from 1 alone."""
 
         def __rsub__(self, other: Any) -> Any:
             return other - to_float32(self)
 
-    target = Instead(lambda rule, given: run_of(rule.lifted(lambda name, x: Once(x) if name == "rho" else x), given))
-    partly = Arithmetic(float32_in_some_uses=("rho",))
-    assert numbers_in_float32(target, Explanation(documented_class("rmsprop")), Guard()) == partly
-    found = diagnosed(target, "rmsprop", "float64")
-    assert (found.verdict.verdict, found.explanation) == ("imprecise", Explanation(documented_class("rmsprop"), partly))
-    assert found.verdict.reason == "the documented rule; rho in float32 in some uses"
+    target = Instead(lambda rule, given: run_of(rule.lifted(lambda name, x: Once(x) if name in names else x), given))
+    documented, partly = documented_class(optimizer), Arithmetic(float32_in_some_uses=names)
+    assert numbers_in_float32(target, Explanation(documented), Guard()) == partly
+    found = diagnosed(target, optimizer, "float64")
+    assert (found.verdict.verdict, found.explanation) == ("imprecise", Explanation(documented, partly))
+    assert found.verdict.reason == f"the documented rule; {', '.join(names)} in float32 in some uses"
+
+
+def test_state_that_outlives_its_run_is_named() -> None:
+    found = diagnosed(FAULTS["remembers_the_last_run"].target(), "exponential_moving_average")
+    assert found.verdict.verdict == "diverges"
+    assert FAULTS["remembers_the_last_run"].because in found.verdict.reason
 
 
 def test_what_is_declared_nowhere_is_located_in_a_slot() -> None:
