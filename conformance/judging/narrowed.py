@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
@@ -10,39 +11,52 @@ from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
+
+FEW = 8
+"""How many cases show what is rounded where a rule has no probes."""
 
 
 def narrowed(held: Holding, identity: Identity) -> Identity:
     """Reduce the numbers held in float32 to those that the probes, or else the cases, show."""
     explanation = identity.explanation
     assert explanation is not None
-    names = explanation.arithmetic.float32_in_some_uses
-    if not names:
+    if not explanation.arithmetic.float32_in_some_uses:
         return identity
-    found = _shown(held, explanation) or _sharpest_alone(held, explanation, names) or _with_fewer(held, identity, names)
-    assert found.explanation is not None
-    throughout, names = found.explanation.arithmetic.float32, found.explanation.arithmetic.float32_in_some_uses
-    for name in names:
-        others = tuple(other for other in names if other not in (*throughout, name))
-        sharper = held.holding(explanation.with_numbers((*throughout, name), others))
-        if sharper is not None:
-            found, throughout = sharper, (*throughout, name)
-    return found
+    return _shown(held, explanation) or _supposed(held, identity)
 
 
 def _shown(held: Holding, explanation: Explanation) -> Identity | None:
-    """Return the same with those numbers held in float32 that the probes show, if that explains every case.
+    """Return the same with those numbers held in float32 that probes show, or else cases, if that explains every case.
 
     Where numbers are combined, the probe of each shows what is rounded of all.
     """
-    shown = numbers_in_float32(held.target, explanation.with_numbers(()), held.guard)
+    cases = probes_of(explanation.rule.optimizer, "float64") or islice(held.offered(held.cases()), FEW)
+    shown = numbers_in_float32(held.target, explanation.with_numbers(()), tuple(cases), held.guard)
     if explanation.arithmetic.combined or not shown.float32 + shown.float32_in_some_uses:
         return None
     return held.holding(explanation.with_numbers(shown.float32, shown.float32_in_some_uses))
+
+
+def _supposed(held: Holding, identity: Identity) -> Identity:
+    """Return the same with as few numbers held in float32 as explain every case, throughout where that does."""
+    explanation = identity.explanation
+    assert explanation is not None
+    names = explanation.arithmetic.float32_in_some_uses
+    identity = _sharpest_alone(held, explanation, names) or _with_fewer(held, identity, names)
+    assert identity.explanation is not None
+    names = identity.explanation.arithmetic.float32_in_some_uses
+    throughout: tuple[str, ...] = ()
+    for name in names:
+        others = tuple(other for other in names if other not in (*throughout, name))
+        found = held.holding(explanation.with_numbers((*throughout, name), others))
+        if found is not None:
+            identity, throughout = found, (*throughout, name)
+    return identity
 
 
 def _sharpest_alone(held: Holding, explanation: Explanation, names: Sequence[str]) -> Identity | None:
@@ -76,21 +90,21 @@ def _with_fewer(held: Holding, identity: Identity, names: Sequence[str]) -> Iden
     return identity
 
 
-def numbers_in_float32(target: Target, explanation: Explanation, guard: Guard) -> Arithmetic:
+def numbers_in_float32(target: Target, explanation: Explanation, cases: Sequence[Case], guard: Guard) -> Arithmetic:
     """Find what a target holds in float32 that an explanation without such numbers explains otherwise.
 
-    It is found as far as the probes of the family show. In a probe whose other numbers are all representable in
-    float32, rounding them changes nothing: what the target then computes shows whether the remaining number is rounded,
-    and whether in all of its uses.
+    It is found as far as some cases in float64 show. In a case whose other numbers are all representable in float32,
+    rounding them changes nothing: what the target then computes shows whether the remaining number is rounded, and
+    whether in all of its uses. A case shows nothing if something is rounded though all numbers are representable, such
+    as a product of them.
 
     Raises:
         TargetFault: the target breaks the protocol.
     """
-    optimizer = explanation.rule.optimizer
-    probes = probes_of(optimizer, "float64")
+    telling = [case for case in cases if _otherwise(target, _alone(case), explanation, guard) is None]
     throughout, in_some_uses = list[str](), list[str]()
-    for name in subject_named(optimizer).numbers if probes else ():
-        how = {_how(target, _alone(case, name), name, explanation, guard) for case in probes}
+    for name in subject_named(explanation.rule.optimizer).numbers:
+        how = {_how(target, _alone(case, name), name, explanation, guard) for case in telling}
         if "in some uses" in how:
             in_some_uses.append(name)
         elif "throughout" in how:
@@ -98,7 +112,7 @@ def numbers_in_float32(target: Target, explanation: Explanation, guard: Guard) -
     return Arithmetic(float32=tuple(throughout), float32_in_some_uses=tuple(in_some_uses))
 
 
-def _alone(case: Case, name: str) -> Case:
+def _alone(case: Case, name: str | None = None) -> Case:
     """Make every number of a case but one representable in float32."""
     hyper = {
         other: to_float32(value) if isinstance(value, float) and other != name else value
@@ -110,10 +124,16 @@ def _alone(case: Case, name: str) -> Case:
 
 def _how(target: Target, case: Case, name: str, explanation: Explanation, guard: Guard) -> str | None:
     """Return how a number is rounded in a case, None where it is not, or where the case is not offered."""
-    if reason_unsupported(target, case) is not None:
-        return None
-    after = trajectory(target, case, guard)
-    if explains(after, explanation.expected(case), case.form):
+    after = _otherwise(target, case, explanation, guard)
+    if after is None:
         return None
     rounded = explanation.with_numbers((name,))
     return "throughout" if explains(after, rounded.expected(case), case.form) else "in some uses"
+
+
+def _otherwise(target: Target, case: Case, explanation: Explanation, guard: Guard) -> Array | None:
+    """Return what a target gives in a case that is offered and not explained; None where it is."""
+    if reason_unsupported(target, case) is not None:
+        return None
+    after = trajectory(target, case, guard)
+    return None if explains(after, explanation.expected(case), case.form) else after

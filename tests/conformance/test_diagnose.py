@@ -12,9 +12,8 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.divergence import first_divergence
-from optimetry.conformance.judging.narrowed import numbers_in_float32
 from optimetry.conformance.laws import LAWS
-from optimetry.conformance.naming.explanation import Explanation, to_float32
+from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.points import classes_of, documented_class
 from optimetry.conformance.naming.probes import APART, probes_of
@@ -163,22 +162,6 @@ def test_another_rule_may_have_numbers_in_float32_as_well(name: str) -> None:
     found = diagnosed(computing(both), "adam", "float64")
     assert (found.verdict.verdict, found.verdict.dialect, found.explanation) == ("dialect", name, both)
     assert found.verdict.computes.arithmetic == [{"float32": ["beta1"]}]
-
-
-@pytest.mark.parametrize(("optimizer", "names"), [("rmsprop", ("rho",)), ("adam", ("beta1", "beta2"))])
-def test_numbers_rounded_in_one_of_their_uses_are_found(optimizer: str, names: tuple[str, ...]) -> None:
-    class Once(float):
-        """Is rounded where it is subtracted from 1 alone."""
-
-        def __rsub__(self, other: Any) -> Any:
-            return other - to_float32(self)
-
-    target = Instead(lambda rule, given: run_of(rule.lifted(lambda name, x: Once(x) if name in names else x), given))
-    documented, partly = documented_class(optimizer), Arithmetic(float32_in_some_uses=names)
-    assert numbers_in_float32(target, Explanation(documented), Guard()) == partly
-    found = diagnosed(target, optimizer, "float64")
-    assert (found.verdict.verdict, found.explanation) == ("imprecise", Explanation(documented, partly))
-    assert found.verdict.reason == f"the documented rule; {', '.join(names)} in float32 in some uses"
 
 
 def test_state_that_outlives_its_run_is_named() -> None:

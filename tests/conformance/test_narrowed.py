@@ -1,0 +1,76 @@
+"""Which numbers a target holds in float32 beside float64 parameters, and whether in all of their uses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.narrowed import numbers_in_float32
+from optimetry.conformance.naming.explanation import Explanation, to_float32
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.conformance.selftest.faults.mutations import mutant
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import run_of
+from optimetry.conformance.targets.session import Guard
+from optimetry.reference.rule import Rule
+from tests.conformance.judged import verdict_of
+
+
+class Subtracted(float):
+    """Is rounded where it is subtracted from 1 alone."""
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - to_float32(self)
+
+
+class Multiplied(float):
+    """Is rounded where it is a factor alone."""
+
+    def __mul__(self, other: Any) -> Any:
+        return to_float32(self) * other
+
+
+def holding(rule: Rule, names: tuple[str, ...], held: Any) -> Any:
+    return rule.lifted(lambda name, number: held(number) if name in names else number)
+
+
+@pytest.mark.parametrize("held", [Subtracted, Multiplied])
+@pytest.mark.parametrize(
+    ("optimizer", "names"),
+    [("rmsprop", ("rho",)), ("adam", ("beta1", "beta2")), ("papers.adamw", ("beta1", "beta2"))],
+)
+def test_numbers_rounded_in_one_of_their_uses_are_named(optimizer: str, names: tuple[str, ...], held: Any) -> None:
+    """Of a rule with probes and of one without; two of them are not taken for two others."""
+    verdict = verdict_of(Instead(lambda rule, given: run_of(holding(rule, names, held), given)), optimizer, "float64")
+    assert verdict.verdict == "imprecise"
+    assert verdict.reason == f"the documented rule; {', '.join(names)} in float32 in some uses"
+
+
+def test_one_that_is_rounded_throughout_is_told_from_one_that_is_not() -> None:
+    def begin(rule: Any, given: Any) -> Any:
+        return run_of(holding(holding(rule, ("beta2",), Multiplied), ("weight_decay",), to_float32), given)
+
+    verdict = verdict_of(Instead(begin), "papers.adamw", "float64")
+    assert verdict.reason == "the documented rule; weight_decay in float32; beta2 in float32 in some uses"
+
+
+def numbers_shown(begin: Any) -> Arithmetic:
+    cases = tuple(drawn_cases(subject_named("torch.asgd"), "float64", seed=0, count=8))
+    return numbers_in_float32(Instead(begin), Explanation(documented_class("torch.asgd")), cases, Guard())
+
+
+def test_cases_show_what_is_rounded() -> None:
+    shown = numbers_shown(lambda rule, given: run_of(holding(rule, ("lambd",), to_float32), given))
+    assert shown == Arithmetic(float32=("lambd",))
+
+
+def test_a_number_computed_of_others_and_then_rounded_shows_none_of_them() -> None:
+    """But the learning rate, which it is where the others are 0."""
+    rate = "lr / (1 + self.lambd * lr * t) ** self.alpha"
+    changed = mutant("torch.asgd", (rate, f"float(np.float32({rate}))"))
+    shown = numbers_shown(lambda rule, given: run_of(changed(**rule.hyper()), given))
+    assert shown == Arithmetic(float32_in_some_uses=("learning_rate",))
