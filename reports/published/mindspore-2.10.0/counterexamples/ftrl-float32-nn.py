@@ -12,7 +12,7 @@ parameters = [[1.0]]  # before the first step
 learning_rates = [0.1]
 grads = [[[1.0]]]  # one list a step; None: no gradient
 given = [[[0.9010000228881836]]]  # what mindspore 2.10.0 gave after each step
-allowed = [[[1.2899211909545584e-06]]]  # 2 times the rounding-error bound of float32
+allowed = [[[1.2899211909545567e-06]]]  # 2 times the rounding-error bound of float32
 
 
 from types import SimpleNamespace as State
