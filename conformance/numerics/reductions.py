@@ -32,10 +32,8 @@ def _sum(a: Bounded, axis: Axis = None, keepdims: bool = False, initial: float =
     if axis is None and a.form.scalar_axes:
         return _sum(_side_by_side(a), axis=1)
 
-    def total(x: Any) -> Any:
-        return np.add.reduce(x, axis=axis, keepdims=keepdims, initial=0.0)  # quad precision has no sum of no terms
-
-    value, propagated, largest = (total(x) for x in (a.value, a.bound, a.magnitude + a.bound))
+    over: dict[str, Any] = {"axis": axis, "keepdims": keepdims, "initial": 0.0}  # quad has no sum of no terms
+    value, propagated, largest = (np.add.reduce(x, **over) for x in (a.value, a.bound, a.magnitude + a.bound))
     terms = np.count_nonzero(not_zero(a), axis=axis, keepdims=keepdims)
     additions = np.maximum(terms - 1, 0)
     error = largest * _growth(additions, a.form)

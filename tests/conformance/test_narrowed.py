@@ -74,3 +74,11 @@ def test_a_number_computed_of_others_and_then_rounded_shows_none_of_them() -> No
     changed = mutant("torch.asgd", (rate, f"float(np.float32({rate}))"))
     shown = numbers_shown(lambda rule, given: run_of(changed(**rule.hyper()), given))
     assert shown == Arithmetic(float32_in_some_uses=("learning_rate",))
+
+
+def test_as_few_numbers_are_named_as_explain_what_no_case_shows() -> None:
+    """Of six, those of which the rounded one is computed; two of them are not enough."""
+    decay = "(1 - self.lambd * eta)"
+    changed = mutant("torch.asgd", (decay, f"float(np.float32({decay}))"))
+    verdict = verdict_of(Instead(lambda rule, given: run_of(changed(**rule.hyper()), given)), "torch.asgd", "float64")
+    assert verdict.reason == "the documented rule; lambd, alpha, learning_rate in float32 in some uses"
