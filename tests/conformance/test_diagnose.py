@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect
 from optimetry.conformance.naming.points import classes_of, documented_class
 from optimetry.conformance.naming.probes import APART, probes_of
+from optimetry.conformance.naming.runs.surviving import FRESH
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
@@ -168,6 +170,22 @@ def test_state_that_outlives_its_run_is_named() -> None:
     found = diagnosed(FAULTS["remembers_the_last_run"].target(), "exponential_moving_average")
     assert found.verdict.verdict == "diverges"
     assert FAULTS["remembers_the_last_run"].because in found.verdict.reason
+
+
+def test_runs_that_differ_without_state_are_not_named_after_it() -> None:
+    """Of every two runs of a few elements one has twice the learning rate; those that would show state are alike."""
+    runs = count()
+
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        run: Any = run_of(documented, parameters)
+        plain, factor = run.step, 2 if next(runs) % 2 and sum(x.size for x in parameters) < FRESH else 1
+        run.step = lambda grads, rate: plain(grads, factor * rate)
+        return run
+
+    found = diagnosed(Instead(begin), "sgd")
+    assert found.verdict.verdict == "diverges"
+    assert found.verdict.law == "repeatable"
+    assert "state" not in found.verdict.reason
 
 
 def test_what_is_declared_nowhere_is_located_in_a_slot() -> None:
