@@ -52,6 +52,7 @@ def seconds(code: str, cache: Path) -> float:
         [sys.executable, "-c", code],
         check=True,
         capture_output=True,
+        text=True,
         env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
     )
     return time.perf_counter() - start
@@ -63,8 +64,8 @@ def test_process(benchmark: Any, name: str, tmp_path: Path) -> None:
     code, cold = PROCESSES[name]
     try:
         seconds(code, tmp_path)
-    except subprocess.CalledProcessError:
-        pytest.skip("not installed")
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"not run: {error.stderr.strip().splitlines()[-1]}")
     samples = [seconds(code, tmp_path / str(i) if cold else tmp_path) for i in range(5)]
     benchmark.extra_info["process"] = {"process": name, "seconds": median(samples)}
     benchmark.pedantic(seconds, args=(code, tmp_path / "last" if cold else tmp_path), rounds=1)

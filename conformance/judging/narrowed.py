@@ -33,11 +33,13 @@ def narrowed(held: Holding, identity: Identity) -> Identity:
 def _shown(held: Holding, explanation: Explanation) -> Identity | None:
     """Return the same with those numbers held in float32 that probes show, or else cases, if that explains every case.
 
-    Where numbers are combined, the probe of each shows what is rounded of all.
+    Nothing is shown where numbers are combined: the probe of each shows what is rounded of all.
     """
+    if explanation.arithmetic.combined:
+        return None
     cases = probes_of(explanation.rule.optimizer, "float64") or islice(held.offered(held.cases()), FEW)
     shown = numbers_in_float32(held.target, explanation.with_numbers(()), tuple(cases), held.guard)
-    if explanation.arithmetic.combined or not shown.float32 + shown.float32_in_some_uses:
+    if not shown.float32 + shown.float32_in_some_uses:
         return None
     return held.holding(explanation.with_numbers(shown.float32, shown.float32_in_some_uses))
 

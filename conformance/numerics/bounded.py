@@ -307,7 +307,7 @@ def enlarged(propagated: Bound, operations: Any) -> Bound:
 
 def not_zero(x: Bounded) -> Any:
     """Return where ``x`` is anything but an exact zero."""
-    return (x.magnitude != ZERO) | (x.bound != ZERO)
+    return ~any_zero(x)
 
 
 def any_zero(*operands: Bounded) -> Any:

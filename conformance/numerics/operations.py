@@ -185,8 +185,8 @@ def _comparison(compare: np.ufunc) -> Callable[[Bounded, Bounded], Trilean]:
 def _where(condition: Any, a: Any, b: Any) -> Bounded:
     """Choose elements of ``a`` or ``b``; where the condition is undecided, the bound covers both."""
     a, b = alike([x if isinstance(x, Bounded) else float(x) for x in (a, b)])
-    undecided = condition.undecided if isinstance(condition, Trilean) else np.False_
-    truth = condition.truth if isinstance(condition, Trilean) else condition
+    outcome = condition if isinstance(condition, Trilean) else Trilean(condition, False)
+    truth, undecided = outcome.truth, outcome.undecided
     value = np.where(truth, a.value, b.value)
     bound = np.where(truth, a.bound, b.bound)
     if np.count_nonzero(undecided):

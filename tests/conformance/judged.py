@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS, Effort
+from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.families.family import Dialect
@@ -16,6 +17,8 @@ from optimetry.reports.results import Verdict
 
 QUICK = dataclasses.replace(EFFORTS["quick"], scales=())
 """Without large cases, which have tests of their own."""
+FEW = Effort("few", 10, 1)
+"""For a diagnosis, which runs probes as well."""
 
 NAMED = [dialect for dialects in DIALECTS.values() for dialect in dialects]
 
@@ -31,6 +34,12 @@ def verdict_of(
     """The verdict on a target of one engine."""
     (verdict,) = judge(engines_of(target), optimizer, dtype, effort=effort, seed=0, guard=guard, search=search)
     return verdict
+
+
+def diagnosed(target: Any, optimizer: str, dtype: str = "float32") -> Diagnosis:
+    """The diagnosis of a target of one engine."""
+    (found,) = diagnose(engines_of(target), optimizer, dtype, effort=FEW, seed=0)
+    return found
 
 
 def dialect_named(optimizer: str, name: str) -> Dialect:

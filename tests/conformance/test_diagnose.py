@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.diagnosis_text import report
-from optimetry.conformance.judging.diagnose import Diagnosis, diagnose
+from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.divergence import first_divergence
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation
@@ -20,7 +19,6 @@ from optimetry.conformance.naming.points import classes_of, documented_class
 from optimetry.conformance.naming.probes import APART, probes_of
 from optimetry.conformance.naming.runs.surviving import FRESH
 from optimetry.conformance.numerics.agreement import SLACK
-from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import Instead, computing
@@ -29,15 +27,9 @@ from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Hyper, engines_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reports.results import Computes
-from tests.conformance.judged import NAMED, class_named, label, verdict_of
+from tests.conformance.judged import FEW, NAMED, class_named, diagnosed, label, verdict_of
 
-FEW = Effort("few", 10, 1)
 WRAPPED = [dialect for dialect in NAMED if not dialect.point]
-
-
-def diagnosed(target: Any, optimizer: str, dtype: str = "float32") -> Diagnosis:
-    (found,) = diagnose(engines_of(target), optimizer, dtype, effort=FEW, seed=0)
-    return found
 
 
 def text_of(target: Any, optimizer: str, *dtypes: str) -> str:
@@ -133,37 +125,6 @@ def test_check_gives_the_same_name() -> None:
     verdict = verdict_of(computing(one), "adam", "float32", FEW)
     assert (verdict.verdict, verdict.dialect) == ("dialect", one.name)
     assert "sqrt(v + eps)" in verdict.reason
-
-
-@pytest.mark.parametrize(
-    ("optimizer", "names"),
-    [
-        ("adam", ("beta2",)),
-        ("adam", ("beta1", "epsilon")),
-        ("adam", ("beta1", "beta2", "epsilon", "learning_rate")),
-        ("sgd", ("learning_rate",)),
-        ("exponential_moving_average", ("decay",)),
-        ("clip_by_value", ("max",)),
-        ("clip_by_value", ("max", "min")),
-        ("l2_decay", ("regularization_coeff",)),
-        ("dgc_compress", ("momentum",)),
-    ],
-)
-def test_numbers_held_in_float32_are_told_from_another_rule(optimizer: str, names: tuple[str, ...]) -> None:
-    single = Explanation(documented_class(optimizer), Arithmetic(float32=names))
-    found = diagnosed(computing(single), optimizer, "float64")
-    assert (found.verdict.verdict, found.verdict.dialect) == ("imprecise", None)
-    assert found.explanation == single
-    assert found.verdict.computes == Computes("documented", None, False, [{"float32": list(names)}])
-    assert diagnosed(computing(single), optimizer, "float32").verdict.verdict == "conforms"
-
-
-@pytest.mark.parametrize("name", ["scaled_epsilon", "epsilon_placement=inside, decay=with_lr"])
-def test_another_rule_may_have_numbers_in_float32_as_well(name: str) -> None:
-    both = Explanation(class_named("adam", name), Arithmetic(float32=("beta1",)))
-    found = diagnosed(computing(both), "adam", "float64")
-    assert (found.verdict.verdict, found.verdict.dialect, found.explanation) == ("dialect", name, both)
-    assert found.verdict.computes.arithmetic == [{"float32": ["beta1"]}]
 
 
 def test_state_that_outlives_its_run_is_named() -> None:

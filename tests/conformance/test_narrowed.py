@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.narrowed import numbers_in_float32
+from optimetry.conformance.judging.narrowed import FEW, numbers_in_float32
 from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.selftest.faults.mutations import mutant
-from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.rule import Rule
-from tests.conformance.judged import verdict_of
+from optimetry.reports.results import Computes
+from tests.conformance.judged import class_named, diagnosed, verdict_of
 
 
 class Subtracted(float):
@@ -38,6 +42,37 @@ def holding(rule: Rule, names: tuple[str, ...], held: Any) -> Any:
     return rule.lifted(lambda name, number: held(number) if name in names else number)
 
 
+@pytest.mark.parametrize(
+    ("optimizer", "names"),
+    [
+        ("adam", ("beta2",)),
+        ("adam", ("beta1", "epsilon")),
+        ("adam", ("beta1", "beta2", "epsilon", "learning_rate")),
+        ("sgd", ("learning_rate",)),
+        ("exponential_moving_average", ("decay",)),
+        ("clip_by_value", ("max",)),
+        ("clip_by_value", ("max", "min")),
+        ("l2_decay", ("regularization_coeff",)),
+        ("dgc_compress", ("momentum",)),
+    ],
+)
+def test_numbers_held_in_float32_are_told_from_another_rule(optimizer: str, names: tuple[str, ...]) -> None:
+    single = Explanation(documented_class(optimizer), Arithmetic(float32=names))
+    found = diagnosed(computing(single), optimizer, "float64")
+    assert (found.verdict.verdict, found.verdict.dialect) == ("imprecise", None)
+    assert found.explanation == single
+    assert found.verdict.computes == Computes("documented", None, False, [{"float32": list(names)}])
+    assert diagnosed(computing(single), optimizer, "float32").verdict.verdict == "conforms"
+
+
+@pytest.mark.parametrize("name", ["scaled_epsilon", "epsilon_placement=inside, decay=with_lr"])
+def test_another_rule_may_have_numbers_in_float32_as_well(name: str) -> None:
+    both = Explanation(class_named("adam", name), Arithmetic(float32=("beta1",)))
+    found = diagnosed(computing(both), "adam", "float64")
+    assert (found.verdict.verdict, found.verdict.dialect, found.explanation) == ("dialect", name, both)
+    assert found.verdict.computes.arithmetic == [{"float32": ["beta1"]}]
+
+
 @pytest.mark.parametrize("held", [Subtracted, Multiplied])
 @pytest.mark.parametrize(
     ("optimizer", "names"),
@@ -47,6 +82,7 @@ def test_numbers_rounded_in_one_of_their_uses_are_named(optimizer: str, names: t
     """Of a rule with probes and of one without; two of them are not taken for two others."""
     verdict = verdict_of(Instead(lambda rule, given: run_of(holding(rule, names, held), given)), optimizer, "float64")
     assert verdict.verdict == "imprecise"
+    assert verdict.computes == Computes("documented", None, False, [{"float32_in_some_uses": list(names)}])
     assert verdict.reason == f"the documented rule; {', '.join(names)} in float32 in some uses"
 
 
@@ -58,13 +94,24 @@ def test_one_that_is_rounded_throughout_is_told_from_one_that_is_not() -> None:
     assert verdict.reason == "the documented rule; weight_decay in float32; beta2 in float32 in some uses"
 
 
-def numbers_shown(begin: Any) -> Arithmetic:
-    cases = tuple(drawn_cases(subject_named("torch.asgd"), "float64", seed=0, count=8))
-    return numbers_in_float32(Instead(begin), Explanation(documented_class("torch.asgd")), cases, Guard())
+def numbers_shown(begin: Any, optimizer: str, cases: Iterable[Case]) -> Arithmetic:
+    return numbers_in_float32(Instead(begin), Explanation(documented_class(optimizer)), tuple(cases), Guard())
+
+
+def few_cases() -> Iterator[Case]:
+    return drawn_cases(subject_named("torch.asgd"), "float64", seed=0, count=FEW)
+
+
+def test_probes_show_a_number_rounded_in_one_of_its_uses() -> None:
+    probes = probes_of("rmsprop", "float64")
+    shown = numbers_shown(lambda rule, given: run_of(holding(rule, ("rho",), Subtracted), given), "rmsprop", probes)
+    assert shown == Arithmetic(float32_in_some_uses=("rho",))
 
 
 def test_cases_show_what_is_rounded() -> None:
-    shown = numbers_shown(lambda rule, given: run_of(holding(rule, ("lambd",), to_float32), given))
+    shown = numbers_shown(
+        lambda rule, given: run_of(holding(rule, ("lambd",), to_float32), given), "torch.asgd", few_cases()
+    )
     assert shown == Arithmetic(float32=("lambd",))
 
 
@@ -72,7 +119,7 @@ def test_a_number_computed_of_others_and_then_rounded_shows_none_of_them() -> No
     """But the learning rate, which it is where the others are 0."""
     rate = "lr / (1 + self.lambd * lr * t) ** self.alpha"
     changed = mutant("torch.asgd", (rate, f"float(np.float32({rate}))"))
-    shown = numbers_shown(lambda rule, given: run_of(changed(**rule.hyper()), given))
+    shown = numbers_shown(lambda rule, given: run_of(changed(**rule.hyper()), given), "torch.asgd", few_cases())
     assert shown == Arithmetic(float32_in_some_uses=("learning_rate",))
 
 

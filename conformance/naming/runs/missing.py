@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +55,7 @@ def _there(does: str, alteration: Alteration) -> Mistake:
     return Mistake(run=run, alteration=alteration, breaks=BREAKS)
 
 
-class _FromThenOn(Alteration):
+class _FromThenOn(Alteration, ABC):
     """Updates a parameter otherwise once a gradient of it was missing."""
 
     def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
@@ -69,9 +70,9 @@ class _FromThenOn(Alteration):
         missed.update(i for i, grad in enumerate(grads) if grad is None)
         return list(training.parameters)
 
+    @abstractmethod
     def otherwise(self, training: AlteredTraining, i: int, grad: Any, lr: Any) -> tuple[Any, State]:
         """Return a parameter and its state after such a step."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
