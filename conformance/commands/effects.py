@@ -23,15 +23,12 @@ from tabulate import tabulate
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.commands.check import write
-from optimetry.conformance.harness.program import Program
 from optimetry.conformance.harness.starting import python_command
 from optimetry.conformance.judging.effect import default_case, effect
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
-from optimetry.conformance.targets.loading import load_target, program_command
-from optimetry.conformance.targets.program import ProgramTarget
+from optimetry.conformance.targets.loading import load_target, program_command, program_target
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
-from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault
 from optimetry.reference.rules import RULES
 from optimetry.reports.results import Results, Verdict, file_of, read
@@ -168,7 +165,7 @@ def loaded(name: str, pythons: Mapping[str, str]) -> Target:
     if name not in pythons:
         return load_target(name)
     command = program_command(name, pythons[name]) or python_command(pythons[name], name)
-    return ProgramTarget.started(Program(command), Guard())
+    return program_target(name, command)
 
 
 def recorded(records: Iterable[Mapping[str, Any]], results: Results) -> Iterator[Effect]:

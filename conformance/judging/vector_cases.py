@@ -30,7 +30,7 @@ TRIED = 160
 """How many cases are drawn to choose among."""
 
 LARGEST = 150
-"""Elements of a vector, over all steps: larger ones tell little more."""
+"""Elements of a vector, over all steps: larger ones tell little more, and stand for dialects that no other tells."""
 
 BUDGET = 900
 """Elements of a set, over all steps, which keeps every book below 2 MB; what has another trait is added."""
@@ -40,9 +40,10 @@ LARGE = 1000.0
 
 
 def candidates(optimizer: str, dtype: str) -> Iterator[Case]:
-    """Yield the cases that vectors are chosen among: small, and with something to update."""
-    drawn = drawn_cases(subject_named(optimizer), dtype, seed=SEED, count=TRIED)
-    return (case for case in drawn if 0 < case.elements <= LARGEST)
+    """Yield the cases that vectors are chosen among: small ones with something to update, then the others by size."""
+    drawn = [case for case in drawn_cases(subject_named(optimizer), dtype, seed=SEED, count=TRIED) if case.elements]
+    yield from (case for case in drawn if case.elements <= LARGEST)
+    yield from sorted((case for case in drawn if case.elements > LARGEST), key=lambda case: case.elements)
 
 
 def chosen(optimizer: str, dtype: str) -> list[tuple[Case, list[Dialect]]]:
@@ -51,7 +52,9 @@ def chosen(optimizer: str, dtype: str) -> list[tuple[Case, list[Dialect]]]:
     left, seen, cost = list(DIALECTS.get(optimizer, ())), set[Any](), 0
     for case in candidates(optimizer, dtype):
         size, traits = case.elements, set(_traits(case))
-        fits = cost + size <= BUDGET or not traits <= seen
+        if size > LARGEST and not left:
+            break
+        fits = size <= LARGEST and (cost + size <= BUDGET or not traits <= seen)
         told = [one for one in DIALECTS.get(optimizer, ()) if (fits or one in left) and not _same(case, one)]
         if fits or told:
             found.append((case, told))

@@ -7,6 +7,7 @@ digits, and quad precision takes a hundred times as long.
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -82,6 +83,10 @@ class Format:
 
     def __repr__(self) -> str:
         return f"Format({self.name})"
+
+    def growth(self, roundings: Any) -> Any:
+        """Return the largest relative error of so many roundings, or of each number of them, one after the other."""
+        return np.expm1(roundings * math.log1p(self.roundoff)) * MARGIN
 
     def nearest(self, value: Any) -> Any:
         """Round ``value`` to this format, as a wide array."""

@@ -108,7 +108,7 @@ def _each_power(a: Bounded, b: Bounded) -> Bounded:
     roundings = np.where(
         whole >= 1, np.maximum(whole - 1, POWER_ROUNDINGS), POWER_ROUNDINGS
     )  # it may be multiplied out
-    relative = (magnitude_of(value) + propagated) * _growth(roundings, a.scalars_in)
+    relative = (magnitude_of(value) + propagated) * a.scalars_in.growth(roundings)
     error = np.maximum(relative, np.where(not_zero(a), roundings * a.scalars_in.half_tiny, 0.0))
     return _rounded_often(value, propagated, error, a.form, a.nonnegative or every(whole % 2 == 0))
 
@@ -138,12 +138,6 @@ def _whole(exponent: Bounded) -> Any:
         return np.asarray(math.nan)
     value = exponent.value.astype(np.float64)
     return np.where((exponent.bound == 0) & (value == np.floor(value)), value, math.nan)
-
-
-def _growth(roundings: Any, form: Format) -> Any:
-    """Return the largest relative error of so many roundings, or of each number of them, one after the other."""
-    log = math.log1p(form.roundoff)
-    return np.reshape([math.expm1(number * log) * MARGIN for number in roundings.flat], roundings.shape)
 
 
 def _maximum(a: Bounded, b: Bounded) -> Bounded:

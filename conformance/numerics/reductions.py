@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from optimetry.conformance.numerics.bounded import UFUNCS, Bounded, enlarged, not_zero
-from optimetry.conformance.numerics.formats import FORMATS, MARGIN, QUAD, Bound, Format, Wide, flushing
+from optimetry.conformance.numerics.formats import FORMATS, QUAD, Bound, Format, Wide, flushing
 from optimetry.conformance.numerics.trilean import FUNCTIONS
 from optimetry.reference.precision import in_bfloat16
 
 Axis = int | tuple[int, ...] | None
-
-
-def _growth(roundings: Any, form: Format) -> Any:
-    """Return the largest relative error of so many roundings, one after the other."""
-    return np.expm1(roundings * math.log1p(form.roundoff)) * MARGIN
 
 
 def _totalled(value: Wide, propagated: Bound, largest: Bound, error: Bound, form: Format, nonnegative: bool) -> Bounded:
@@ -36,7 +30,7 @@ def _sum(a: Bounded, axis: Axis = None, keepdims: bool = False, initial: float =
     value, propagated, largest = (np.add.reduce(x, **over) for x in (a.value, a.bound, a.magnitude + a.bound))
     terms = np.count_nonzero(not_zero(a), axis=axis, keepdims=keepdims)
     additions = np.maximum(terms - 1, 0)
-    error = largest * _growth(additions, a.form)
+    error = largest * a.form.growth(additions)
     if a.form.flushes:
         error = error + additions * a.form.half_tiny
     return _totalled(value, enlarged(propagated, additions), largest, error, a.form, a.nonnegative)
@@ -69,7 +63,7 @@ def _matmul(a: Bounded, b: Bounded) -> Bounded:
     propagated = a.magnitude @ b.bound + a.bound @ (b.magnitude + b.bound)
     largest = (a.magnitude + a.bound) @ (b.magnitude + b.bound)
     terms = not_zero(a).astype(np.float64) @ not_zero(b).astype(np.float64)
-    growth = _growth(terms, a.form)
+    growth = a.form.growth(terms)
     underflows = terms * a.form.half_tiny * (1 + a.form.flushes)  # of products; where it is flushed, of sums as well
     error = largest * growth + underflows * (1 + growth)
     nonnegative = a.nonnegative and b.nonnegative

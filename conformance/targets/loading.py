@@ -125,7 +125,7 @@ def load_target(spec: str) -> Target:
     name, colon, path = spec.partition(":")
     if not colon:
         command = program_command(name)
-        return made(_builtin(name), spec) if command is None else _program(name, command)
+        return made(_builtin(name), spec) if command is None else program_target(name, command)
     found = _imported(name, spec)
     for attribute in path.split("."):
         try:
@@ -174,7 +174,7 @@ def program_command(name: str, python: str | None = None) -> list[str] | None:
     return [runner, str(Path(targets.__path__[0], name, file))]
 
 
-def _program(name: str, command: Sequence[str]) -> ProgramTarget:
+def program_target(name: str, command: Sequence[str]) -> ProgramTarget:
     """Start a framework whose adapter is a program, which ends with its target."""
     program = Program(command)
     target = ProgramTarget.started(program, Guard(), name)

@@ -53,6 +53,9 @@ ADAN = (
 )
 ADAN_STEP = (0.7 * 0.2 + 0.3 * G) / (1 - 0.7**3) + 0.6 * (0.6 * 0.1 + 0.4 * (G - 0.5)) / (1 - 0.6**3)
 ADAN_ROOT = math.sqrt((0.8 * 0.25 + 0.2 * (G + 0.6 * (G - 0.5)) ** 2) / (1 - 0.8**3))
+RECTIFIED = ({"beta1": B1, "beta2": B2}, {"m": 0.2, "v": 0.25})
+LOCAL = ({"momentum": 0.7, "weight_decay": WD, "eta": 0.5}, {"v": 0.4})
+RATIO = 0.5 * W / (-G + WD * W)
 LAYER = ({"beta1": B1, "beta2": B2, "epsilon": EPS, "weight_decay": WD}, {"m": 0.2})
 
 
@@ -65,11 +68,11 @@ def mu(t: int) -> float:
     return B1 * (1 - 0.5 * 0.96**t)
 
 
-def rectified(t: int, root: float) -> float:
+def rectified(t: int, g: float, root: float) -> float:
     inf = 2 / (1 - B2) - 1
     rho = inf - 2 * t * B2**t / (1 - B2**t)
     r = math.sqrt((rho - 4) * (rho - 2) * inf / ((inf - 4) * (inf - 2) * rho))
-    return W - LR * m(D) / (1 - B1**t) * r * root
+    return W - LR * m(g) / (1 - B1**t) * r * root
 
 
 def factored(t: int, scale: float, added: float, least: float) -> float:
@@ -105,14 +108,20 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
     ("torch.adamw", {"decay": "coupled"}, ADAM, 3, W - LR * m(D) / C1 / (math.sqrt(v(D) / C2) + EPS)),
     ("torch.nadam", {"epsilon_placement": "uncorrected"}, NADAM, 3, nadam(mu(3), mu(4), 0.1 * mu(3), EPS / C2**0.5)),
     ("torch.nadam", {"schedule": "none"}, NADAM, 3, nadam(B1, B1, 0.1 * B1, EPS)),
-    ("torch.radam", {"threshold": "4"}, ADAM, 5, rectified(5, math.sqrt(corrections(5)[1]) / (math.sqrt(v(D)) + EPS))),
+    (
+        "torch.radam",
+        {"threshold": "4"},
+        ADAM,
+        5,
+        rectified(5, D, math.sqrt(corrections(5)[1]) / (math.sqrt(v(D)) + EPS)),
+    ),
     ("torch.radam", {"below": "nothing"}, ADAM, 5, W),
     (
         "torch.radam",
         {"epsilon_placement": "corrected"},
         ADAM,
         6,
-        rectified(6, 1 / (math.sqrt(v(D) / corrections(6)[1]) + EPS)),
+        rectified(6, D, 1 / (math.sqrt(v(D) / corrections(6)[1]) + EPS)),
     ),
     ("torch.sgd", {"first_step": "dampened"}, SGD, 1, W - LR * (1 - 0.25) * D),
     ("torch.sgd", {"learning_rate_placement": "inside"}, UNDECAYED_SGD, 3, W - (0.7 * 0.4 + LR * (1 - 0.25) * G)),
@@ -150,6 +159,17 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
         3,
         W - LR * (B1 * 0.2 + G / (-G + EPS) + WD * W),
     ),
+    ("papers.radam", {"threshold": "5"}, RECTIFIED, 5, W - LR * m(G) / corrections(5)[0]),
+    (
+        "papers.radam",
+        {"denominator": "epsilon"},
+        RECTIFIED,
+        5,
+        rectified(5, G, 1 / (math.sqrt(v(G) / corrections(5)[1]) + 1e-8)),
+    ),
+    ("papers.lars", {"rate_placement": "outside"}, LOCAL, 3, W - LR * (0.7 * 0.4 + RATIO * D)),
+    ("papers.lars", {"rate_placement": "outside_with_ratio"}, LOCAL, 3, W - LR * RATIO * (0.7 * 0.4 + D)),
+    ("papers.lars", {"vectors": "plain"}, LOCAL, 3, W - (0.7 * 0.4 + LR * G)),
 ]
 
 
@@ -162,6 +182,22 @@ def test_a_choice_is_what_its_text_says(name: str, point: dict[str, str], given:
     state = State(**{slot: np.array([slots.get(slot, 0.0)]) for slot in rule.slots})
     moved, _ = rule.update(np.array([W]), np.array([G]), state, LR, t)
     assert moved[0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(("w", "g", "expected"), [(0.0, G, -0.7 * 0.4 - LR * G), (0.0, 0.0, -0.7 * 0.4)])
+def test_a_plain_rate_where_a_norm_is_0_is_what_its_text_says(w: float, g: float, expected: float) -> None:
+    rule: Any = at("papers.lars", {"zero_norm": "plain_rate"}, LOCAL[0])
+    moved, _ = rule.update(np.array([w]), np.array([g]), State(v=np.array([0.4])), LR, 3)
+    assert moved[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_root_of_0_that_divides_is_what_its_text_says(quietly: None) -> None:
+    rule: Any = at("papers.radam", {"denominator": "unguarded"}, RECTIFIED[0])
+    zeros, grads = State(m=np.zeros(2), v=np.zeros(2)), np.array([0.0, G])
+    moved, _ = rule.update(np.array([W, W]), grads, zeros, LR, 5)
+    assert np.isnan(moved).tolist() == [True, False]
+    before, _ = rule.update(np.array([W, W]), grads, zeros, LR, 1)
+    assert before == pytest.approx(W - LR * grads, rel=1e-12)
 
 
 def test_a_state_of_ones_is_what_its_text_says() -> None:
@@ -231,6 +267,11 @@ def test_every_choice_is_worked_out() -> None:
         for value in axis.values
         if value != axis.documented
     }
-    apart = {("torch.rmsprop", "initial_value", "1"), ("torch.muon", "keeps", "normalised")}
+    apart = {
+        ("torch.rmsprop", "initial_value", "1"),
+        ("torch.muon", "keeps", "normalised"),
+        ("papers.lars", "zero_norm", "plain_rate"),
+        ("papers.radam", "denominator", "unguarded"),
+    }
     assert declared - worked == apart
     assert worked <= declared

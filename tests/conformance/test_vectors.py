@@ -83,6 +83,16 @@ def test_what_has_no_vectors_is_refused(arguments, refused, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_larger_case_tells_what_no_small_one_does():
+    """An epsilon beside a small root shows in float32 in few cases; in float64, in which small ones show it, is none."""
+    larger = {
+        dtype: [[one.name for one in told] for case, told in cases if case.elements > vector_cases.LARGEST]
+        for dtype in vectors.DTYPES
+        for cases in [vector_cases.chosen("papers.radam", dtype)]
+    }
+    assert larger == {"float32": [["epsilon"]], "float64": []}
+
+
 def test_an_allowed_error_is_the_slack_times_the_bound_and_what_rounding_loses():
     (case, _), *_ = vector_cases.chosen("adam", "float32")
     oracle = vector_cases.judged(case)
