@@ -54,7 +54,7 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
     "papers.lion": [{"beta1": 0.7, "beta2": 0.9, "weight_decay": 0.3}],
     "papers.adan": [{"beta1": 0.3, "beta2": 0.4, "beta3": 0.2, "epsilon": 0.1, "weight_decay": 0.3}],
     "papers.radam": [{"beta1": 0.7, "beta2": 0.9}],
-    "papers.lars": [{"momentum": 0.7, "weight_decay": 0.3, "eta": 0.5}],
+    "papers.lars": [{"momentum": 0.7, "weight_decay": 0.3, "eta": 0.9}],
     "papers.novograd": [{"beta1": 0.7, "beta2": 0.9, "epsilon": 0.1, "weight_decay": 0.3}],
     "clip_by_norm": [{"clip_norm": 1.0}, {"clip_norm": 1e-7}],
     "clip_by_global_norm": [{"clip_norm": 1.0}, {"clip_norm": 1e-7}],
