@@ -72,12 +72,20 @@ MASTER = "master"
 """The name under which a master copy of the parameters is saved."""
 
 
+Shapes = tuple[tuple[str, tuple[int, ...]], ...]
+"""The shape of each array."""
+
+
 @lru_cache(maxsize=1000)
-def _expressions(
-    rule: Rule, rewriting: Rewriting, t: int, shapes: tuple[tuple[str, tuple[int, ...]], ...]
-) -> dict[str, Node]:
+def _expressions(rule: Rule, rewriting: Rewriting, t: int, shapes: Shapes) -> dict[str, Node]:
     known: dict[int, Node] = {}
-    return {name: rewritten(node, rewriting, known) for name, node in traced(rule, t, dict(shapes)).items()}
+    return {name: rewritten(node, rewriting, known) for name, node in _documented(rule, t, shapes).items()}
+
+
+@lru_cache(maxsize=1000)
+def _documented(rule: Rule, t: int, shapes: Shapes) -> dict[str, Node]:
+    """Trace an update once for the rewritings of all styles."""
+    return traced(rule, t, dict(shapes))
 
 
 class StyledRun(RuleRun):
