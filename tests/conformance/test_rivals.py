@@ -12,7 +12,7 @@ from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.rivals import candidates_of, told_apart
+from optimetry.conformance.naming.rivals import candidates_of, same, told_apart
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import subject_named
@@ -45,6 +45,11 @@ def test_formulas_that_are_the_same_are_one():
         [SQUARED.changes, TURNED.changes],
         [],
     )
+
+
+def test_the_same_formula_in_another_order_is_the_same():
+    assert same(SQUARED, TURNED, CASES)
+    assert not same(SQUARED, ROOT, CASES)
 
 
 @pytest.mark.parametrize(("computed", "left"), [(SQUARED, [SQUARED]), (ROOT, [ROOT])])

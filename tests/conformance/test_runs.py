@@ -20,6 +20,7 @@ from optimetry.conformance.naming.mistakes import Mistake, Mistaken
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import mistakes_of_runs, surviving
+from optimetry.conformance.naming.runs.gradients import of_all_magnitudes
 from optimetry.conformance.naming.runs.precision import stored
 from optimetry.conformance.naming.runs.skipped import SIZES, of_all_sizes, places_left_out
 from optimetry.conformance.naming.splits import Split
@@ -86,6 +87,7 @@ def test_late_gradients_come_by_the_step_or_by_the_parameter() -> None:
     assert [[None, None], [None, 2], [3, None]] in fed
     assert [[0, 0], [None, 2], [3, None]] in fed
     assert [[None, None], [None, None], [3, 2]] in fed
+    assert [[None, 0], [0, None], [3, 2]] in fed
 
 
 def test_results_come_late_from_the_start() -> None:
@@ -94,6 +96,32 @@ def test_results_come_late_from_the_start() -> None:
     np.testing.assert_array_equal(after.value[0], [1.0, 2.0])
     np.testing.assert_array_equal(after.bound[0], [0.0, 0.0])
     np.testing.assert_array_equal(after.value[1:], plain.value[:-1])
+
+
+def test_all_state_and_each_slot_may_begin_anew_with_the_count_or_without() -> None:
+    reset = [each.run["what"] for each in listed("adam") if each.run["finding"] == "reset"]
+    assert len(reset) == 3 * 6  # in every step, where the rate is new, where a gradient is missing
+    assert all(
+        reset.count([*slots, *count]) == 3
+        for slots in (["moment1", "moment2"], ["moment1"], ["moment2"])
+        for count in ([], ["the step count"])
+    )
+
+
+def test_nan_may_be_replaced_by_0_and_infinities_by_the_largest_number() -> None:
+    largest = np.finfo(np.float32).max
+    poisoned = np.array([np.nan, np.inf, -np.inf, 2.0], np.float32)
+    case = CASE.only([0]).replace(parameters=(np.ones(4, np.float32),), grads=((poisoned,),), learning_rates=(1.0,))
+    ((taken,),) = [
+        each.fed(case).grads[0] for each in listed("momentum") if each.run.get("new") == "0 and the largest number"
+    ]
+    assert taken.tolist() == [0.0, largest, -largest, 2.0]
+
+
+def test_a_case_without_elements_or_steps_has_no_gradients_of_all_magnitudes() -> None:
+    assert len(list(of_all_magnitudes(CASE))) == 1
+    assert list(of_all_magnitudes(CASE.only([]))) == []
+    assert list(of_all_magnitudes(CASE.replace(grads=(), learning_rates=()))) == []
 
 
 def test_what_is_skipped_is_not_given() -> None:

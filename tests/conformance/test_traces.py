@@ -9,7 +9,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.naming.branches import answered, on_every_path
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.edits import Edit
-from optimetry.conformance.naming.evaluated import fed_through, first_state, sent_of_rows, updated
+from optimetry.conformance.naming.evaluated import fed_through, first_state, sent_of_rows, updated, value_of
 from optimetry.conformance.naming.families.compression import rounded_up
 from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.points import documented_class
@@ -40,6 +40,12 @@ def test_a_traced_update_computes_what_the_rule_does(optimizer):
     assert {slot: x.tolist() for slot, x in state.items()} == {slot: x.tolist() for slot, x in must_state.items()}
     first, must_first = first_state(program, vars(rule), param), rule.initial_state(param)
     assert {slot: x.tolist() for slot, x in first.items()} == {slot: x.tolist() for slot, x in must_first.items()}
+
+
+def test_of_two_branches_the_one_that_a_flag_chooses_is_evaluated_alone():
+    inputs = {"param": 2.0, "flag": True, "other": False}
+    assert value_of(("where", "flag", "param", "missing"), inputs, {}, sum) == 2.0
+    assert value_of(("where", "other", "missing", "param"), inputs, {}, sum) == 2.0
 
 
 def test_of_a_slot_with_an_entry_for_each_batch_the_one_of_the_step_is_traced():

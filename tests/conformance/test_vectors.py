@@ -84,7 +84,7 @@ def test_what_has_no_vectors_is_refused(arguments, refused, tmp_path):
 
 
 def test_a_larger_case_tells_what_no_small_one_does():
-    """An epsilon beside a small root shows in float32 in few cases; in float64, in which small ones show it, is none."""
+    """An epsilon beside a small root shows in few cases in float32, and in small ones in float64."""
     larger = {
         dtype: [[one.name for one in told] for case, told in cases if case.elements > vector_cases.LARGEST]
         for dtype in vectors.DTYPES
