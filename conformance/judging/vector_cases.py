@@ -1,4 +1,4 @@
-"""Chooses the ordinary cases of a set of test vectors: small, drawn, and each with what it tells apart.
+"""Chooses the ordinary cases of a set of test vectors: drawn, mostly small, and each with what it tells apart.
 
 A set has the cases that tell the rule apart from another of its dialects or have another trait, and others up to a
 budget.

@@ -257,6 +257,8 @@ def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
     for one in open_ones:
         what = f"{one.pair.library} {one.pair.rule}"
         for verdict in one.verdicts:
+            if one.agreement == "not named" and one.pair.is_named(verdict):
+                continue  # in another dtype it is not
             reason = verdict.reason or verdict_text(verdict)
             lines.append(f"- {what} {verdict.dtype}, {one.agreement.strip('*')}: {reason}")
     return "\n".join(lines) + "\n"

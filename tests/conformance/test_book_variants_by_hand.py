@@ -191,6 +191,13 @@ def test_a_plain_rate_where_a_norm_is_0_is_what_its_text_says(w: float, g: float
     assert moved[0] == pytest.approx(expected, rel=1e-12)
 
 
+def test_a_plain_rate_where_the_divisor_is_0_is_what_its_text_says() -> None:
+    choices = {"zero_norm": "plain_rate", "rate_placement": "outside_with_ratio"}
+    rule: Any = at("papers.lars", choices, {**LOCAL[0], "weight_decay": 0.0})
+    moved, _ = rule.update(np.array([W]), np.array([0.0]), State(v=np.array([0.4])), LR, 3)
+    assert moved[0] == pytest.approx(W - LR * 0.7 * 0.4, rel=1e-12)
+
+
 def test_a_root_of_0_that_divides_is_what_its_text_says(quietly: None) -> None:
     rule: Any = at("papers.radam", {"denominator": "unguarded"}, RECTIFIED[0])
     zeros, grads = State(m=np.zeros(2), v=np.zeros(2)), np.array([0.0, G])

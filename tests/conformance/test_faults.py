@@ -33,18 +33,20 @@ from optimetry.reports.results import Verdict
 EFFORT = replace(QUARTER_QUICK, cases=12, law_cases=1)
 """The first of the cases of docs/sensitivity.md: what rejects a fault here rejects it there."""
 
-SOME_MORE = replace(HALF_QUICK, cases=32, law_cases=1)
+MOST_OF_HALF = replace(HALF_QUICK, cases=32, law_cases=1)
+"""Enough for some of the faults below, in half the time."""
+
 LATE = {
     "clipped_at_1000": HALF_QUICK,
-    "corrections_combined_in_float32": SOME_MORE,
+    "corrections_combined_in_float32": MOST_OF_HALF,
     "decayed_once_a_dtype": HALF_QUICK,
     "infinity_replaced_by_the_largest_number": HALF_QUICK,
     "nonfinite_gradient_is_missing": HALF_QUICK,
     "remembers_the_last_run": HALF_QUICK,
-    "small_gradients_dropped": SOME_MORE,
+    "small_gradients_dropped": MOST_OF_HALF,
     "state_raises": HALF_QUICK,
-    "torch.sgd_step_count_global": SOME_MORE,
-    "torch.sgd_step_count_shared": SOME_MORE,
+    "torch.sgd_step_count_global": MOST_OF_HALF,
+    "torch.sgd_step_count_shared": MOST_OF_HALF,
 }
 """Faults that these cases do not reject, or name as less than they are: later ones tell what they are."""
 

@@ -98,7 +98,7 @@ def numbers_shown(begin: Any, optimizer: str, cases: Iterable[Case]) -> Arithmet
     return numbers_in_float32(Instead(begin), Explanation(documented_class(optimizer)), tuple(cases), Guard())
 
 
-def few_cases() -> Iterator[Case]:
+def cases_of_asgd() -> Iterator[Case]:
     return drawn_cases(subject_named("torch.asgd"), "float64", seed=0, count=FEW)
 
 
@@ -110,7 +110,7 @@ def test_probes_show_a_number_rounded_in_one_of_its_uses() -> None:
 
 def test_cases_show_what_is_rounded() -> None:
     shown = numbers_shown(
-        lambda rule, given: run_of(holding(rule, ("lambd",), to_float32), given), "torch.asgd", few_cases()
+        lambda rule, given: run_of(holding(rule, ("lambd",), to_float32), given), "torch.asgd", cases_of_asgd()
     )
     assert shown == Arithmetic(float32=("lambd",))
 
@@ -119,7 +119,7 @@ def test_a_number_computed_of_others_and_then_rounded_shows_none_of_them() -> No
     """But the learning rate, which it is where the others are 0."""
     rate = "lr / (1 + self.lambd * lr * t) ** self.alpha"
     changed = mutant("torch.asgd", (rate, f"float(np.float32({rate}))"))
-    shown = numbers_shown(lambda rule, given: run_of(changed(**rule.hyper()), given), "torch.asgd", few_cases())
+    shown = numbers_shown(lambda rule, given: run_of(changed(**rule.hyper()), given), "torch.asgd", cases_of_asgd())
     assert shown == Arithmetic(float32_in_some_uses=("learning_rate",))
 
 

@@ -98,7 +98,7 @@ def test_both_dtypes_have_the_same_probes(name: str) -> None:
 
 
 SLOW = ("adam", "lamb", "lars_momentum", "torch.adafactor", "torch.muon")
-"""Families whose search takes a minute, or most of one."""
+"""Families whose search takes up to a minute: what their stored probes tell apart is tested all the same."""
 
 
 @pytest.mark.parametrize("name", [name for name in FAMILIES if name not in SLOW])

@@ -21,7 +21,7 @@ class LARSFamily(LARS):
     zero_norm: str = axis(
         "no_rate",
         {
-            "no_rate": "lambda is 0 where |w| = 0",
+            "no_rate": "lambda is 0 where |w| = 0 or |g| + wd*|w| = 0",
             "plain_rate": "lambda is 1 where |w| = 0 or |g| + wd*|w| = 0",
         },
     )
@@ -80,7 +80,8 @@ declare(
         point={"zero_norm": "plain_rate", "rate_placement": "outside", "vectors": "plain"},
         origin="pytorch-optimizer's LARS",
         reference="pytorch_optimizer/optimizer/lars.py, LARS.step",
-        difference="v = m*v + lambda*(g + wd*w), or + g for vectors; w -= lr*v",
+        difference="v = m*v + lambda*(g + wd*w), or + g for vectors and scalars; w -= lr*v; lambda is 1 where "
+        "|w| = 0 or |g| + wd*|w| = 0",
     ),
     settings=tuple(
         Setting({"momentum": 0.7, "eta": eta, "weight_decay": decay}, sizes=(-8, 1), grads=(-9, 1), pool=40)

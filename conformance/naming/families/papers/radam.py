@@ -55,7 +55,7 @@ declare(
         point={"denominator": "unguarded"},
         origin="pytorch-optimizer's RAdam with an epsilon of 0, which the publication does not have",
         reference="pytorch_optimizer/optimizer/radam.py, RAdam.step",
-        difference="r = 0/0 where v = 0",
+        difference="m/sqrt(v/c2) is carried out where v = 0, which gives 0/0",
     ),
     Dialect(
         name="larger_threshold_unguarded",
@@ -63,7 +63,7 @@ declare(
         point={"threshold": "5", "denominator": "unguarded"},
         origin="timm's RAdamLegacy with an epsilon of 0",
         reference="timm/optim/radam.py, RAdamLegacy.step",
-        difference="rectified where rho > 5; r = 0/0 where v = 0",
+        difference="rectified where rho > 5; m/sqrt(v/c2) is carried out where v = 0, which gives 0/0",
     ),
     Dialect(
         name="epsilon",
