@@ -30,7 +30,7 @@ TRIED = 160
 """How many cases are drawn to choose among."""
 
 LARGEST = 150
-"""Elements of a vector, over all steps: larger ones tell little more, and stand for dialects that no other tells."""
+"""Elements of a vector, over all steps: larger ones tell little more, and are chosen for what no smaller one tells."""
 
 BUDGET = 900
 """Elements of a set, over all steps, which keeps every book below 2 MB; what has another trait is added."""

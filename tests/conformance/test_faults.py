@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.script import differences
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.selftest.faults import (
@@ -25,12 +26,12 @@ from optimetry.conformance.selftest.faults import (
 from optimetry.conformance.selftest.faults.fault import enter
 from optimetry.conformance.selftest.faults.mutations import mutant
 from optimetry.conformance.selftest.museum import exhibit
-from optimetry.conformance.selftest.sensitivity import HALF_QUICK, QUARTER_QUICK, judged
+from optimetry.conformance.selftest.sensitivity import HALF_QUICK, judged
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.reference.rules import rule_named
 from optimetry.reports.results import Verdict
 
-EFFORT = replace(QUARTER_QUICK, cases=12, law_cases=1)
+EFFORT = Effort("twelve cases", cases=12, law_cases=1)
 """The first of the cases of docs/sensitivity.md: what rejects a fault here rejects it there."""
 
 MOST_OF_HALF = replace(HALF_QUICK, cases=32, law_cases=1)

@@ -12,8 +12,6 @@ from optimetry.reference.books.papers.quotient import quotient
 from optimetry.reference.books.papers.radam import RAdam
 from optimetry.reference.rule import Array, State
 
-THRESHOLDS = {"4": 4.0, "5": 5.0}
-
 
 @dataclass(frozen=True, kw_only=True)
 class RAdamFamily(RAdam):
@@ -33,7 +31,7 @@ class RAdamFamily(RAdam):
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         v = self.beta2 * state.v + (1 - self.beta2) * np.square(grad)
         m = self.beta1 * state.m + (1 - self.beta1) * grad
-        correction, threshold = 1 - self.beta2**t, THRESHOLDS[self.threshold]
+        correction, threshold = 1 - self.beta2**t, float(self.threshold)
         longest = 2 / (1 - self.beta2) - 1
         length = longest - 2 * t * self.beta2**t / correction
         inf, rho = np.maximum(longest, threshold), np.maximum(length, threshold)  # where they are less, it is not used

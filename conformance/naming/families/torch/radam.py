@@ -13,8 +13,6 @@ from optimetry.conformance.numerics.arithmetic import moving_average, moving_ave
 from optimetry.reference.books.torch.radam import RAdam
 from optimetry.reference.rule import Array, State
 
-THRESHOLDS = {"5": 5.0, "4": 4.0}
-
 
 @dataclass(frozen=True, kw_only=True)
 class RAdamFamily(RAdam):
@@ -34,7 +32,7 @@ class RAdamFamily(RAdam):
         exp_avg = moving_average(state.exp_avg, grad, self.beta1, incremental=incremental)
         exp_avg_sq = moving_average_of_squares(state.exp_avg_sq, grad, self.beta2, incremental=incremental)
 
-        correction, threshold = 1 - self.beta2**t, THRESHOLDS[self.threshold]
+        correction, threshold = 1 - self.beta2**t, float(self.threshold)
         longest = 2 / (1 - self.beta2) - 1
         length = longest - 2 * t * self.beta2**t / correction
         inf, rho = np.maximum(longest, 5.0), np.maximum(length, threshold)  # where they are less, it is not used
