@@ -13,7 +13,7 @@ from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws, confirmed
 from optimetry.conformance.judging.holding import Identity
-from optimetry.conformance.judging.identify import identify, identify_combined
+from optimetry.conformance.judging.identify import identify, identify_combined, identify_narrower
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
 from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
 from optimetry.conformance.judging.scale import contradiction
@@ -216,14 +216,16 @@ class Examination:
         if identity.several:
             alike = " and ".join(identity.several)
             return fields | ({} if telling else {"reason": f"explained equally by {alike}: no case tells them apart"})
-        named = self._partial(identity.probed) or self._combined(identity.probed, case, after)
+        named = self._partial(identity.probed) or self._imprecise(identity.probed, case, after)
         return fields | (named or self._searched(identity.probed, reason))
 
-    def _combined(self, probed: Probed | None, case: Case, after: Array) -> dict[str, Any]:
-        """Return the verdict's fields where a rule whose numbers are combined in float32 explains every case."""
-        if probed is None or self.laws.universal:
+    def _imprecise(self, probed: Probed | None, case: Case, after: Array) -> dict[str, Any]:
+        """Return the verdict's fields where a rule explains every case that computes with less precision."""
+        if probed is None:
             return {}
-        identity = identify_combined(self.target, probed, self.cases, self.guard)
+        identity = identify_narrower(self.target, probed, self.cases, self.guard, (case, after))
+        if identity.explanation is None and not self.laws.universal:
+            identity = identify_combined(self.target, probed, self.cases, self.guard)
         explanation, _ = self._lawful(identity.explanation)
         if explanation is None:
             return {}

@@ -5,21 +5,28 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+import numpy as np
+
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
 from optimetry.conformance.judging.narrowed import narrowed
-from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined
+from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined, tiers_narrower
 from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.arithmetic import INCREMENTAL, PLAIN, Arithmetic
+from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.numerics.formats import narrowest
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 
 ENOUGH = 4
 """The least cases that name a rule of another book: the probes tell apart the rules of one alone."""
+
+WAYS_ELSEWHERE = FLUSHED, dataclasses.replace(FLUSHED, incremental_moments=True)
+"""How rules of other books may be computed, the sharpest first; what else there may be is added to these."""
 
 
 def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
@@ -36,10 +43,12 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
     identity = _first_holding(held, tiers(optimizer, dtype, held.probed))
     if identity.explanation or identity.several:
         return identity
-    alive = [one for one in _found_elsewhere(held) if one.tried >= ENOUGH]
-    if not alive:
+    ways = list(WAYS_ELSEWHERE)
+    if dtype == "float64":
+        ways.append(dataclasses.replace(FLUSHED, float32_in_some_uses=subject_named(optimizer).numbers))
+    found = _found_elsewhere(held, ways)
+    if found is None:
         return identity
-    found = dataclasses.replace(narrowed(held, alive[0]), elsewhere=_names(alive))
     if found.explanation and found.explanation.arithmetic.float32_in_some_uses:
         combined = _combined(held)
         if combined.explanation and combined.explanation.rule.documented:
@@ -54,6 +63,38 @@ def identify_combined(target: Target, probed: Probed, cases: Callable[[], Iterat
         TargetFault: the target breaks the protocol.
     """
     return _combined(Holding(target, cases, guard, probed))
+
+
+def identify_narrower(
+    target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard, rejected: tuple[Case, Array]
+) -> Identity:
+    """Try candidates that compute everything in a narrower format, if that holds all numbers that a target made.
+
+    Args:
+        target: one engine.
+        probed: its results in the probes.
+        cases: every case, from the first.
+        guard: what watches over its runs.
+        rejected: the case that rejected it, and what it returned there, shape (steps, elements).
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    narrower = narrowest(np.concatenate([_made(*run) for run in (rejected, *probed.cases)]))
+    if narrower is None:
+        return Identity(None)
+    held = Holding(target, cases, guard, probed)
+    identity = _first_holding(held, tiers_narrower(probed.optimizer, narrower))
+    if identity.explanation or identity.several:
+        return identity
+    found = _found_elsewhere(held, [dataclasses.replace(way, computed_in=narrower) for way in WAYS_ELSEWHERE])
+    return found or identity
+
+
+def _made(case: Case, after: Array) -> Array:
+    """Return the numbers that a target returned in a case, but for those that it was fed."""
+    fed = flat([*case.parameters, *(grad for grads in case.grads for grad in grads if grad is not None)])
+    return after[~np.isin(after, fed)]
 
 
 def _combined(held: Holding) -> Identity:
@@ -83,24 +124,25 @@ def _first_holding(held: Holding, tiers: Iterable[list[Explanation]]) -> Identit
     return longest
 
 
-def _found_elsewhere(held: Holding) -> list[Identity]:
-    """Return the rules of other books that explain a target, or else their dialects; asked where its own book does not.
+def _found_elsewhere(held: Holding, ways: Sequence[Arithmetic]) -> Identity | None:
+    """Return what names a target by rules of other books, or else their dialects; asked where its own book does not.
 
     Bounds that allow for flushed subnormals contain those that do not, so what holds is found by the wider ones.
-    Numbers that are held in float32 beside float64 parameters are allowed for last.
+
+    Args:
+        held: the probes and cases.
+        ways: the ways in which these rules may be computed, flushing subnormals, the sharpest first.
     """
     asked = held.probed.optimizer, held.pinned
-    ways = [FLUSHED, dataclasses.replace(FLUSHED, incremental_moments=True)]
-    if held.probed.dtype == "float64":
-        numbers = subject_named(held.probed.optimizer).numbers
-        ways.append(dataclasses.replace(FLUSHED, float32_in_some_uses=numbers))
     for rules in (rules_elsewhere(*asked), dialects_elsewhere(*asked)):
         for widest in ways:
             alive = _elsewhere(held, rules, widest)
             found = [one.explanation.rule for one in alive if one.explanation]
             if alive:
-                return _elsewhere(held, found, dataclasses.replace(widest, flushes_subnormals=False)) or alive
-    return []
+                alive = _elsewhere(held, found, dataclasses.replace(widest, flushes_subnormals=False)) or alive
+                alive = [one for one in alive if one.tried >= ENOUGH]
+                return dataclasses.replace(narrowed(held, alive[0]), elsewhere=_names(alive)) if alive else None
+    return None
 
 
 def _same_elsewhere(held: Holding, explanation: Explanation | None) -> list[Identity]:

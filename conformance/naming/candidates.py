@@ -78,6 +78,13 @@ def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
         yield _each(rules, combined)
 
 
+def tiers_narrower(optimizer: str, narrower: str) -> Iterator[list[Explanation]]:
+    """Yield the candidates that compute everything in a format narrower than the arrays', named by its dtype."""
+    for arithmetic in _ways((), hasattr(formula_of(optimizer), INCREMENTAL)):
+        for rules in ([documented_class(optimizer)], named_classes(optimizer)):
+            yield _each(rules, replace(arithmetic, computed_in=narrower))
+
+
 def tiers_of_mistakes(optimizer: str, dtype: str, first: Case) -> Iterator[list[Mistaken]]:
     """Yield the mistakes of adapters in tiers, the simplest first, each computed in the least precise of `arithmetics`.
 
@@ -111,7 +118,7 @@ def _each(rules: Iterable[PointClass], arithmetic: Arithmetic = PLAIN) -> list[E
 
 
 def _ways(numbers: tuple[str, ...], knows_increments: bool) -> list[Arithmetic]:
-    """Return the ways in which a rule with another count of steps may be computed, the sharpest first."""
+    """Return the ways in which a rule may be computed beside what is asked of it, the sharpest first."""
     ways = [PLAIN, FLUSHED]
     if knows_increments:
         ways = [way for plain in ways for way in (plain, replace(plain, incremental_moments=True))]

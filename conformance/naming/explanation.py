@@ -15,8 +15,8 @@ from optimetry.conformance.naming.alterations import Alteration, altered
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, INCREMENTAL, PLAIN, Arithmetic
-from optimetry.conformance.numerics.formats import flushing
-from optimetry.conformance.oracle.expected import Asked, expected
+from optimetry.conformance.numerics.formats import FORMATS, Format, flushing, rounding_inputs
+from optimetry.conformance.oracle.expected import Asked, expected, with_underflow_room
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.reference.declaration import Declared
 from optimetry.reports.arithmetic import described
@@ -86,8 +86,15 @@ class Explanation:
         computed = altered(self.computed(case.hyper, instead), alteration)
         if LEARNING_RATE in arithmetic.float32:
             case = case.replace(learning_rates=tuple(map(to_float32, case.learning_rates)))
-        form = flushing(case.form) if arithmetic.flushes_subnormals else None
-        return Asked(case, computed, form, self._called(arithmetic.float32_in_some_uses), arithmetic.combined)
+        return Asked(
+            case, computed, self._form(case), self._called(arithmetic.float32_in_some_uses), arithmetic.combined
+        )
+
+    def _form(self, case: Case) -> Format | None:
+        """Return the format whose rounding bounds the evaluation of a case, None for the one of its dtype."""
+        narrower, flushes = self.arithmetic.computed_in, self.arithmetic.flushes_subnormals
+        form = rounding_inputs(FORMATS[narrower]) if narrower else case.form
+        return flushing(form) if flushes else with_underflow_room(form) if narrower else None
 
     def computed(self, hyper: Mapping[str, Any], instead: Mapping[str, Any] | None = None) -> Declared:
         """Return the formula with these documented hyperparameters, rounded where they are held in float32.

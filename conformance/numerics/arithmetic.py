@@ -16,6 +16,7 @@ from optimetry.reference.rule import Array
 
 FLUSHES, INCREMENTAL, FLOAT32_NORM = "flushes_subnormals", "incremental_moments", "float32_norm"
 FLOAT32, PARTLY_FLOAT32, COMBINED = "float32", "float32_in_some_uses", "combined_in_float32"
+COMPUTED = "computed_in_{}"
 
 NORM = "norm"
 """How a record calls the norm that a clip divides by: a number, though no hyperparameter."""
@@ -33,6 +34,7 @@ class Arithmetic:
         combined: whether those may also be combined in float32 before they meet an array: their products, quotients and
             roots are rounded there, in an order of the implementation's own.
         float32_norm: whether the norm that a clip divides by is held in float32 beside wider arrays.
+        computed_in: the narrower format that everything is computed in, arrays too; None where it is their own.
     """
 
     flushes_subnormals: bool = False
@@ -41,11 +43,13 @@ class Arithmetic:
     float32_in_some_uses: tuple[str, ...] = ()
     combined: bool = False
     float32_norm: bool = False
+    computed_in: str | None = None
 
     @property
     def imprecise(self) -> bool:
         """Whether results are less precise than the dtype promises; flushed subnormals are not counted."""
-        return bool(self.incremental_moments or self.held_in_float32 or self.float32_in_some_uses)
+        narrowed = self.computed_in or self.held_in_float32 or self.float32_in_some_uses
+        return bool(self.incremental_moments or narrowed)
 
     @property
     def held_in_float32(self) -> list[str]:
@@ -61,6 +65,7 @@ class Arithmetic:
         return [
             *[FLUSHES] * self.flushes_subnormals,
             *[INCREMENTAL] * self.incremental_moments,
+            *[COMPUTED.format(self.computed_in)] * bool(self.computed_in),
             *[{FLOAT32: self.held_in_float32}] * bool(self.held_in_float32),
             *[{partly: list(self.float32_in_some_uses)}] * bool(self.float32_in_some_uses),
         ]

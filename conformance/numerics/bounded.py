@@ -101,10 +101,12 @@ class Bounded(NDArrayOperatorsMixin):
 
     @classmethod
     def exact(cls, array: Any, form: Format) -> Bounded:
-        """Make an exact input. Nothing is known of what follows from an infinity or a NaN."""
+        """Make an input, exact unless the format rounds it. Nothing is known of what follows from infinity or NaN."""
         value = widened(array, form.wide)
         magnitude = magnitude_of(value)
         bound = np.where(np.isfinite(magnitude), ZERO, np.inf)
+        if form.rounds_inputs:
+            bound = bound + magnitude_of(form.nearest(value) - value) * MARGIN
         return cls(value, or_flushed(magnitude, bound, form), form, magnitude=magnitude)
 
     @classmethod

@@ -62,6 +62,7 @@ class Format:
         roundoff_after_headroom: u divided by ``headroom``, so that ``x * headroom * roundoff_after_headroom`` is u
             times x, or infinite where x overflows this format.
         flushes: whether a subnormal operand or result may become zero.
+        rounds_inputs: whether arrays, which are of a wider format, may be rounded to it before anything else.
         combines: whether scalars held in it may be combined there before they meet an array.
         scalar_axes: the axes of what is one number: none, or one where the arrays of many cases stand side by side
             along their last axis, each with its own numbers.
@@ -78,6 +79,7 @@ class Format:
     headroom: Any
     roundoff_after_headroom: Any
     flushes: bool = False
+    rounds_inputs: bool = False
     combines: bool = False
     scalar_axes: int = 0
 
@@ -127,6 +129,21 @@ FORMATS: dict[str, Format] = {
 """The judged formats by dtype name."""
 
 
+def narrowest(numbers: Any) -> str | None:
+    """Return the dtype of the narrowest format that holds all these numbers; None where only their own does.
+
+    Args:
+        numbers: an array; of none nothing is known, which is None, too.
+    """
+    narrower = [form for form in FORMATS.values() if form.dtype.itemsize < numbers.dtype.itemsize]
+    for form in sorted(narrower, key=lambda form: -form.roundoff) if numbers.size else ():
+        with np.errstate(all="ignore"):
+            held = numbers.astype(form.dtype).astype(numbers.dtype)
+        if np.array_equal(held, numbers, equal_nan=True):
+            return form.name
+    return None
+
+
 def scalar_format(working: Format) -> Format:
     """Return the coarsest format in which an honest implementation holds scalars beside arrays of ``working``.
 
@@ -140,6 +157,12 @@ def scalar_format(working: Format) -> Format:
 def flushing(form: Format) -> Format:
     """Return the format with flushed subnormals: a result may be off by up to the smallest normal."""
     return dataclasses.replace(form, half_tiny=np.asarray(form.smallest_normal), flushes=True)
+
+
+@cache
+def rounding_inputs(form: Format) -> Format:
+    """Return the format for a computation whose inputs are of a wider one, and may be rounded first."""
+    return dataclasses.replace(form, rounds_inputs=True)
 
 
 @cache

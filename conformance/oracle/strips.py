@@ -81,7 +81,7 @@ class _Flat:
         self.ends = np.cumsum(self.sizes * [1 + len(case.grads) for case in cases])
         self.begins = np.concatenate([[0], self.ends[:-1]])
         fed = [array.tobytes() for array in chain(*map(_fed, cases, groups))]  # joined in half the time of the arrays
-        self.fed = np.frombuffer(b"".join(fed), form.dtype)
+        self.fed = np.frombuffer(b"".join(fed), cases[0].form.dtype)
         self.value, self.bound = np.empty(len(self.fed), form.wide), np.empty(len(self.fed), BOUND)
 
     def expected(self) -> Iterator[tuple[Array, Array]]:

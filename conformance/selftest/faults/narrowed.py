@@ -1,0 +1,69 @@
+"""Everything computed in a format narrower than the parameters', and widened only to be returned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
+from optimetry.conformance.selftest.faults.hooks import dialect_of
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.rule import Rule
+
+
+class NarrowedRun:
+    """A run of a rule on arrays of a narrower dtype."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], dtype: Any) -> None:
+        self.dtype, self.own = dtype, [param.dtype for param in parameters]
+        self.run = RuleRun(rule, self.narrowed(parameters))
+
+    def narrowed(self, arrays: list[Array | None]) -> list[Any]:
+        """Round arrays to the narrower dtype."""
+        with np.errstate(over="ignore"):
+            return [None if array is None else array.astype(self.dtype) for array in arrays]
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """Apply one update, of arrays that are narrowed first."""
+        after = self.run.step(self.narrowed(grads), learning_rate)
+        return [param.astype(own) for param, own in zip(after, self.own, strict=True)]
+
+
+def _in(dtype: Any, dialect: str | None = None) -> Start:
+    """Runs of the documented rule, or of a dialect, in a narrower dtype."""
+
+    def start(rule: Rule, parameters: list[Array], memory: Memory) -> NarrowedRun:
+        return NarrowedRun(rule if dialect is None else dialect_of(rule, dialect), parameters, dtype)
+
+    return start
+
+
+enter(
+    Fault(
+        name="computed_in_float32",
+        optimizer="adagrad",
+        defect="float64 arrays are rounded to float32 before anything is computed: Keras' NumPy backend",
+        start=_in(np.float32),
+        outcome="imprecise: computed in float32",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="computed_in_bfloat16",
+        optimizer="torch.nadam",
+        defect="float32 arrays are rounded to bfloat16 before anything is computed, as matrices are under autocast",
+        start=_in(ml_dtypes.bfloat16),
+        outcome="imprecise: computed in bfloat16",
+        dtypes=("float32",),
+    ),
+    Fault(
+        name="uncorrected_in_float32",
+        optimizer="torch.adamw",
+        defect="another formula, and float64 arrays rounded to float32: Keras' NumPy backend",
+        start=_in(np.float32, "uncorrected_epsilon"),
+        outcome="dialect: uncorrected_epsilon; computed in float32",
+        dtypes=("float64",),
+    ),
+)

@@ -1,0 +1,134 @@
+"""Targets that compute everything in a format narrower than their parameters', and what is known of their rounding."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.identify import identify_narrower
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.numerics.agreement import SLACK, compare
+from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS, narrowest, rounding_inputs
+from optimetry.conformance.selftest.faults.hooks import dialect_of
+from optimetry.conformance.selftest.faults.narrowed import NarrowedRun
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.rule import Rule
+
+NARROWER = [("float64", np.float32), ("float32", ml_dtypes.bfloat16)]
+
+
+def narrowed(optimizer: str, dtype: Any, dialect: str | None = None) -> Instead:
+    """A target that computes one rule in a narrower dtype."""
+
+    def begin(rule: Any, parameters: list[Array]) -> NarrowedRun:
+        return NarrowedRun(rule if dialect is None else dialect_of(rule, dialect), parameters, dtype)
+
+    return Instead(begin, optimizer)
+
+
+def in_format(optimizer: str, dtype: Any) -> Explanation:
+    return Explanation(documented_class(optimizer), Arithmetic(computed_in=np.dtype(dtype).name))
+
+
+def cases_of(optimizer: str, dtype: str, count: int = 8) -> list[Case]:
+    return list(drawn_cases(subject_named(optimizer), dtype, seed=0, count=count))
+
+
+@pytest.mark.parametrize(("own", "dtype"), NARROWER)
+@pytest.mark.parametrize("optimizer", ["sgd", "adagrad", "adam", "ftrl", "lamb", "torch.rprop", "papers.lion"])
+def test_what_is_computed_in_a_narrower_format_is_within_its_bound(optimizer: str, own: str, dtype: Any) -> None:
+    explanation, target, told = in_format(optimizer, dtype), narrowed(optimizer, dtype), 0
+    for case in cases_of(optimizer, own):
+        after = trajectory(target, case, Guard())
+        agreement = compare(after, explanation.expected(case), case.form)
+        assert agreement.share <= 1
+        told += agreement.elements - agreement.vacuous
+    assert told > 100
+
+
+@pytest.mark.parametrize(("own", "dtype"), NARROWER)
+def test_another_formula_is_beyond_that_bound(own: str, dtype: Any) -> None:
+    explanation, target = in_format("adam", dtype), narrowed("adam", dtype, "scaled_epsilon")
+    cases = cases_of("adam", own)
+    shares = [compare(trajectory(target, case, Guard()), explanation.expected(case), case.form).share for case in cases]
+    assert max(shares) > SLACK
+
+
+def test_an_input_is_exact_only_if_the_narrower_format_holds_it() -> None:
+    form = rounding_inputs(FORMATS["float32"])
+    given = np.array([0.5, 0.0, 0.1, 1e-46, 1e39, np.nan])
+    with np.errstate(all="ignore"):
+        bounds = Bounded.exact(given, form).bound
+    assert bounds[:2].tolist() == [0.0, 0.0]
+    assert bounds[2] == pytest.approx(abs(float(np.float32(0.1)) - 0.1), rel=1e-5)
+    assert 1e-46 <= bounds[3] < 1.01e-46
+    assert not np.isfinite(bounds[4:]).any()
+    assert Bounded.exact(given[:4], FORMATS["float64"]).bound.tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("numbers", "name"),
+    [
+        (np.array([1.0, -0.0, np.nan, np.inf]), "bfloat16"),
+        (np.array([1 + 2.0**-10]), "float16"),
+        (np.array([1 + 2.0**-10, 2.0**17]), "float32"),
+        (np.array([1 + 2.0**-10, 0.1]), None),
+        (np.array([1 + 2.0**-10], np.float32), "float16"),
+        (np.array([1 + 2.0**-20], np.float32), None),
+        (np.array([1.0], np.float16), None),
+        (np.array([]), None),
+    ],
+)
+def test_the_narrowest_format_that_holds_all_numbers(numbers: Array, name: str | None) -> None:
+    assert narrowest(numbers) == name
+
+
+@pytest.mark.parametrize(("spoiled", "name"), [(False, "documented"), (True, None)])
+def test_one_number_that_the_narrower_format_does_not_hold_excludes_it(spoiled: bool, name: str | None) -> None:
+    """Its bound is so wide that it would contain a target that is a little off in float64."""
+
+    class Spoiled(NarrowedRun):
+        def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+            return [param * (1 + spoiled * 2.0**-50) for param in super().step(grads, learning_rate)]
+
+    def begin(rule: Any, parameters: list[Array]) -> Spoiled:
+        return Spoiled(rule, parameters, np.float32)
+
+    target, cases = Instead(begin, "adagrad"), cases_of("adagrad", "float64", 4)
+    probed = Probed.of(target, "adagrad", "float64", Guard())
+    rejected = cases[0], trajectory(target, cases[0], Guard())
+    found = identify_narrower(target, probed, partial(iter, cases), Guard(), rejected).explanation
+    assert (found.rule.name if found else None) == name
+
+
+def test_a_parameter_without_a_gradient_may_keep_its_digits() -> None:
+    class Kept(NarrowedRun):
+        def __init__(self, rule: Rule, parameters: list[Array], dtype: Any) -> None:
+            super().__init__(rule, parameters, dtype)
+            self.given = parameters
+
+        def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+            after = super().step(grads, learning_rate)
+            self.given = [old if g is None else new for old, new, g in zip(self.given, after, grads, strict=True)]
+            return self.given
+
+    target = Instead(lambda rule, parameters: Kept(rule, parameters, np.float32), "adagrad")  # type: ignore[arg-type]
+    drawn = cases_of("adagrad", "float64", 40)
+    missing = [case for case in drawn if any(grad is None for grads in case.grads for grad in grads)]
+    probed = Probed.of(target, "adagrad", "float64", Guard())
+    rejected = missing[0], trajectory(target, missing[0], Guard())
+    found = identify_narrower(target, probed, partial(iter, missing), Guard(), rejected).explanation
+    assert found == in_format("adagrad", np.float32)
