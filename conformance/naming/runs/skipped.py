@@ -10,6 +10,8 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import fitting
+from optimetry.conformance.laws.documented import nonfinite_gradients_act
+from optimetry.conformance.laws.law import Check
 from optimetry.conformance.laws.universal import (
     parameters_are_independent,
     permutation,
@@ -88,10 +90,11 @@ def _steps() -> Iterator[Mistake]:
     yield _skipping("the first update", fed=_without_steps(lambda step: step == 1))
     for while_all in (False, True):
         yield _skipping("the first update of the parameters, though not of the state", alteration=Idle(while_all))
+    yield _skipping("the first update, though it counts", (nonfinite_gradients_act,), alteration=Unused())
 
 
-def _skipping(which: str, **how: Any) -> Mistake:
-    return Mistake(run={"finding": "skipped_steps", "which": which}, breaks=(resuming,), **how)
+def _skipping(which: str, breaks: tuple[Check, ...] = (), **how: Any) -> Mistake:
+    return Mistake(run={"finding": "skipped_steps", "which": which}, breaks=(resuming, *breaks), **how)
 
 
 def _without_steps(skipped: Callable[[int], bool]) -> Callable[[Case], Case]:
@@ -191,6 +194,14 @@ class BehindFirstAxis(Elements):
 
     def _out(self, array: Any) -> Any:
         return _index(int(np.prod(array.shape))).reshape(array.shape) >= (array.shape[0] if array.shape else 1)
+
+
+class Unused(Alteration):
+    """Makes the state of a parameter in its first update, and nothing of the gradient."""
+
+    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Update from the second on, which is counted as the second."""
+        return (param, state) if t == 1 else rule.update(param, grad, state, lr, t)
 
 
 @dataclass(frozen=True)

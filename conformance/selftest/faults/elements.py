@@ -66,6 +66,16 @@ class _IdleRun(RuleRun):
         return before
 
 
+class _MakesState(RuleRun):
+    """Makes the state of a parameter where its first gradient comes, and does nothing else with that."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        first = [grad is not None and count == 0 for grad, count in zip(grads, self.training.updates, strict=True)]
+        after = super().step([None if new else grad for new, grad in zip(first, grads, strict=True)], learning_rate)
+        self.training.updates = [count + new for count, new in zip(self.training.updates, first, strict=True)]
+        return after
+
+
 enter(
     Fault(
         name="vector_tail_skipped",
@@ -168,6 +178,13 @@ enter(
         defect="nothing moves in the first step, which apex's test of its fused optimizers does not notice",
         start=run_as(_IdleRun),
         outcome="diverges: documented, but skips the first update of the parameters, though not of the state",
+    ),
+    Fault(
+        name="first_step_makes_the_state",
+        optimizer="adam",
+        defect="state is made in the first step, and the update forgotten there: `if not state: ... else:`, as in npnn",
+        start=run_as(_MakesState),
+        outcome="diverges: documented, but skips the first update, though it counts",
     ),
     Fault(
         name="parameters_returned_in_reverse",
