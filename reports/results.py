@@ -71,8 +71,8 @@ class Computes:
         rule: ``documented``, the name of a dialect, or None where nothing known explains every case.
         formula: the line of the formula that differs from the document, None where none does.
         found: whether the formula was found by a search and is declared nowhere.
-        arithmetic: ways of computing that are not operation by operation in the arrays' own precision:
-            ``flushes_subnormals``, ``incremental_moments``, or an object such as ``{"float32": ["beta1"]}``.
+        arithmetic: ways of computing that are not operation by operation in the arrays' own precision, as in
+            ``schema.json``: ``flushes_subnormals``, ``computed_in_float32``, or an object, ``{"float32": ["beta1"]}``.
         parts: where no rule explains every case, what does: a rule on some cases each, or one given other inputs.
         same_as: the rules of other books that explain every case as well, such as ``torch.adam``.
     """

@@ -13,7 +13,7 @@ from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws, confirmed
 from optimetry.conformance.judging.holding import Identity
-from optimetry.conformance.judging.identify import identify, identify_combined, identify_narrower
+from optimetry.conformance.judging.identify import identify, identify_combined, identify_computed_in
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
 from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
 from optimetry.conformance.judging.scale import contradiction
@@ -223,7 +223,7 @@ class Examination:
         """Return the verdict's fields where a rule explains every case that computes with less precision."""
         if probed is None:
             return {}
-        identity = identify_narrower(self.target, probed, self.cases, self.guard, (case, after))
+        identity = identify_computed_in(self.target, probed, self.cases, self.guard, (case, after))
         if identity.explanation is None and not self.laws.universal:
             identity = identify_combined(self.target, probed, self.cases, self.guard)
         explanation, _ = self._lawful(identity.explanation)

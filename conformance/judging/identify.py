@@ -10,7 +10,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
 from optimetry.conformance.judging.narrowed import narrowed
-from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined, tiers_narrower
+from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined, tiers_computed_in
 from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass
@@ -65,7 +65,7 @@ def identify_combined(target: Target, probed: Probed, cases: Callable[[], Iterat
     return _combined(Holding(target, cases, guard, probed))
 
 
-def identify_narrower(
+def identify_computed_in(
     target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard, rejected: tuple[Case, Array]
 ) -> Identity:
     """Try candidates that compute everything in a narrower format, if that holds all numbers that a target made.
@@ -84,7 +84,7 @@ def identify_narrower(
     if narrower is None:
         return Identity(None)
     held = Holding(target, cases, guard, probed)
-    identity = _first_holding(held, tiers_narrower(probed.optimizer, narrower))
+    identity = _first_holding(held, tiers_computed_in(probed.optimizer, narrower))
     if identity.explanation or identity.several:
         return identity
     found = _found_elsewhere(held, [dataclasses.replace(way, computed_in=narrower) for way in WAYS_ELSEWHERE])

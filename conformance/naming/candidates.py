@@ -78,7 +78,7 @@ def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
         yield _each(rules, combined)
 
 
-def tiers_narrower(optimizer: str, narrower: str) -> Iterator[list[Explanation]]:
+def tiers_computed_in(optimizer: str, narrower: str) -> Iterator[list[Explanation]]:
     """Yield the candidates that compute everything in a format narrower than the arrays', named by its dtype."""
     for arithmetic in _ways((), hasattr(formula_of(optimizer), INCREMENTAL)):
         for rules in ([documented_class(optimizer)], named_classes(optimizer)):

@@ -11,7 +11,7 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.identify import identify_narrower
+from optimetry.conformance.judging.identify import identify_computed_in
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
@@ -20,8 +20,8 @@ from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, narrowest, rounding_inputs
+from optimetry.conformance.selftest.faults.computed_in import NarrowedRun
 from optimetry.conformance.selftest.faults.hooks import dialect_of
-from optimetry.conformance.selftest.faults.narrowed import NarrowedRun
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.session import Guard, trajectory
@@ -110,7 +110,7 @@ def test_one_number_that_the_narrower_format_does_not_hold_excludes_it(spoiled: 
     target, cases = Instead(begin, "adagrad"), cases_of("adagrad", "float64", 4)
     probed = Probed.of(target, "adagrad", "float64", Guard())
     rejected = cases[0], trajectory(target, cases[0], Guard())
-    found = identify_narrower(target, probed, partial(iter, cases), Guard(), rejected).explanation
+    found = identify_computed_in(target, probed, partial(iter, cases), Guard(), rejected).explanation
     assert (found.rule.name if found else None) == name
 
 
@@ -130,5 +130,5 @@ def test_a_parameter_without_a_gradient_may_keep_its_digits() -> None:
     missing = [case for case in drawn if any(grad is None for grads in case.grads for grad in grads)]
     probed = Probed.of(target, "adagrad", "float64", Guard())
     rejected = missing[0], trajectory(target, missing[0], Guard())
-    found = identify_narrower(target, probed, partial(iter, missing), Guard(), rejected).explanation
+    found = identify_computed_in(target, probed, partial(iter, missing), Guard(), rejected).explanation
     assert found == in_format("adagrad", np.float32)
