@@ -51,6 +51,10 @@ HYPERS: dict[str, list[dict[str, Any]]] = {
         {"momentum": 0.7, "weight_decay": 0.3, "nesterov": nesterov, "eps": eps, "ns_steps": steps}
         for nesterov, eps, steps in ((True, 1.0, 0), (False, 0.1, 0), (False, 1.0, 1))
     ],
+    "torch.rprop": [
+        {"etaminus": 0.7, "etaplus": 1.3, "step_size_min": least, "step_size_max": most, "maximize": on}
+        for on, least, most in ((False, 0.01, 0.05), (True, 0.15, 0.3))
+    ],
     "papers.lion": [{"beta1": 0.7, "beta2": 0.9, "weight_decay": 0.3}],
     "papers.adan": [{"beta1": 0.3, "beta2": 0.4, "beta3": 0.2, "epsilon": 0.1, "weight_decay": 0.3}],
     "papers.radam": [{"beta1": 0.7, "beta2": 0.9}],

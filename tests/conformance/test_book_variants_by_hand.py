@@ -116,6 +116,15 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
         rectified(5, D, math.sqrt(corrections(5)[1]) / (math.sqrt(v(D)) + EPS)),
     ),
     ("torch.radam", {"below": "nothing"}, ADAM, 5, W),
+    *(
+        ("torch.rprop", {"limited": "every"}, ({"step_size_min": 0.1, "step_size_max": 0.3}, kept), 2, W + size)
+        for kept, size in (
+            ({"prev": 0.0, "step_size": 0.4}, 0.3),
+            ({"prev": 0.0, "step_size": 0.04}, 0.1),
+            ({"prev": G, "step_size": 0.05}, 0.1),  # times 1.2 it is still too small
+            ({"prev": G, "step_size": 0.2}, 0.24),
+        )
+    ),
     (
         "torch.radam",
         {"epsilon_placement": "corrected"},

@@ -21,9 +21,9 @@ EFFORT = Effort("books", cases=20, law_cases=1)
 DEPARTS = {"torch.adafactor", "torch.muon", "torch.rprop", "torch.sparse_adam"}
 """What departs from its own docstring in torch 2.13.
 
-Rprop limits every step size, not only one that is changed. Of Adafactor's eps1 the square is used, which underflows.
-Muon's buffer is an average, and its eps the smallest divisor, which shows where the norm is near eps. SparseAdam adds
-eps to the root before its correction.
+Rprop limits every step size, not only one that is changed, which is a dialect. Of Adafactor's eps1 the square is used,
+which underflows. Muon's buffer is an average, and its eps the smallest divisor, which shows where the norm is near eps.
+SparseAdam adds eps to the root before its correction.
 """
 
 

@@ -1,1 +1,1 @@
-"""Keras (``keras.optimizers``) as a target: its backends torch, jax and numpy, judged apart."""
+"""Keras (``keras.optimizers``) as a target: its backends torch, jax, numpy and tensorflow, judged apart."""

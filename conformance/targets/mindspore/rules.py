@@ -43,6 +43,8 @@ class MindsporeClass(ClassOffer):
             return f"mindspore.{self.cls} refuses {zero} = 0"
         if self.cls.endswith("SGD") and refused_nesterov(hyper):
             return f"mindspore.{self.cls} refuses nesterov without momentum, or with dampening"
+        if self.cls == "nn.Rprop" and hyper["step_size_min"] > hyper["step_size_max"]:
+            return f"mindspore.{self.cls} refuses step_size_min > step_size_max"
         return None
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> MindsporeRun:
