@@ -125,6 +125,13 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
             ({"prev": G, "step_size": 0.2}, 0.24),
         )
     ),
+    ("torch.rprop", {"limited": "both_ways"}, ({"step_size_min": 0.1}, {"prev": G, "step_size": 0.05}), 2, W + 0.1),
+    ("torch.rprop", {"limited": "both_ways"}, ({"step_size_min": 0.1}, {"prev": 0.0, "step_size": 0.05}), 2, W + 0.05),
+    ("torch.rprop", {"limited": "both_ways"}, ({"step_size_max": 0.1}, {"prev": -G, "step_size": 0.8}), 2, W),
+    *(
+        ("torch.rprop", {"applied": "late"}, ({}, {"prev": prev, "step_size": 0.05}), 2, W - step)
+        for prev, step in ((0.0, 0.0), (G, -0.05), (-G, 0.0))
+    ),
     (
         "torch.radam",
         {"epsilon_placement": "corrected"},

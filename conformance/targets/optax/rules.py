@@ -2,7 +2,8 @@
 
 A transformation is a pair of pure functions, so the one with this step's learning rate continues from the state of the
 one before. Every parameter has a state of its own, because Optax has no missing gradients: a parameter without one is
-skipped.
+skipped. Its state begins with its first gradient, and with the learning rate of that step, which is Rprop's first step
+size.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.jax_caches import caches, configured, dtypes_of
 from optimetry.conformance.targets.offers import Offer, Source, passed
 from optimetry.conformance.targets.protocol import Hyper
+
+BEGUN = "begun"
+"""The part of a run's state that says which parameters have had a gradient."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +68,20 @@ class OptaxRun:
 
         self._update = compiled_update(rule.make, tuple(switches.items())) if compiled else uncompiled
         self._wide = compiled or any(parameter.dtype == np.float64 for parameter in parameters)
+        self._initial = functools.cache(lambda learning_rate: rule.make(learning_rate, **keywords).init)
         with configured(self._wide):
-            transformation = self._rule.make(0.0, **keywords)
             self._parameters = [jax.numpy.array(parameter) for parameter in parameters]
-            self._states = [transformation.init(parameter) for parameter in self._parameters]
+            self._states = list(map(self._initial(0.0), self._parameters))
+        self._begun = [False] * len(parameters)
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """Update each parameter whose gradient is not None."""
         with configured(self._wide):
             for index, (parameter, grad) in enumerate(zip(self._parameters, grads, strict=True)):
                 if grad is not None:
+                    if not self._begun[index]:
+                        self._states[index] = self._initial(float(learning_rate))(parameter)
+                        self._begun[index] = True
                     self._parameters[index], self._states[index] = self._update(
                         parameter, jax.numpy.asarray(grad), self._states[index], float(learning_rate), self._numbers
                     )
@@ -81,7 +89,7 @@ class OptaxRun:
 
     def state(self) -> dict[str, list[Array]]:
         """Return every part of the state under its slot's name, or under Optax' where there is no slot."""
-        found: dict[str, list[Array]] = {}
+        found: dict[str, list[Array]] = {BEGUN: [np.array(begun) for begun in self._begun]}
         for state in self._states:
             for path, value in jax.tree_util.tree_leaves_with_path(state):
                 found.setdefault(self._slot(path), []).append(np.array(value))
@@ -89,6 +97,7 @@ class OptaxRun:
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""
+        self._begun = [bool(begun) for begun in state[BEGUN]]
         with configured(self._wide):
             self._states = [
                 jax.tree_util.tree_map_with_path(

@@ -21,8 +21,12 @@ class RpropFamily(Rprop):
         "changed",
         {
             "changed": "a step size that grows is at most the largest, one that shrinks at least the smallest",
+            "both_ways": "a step size that changes lies between the smallest and the largest",
             "every": "every step size lies between the smallest and the largest, the first included",
         },
+    )
+    applied: str = axis(
+        "now", {"now": "w -= eta*sign(g)", "late": "w -= eta_old*sign(p), the step before, and no step if p*g < 0"}
     )
     step_count: str = step_count()
 
@@ -33,11 +37,18 @@ class RpropFamily(Rprop):
         larger, smaller = old_size * self.etaplus, old_size * self.etaminus
         if self.limited == "changed":
             larger, smaller = np.minimum(larger, self.step_size_max), np.maximum(smaller, self.step_size_min)
+        elif self.limited == "both_ways":
+            larger, smaller = self._between(larger), self._between(smaller)
         step_size = np.where(product > 0, larger, np.where(product < 0, smaller, old_size))
         if self.limited == "every":
-            step_size = np.minimum(np.maximum(step_size, self.step_size_min), self.step_size_max)
+            step_size = self._between(step_size)
         grad = np.where(product < 0, 0.0, grad)
-        return param - step_size * np.sign(grad), State(prev=grad, step_size=step_size)
+        late = np.where(product < 0, 0.0, state.step_size * np.sign(state.prev))
+        step = step_size * np.sign(grad) if self.applied == "now" else late
+        return param - step, State(prev=grad, step_size=step_size)
+
+    def _between(self, step_size: Array) -> Array:
+        return np.minimum(np.maximum(step_size, self.step_size_min), self.step_size_max)
 
 
 declare(
@@ -48,6 +59,15 @@ declare(
         origin="torch.optim.Rprop, mindspore.nn.Rprop",
         reference="torch/optim/rprop.py, _single_tensor_rprop",
         difference="eta lies between step_size_min and step_size_max in every step",
+    ),
+    Dialect(
+        name="applied_late",
+        family=RpropFamily,
+        point={"applied": "late", "limited": "both_ways"},
+        origin="optax.rprop",
+        reference="optax/_src/transform.py, scale_by_rprop",
+        difference="w -= eta_old*sign(p), which was due before, and no step if p*g < 0; an eta that changes lies "
+        "between both limits",
     ),
     # The first learning rate lies above the largest step size, and below the smallest.
     settings=tuple(
