@@ -246,6 +246,17 @@ def test_optax_compiled_with_numbers_as_arguments_gives_the_bits_of_constants(dt
                 assert run.step([grad], 0.1)[0].tobytes() == np.asarray(parameter).tobytes(), optimizer
 
 
+def test_a_state_of_optax_begins_with_the_learning_rate_of_its_first_gradient():
+    """Which Rprop takes for its first step size; Optax makes that step one update later."""
+    module = module_of("optax")
+    start, grad = np.array([3.0], np.float32), np.array([1.0], np.float32)
+    steps = ([grad, None], 0.5), ([grad, grad], 0.25), ([grad, grad], 1.0)
+    for engine in engines_of(module.target):
+        run = engine.start("torch.rprop", SUBJECTS["torch.rprop"].of({"etaplus": 1.2}).hyper(), [start, start])
+        after = np.array([run.step(grads, rate) for grads, rate in steps])
+        assert after[..., 0] == pytest.approx(np.array([[3, 3], [2.5, 3], [1.9, 2.75]]))
+
+
 def test_optax_leaves_the_configuration_of_jax_as_it_was():
     module = module_of("optax")
     import jax
