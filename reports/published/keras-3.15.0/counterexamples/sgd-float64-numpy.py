@@ -12,7 +12,7 @@ parameters = [[-1.0]]  # before the first step
 learning_rates = [0.1]
 grads = [[[-1.0]]]  # one list a step; None: no gradient
 given = [[[-0.8999999761581421]]]  # what keras 3.15.0 gave after each step
-allowed = [[[2.220448166832681e-16]]]  # 2 times the rounding-error bound of float64
+allowed = [[[2.2204481668326817e-16]]]  # 2 times the rounding-error bound of float64
 
 
 from types import SimpleNamespace as State
