@@ -17,7 +17,7 @@ from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.arithmetic import INCREMENTAL, PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array, flat
-from optimetry.conformance.numerics.formats import narrowest
+from optimetry.conformance.numerics.formats import FORMATS, narrowest
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
@@ -68,7 +68,7 @@ def identify_combined(target: Target, probed: Probed, cases: Callable[[], Iterat
 def identify_computed_in(
     target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard, rejected: tuple[Case, Array]
 ) -> Identity:
-    """Try candidates that compute everything in a narrower format, if that holds all numbers that a target made.
+    """Try candidates that compute everything in a narrower format, which must hold all numbers that a target makes.
 
     Args:
         target: one engine.
@@ -84,11 +84,12 @@ def identify_computed_in(
     if narrower is None:
         return Identity(None)
     held = Holding(target, cases, guard, probed)
-    identity = _first_holding(held, tiers_computed_in(probed.optimizer, narrower))
-    if identity.explanation or identity.several:
-        return identity
-    found = _found_elsewhere(held, [dataclasses.replace(way, computed_in=narrower) for way in WAYS_ELSEWHERE])
-    return found or identity
+    found = _first_holding(held, tiers_computed_in(probed.optimizer, narrower))
+    if not found.explanation and not found.several:
+        ways = [dataclasses.replace(way, computed_in=narrower) for way in WAYS_ELSEWHERE]
+        found = _found_elsewhere(held, ways) or found
+    fits = all(FORMATS[narrower].holds(_made(*run)) for run in held.runs.items())
+    return found if fits else Identity(None)
 
 
 def _made(case: Case, after: Array) -> Array:

@@ -90,6 +90,11 @@ class Format:
         """Return the largest relative error of so many roundings, or of each number of them, one after the other."""
         return np.expm1(roundings * math.log1p(self.roundoff)) * MARGIN
 
+    def holds(self, numbers: Any) -> bool:
+        """Whether every number of an array is one of this format."""
+        with np.errstate(all="ignore"):
+            return np.array_equal(numbers.astype(self.dtype).astype(numbers.dtype), numbers, equal_nan=True)
+
     def nearest(self, value: Any) -> Any:
         """Round ``value`` to this format, as a wide array."""
         return np.asarray(value).astype(self.wide).astype(self.dtype).astype(self.wide)  # no quad becomes bfloat16
@@ -136,12 +141,8 @@ def narrowest(numbers: Any) -> str | None:
         numbers: an array; of none nothing is known, which is None, too.
     """
     narrower = [form for form in FORMATS.values() if form.dtype.itemsize < numbers.dtype.itemsize]
-    for form in sorted(narrower, key=lambda form: -form.roundoff) if numbers.size else ():
-        with np.errstate(all="ignore"):
-            held = numbers.astype(form.dtype).astype(numbers.dtype)
-        if np.array_equal(held, numbers, equal_nan=True):
-            return form.name
-    return None
+    coarsest_first = sorted(narrower, key=lambda form: -form.roundoff) if numbers.size else []
+    return next((form.name for form in coarsest_first if form.holds(numbers)), None)
 
 
 def scalar_format(working: Format) -> Format:

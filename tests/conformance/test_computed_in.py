@@ -24,6 +24,7 @@ from optimetry.conformance.selftest.faults.computed_in import NarrowedRun
 from optimetry.conformance.selftest.faults.hooks import dialect_of
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rule import Rule
 
@@ -112,6 +113,18 @@ def test_one_number_that_the_narrower_format_does_not_hold_excludes_it(spoiled: 
     rejected = cases[0], trajectory(target, cases[0], Guard())
     found = identify_computed_in(target, probed, partial(iter, cases), Guard(), rejected).explanation
     assert (found.rule.name if found else None) == name
+
+
+def test_all_cases_must_have_numbers_of_the_narrower_format() -> None:
+    """A rule without a family has no probes, and a single case may have few numbers, which are short by chance."""
+    target, cases = narrowed("papers.signum", ml_dtypes.bfloat16), cases_of("papers.signum", "float32")
+    rejected = next((case, after) for case in cases if (after := trajectory(target, case, Guard())).size)
+    honest = Instead(RuleRun, "papers.signum")  # type: ignore[arg-type]
+    for judged, name in ((target, "documented"), (honest, None)):
+        probed = Probed.of(judged, "papers.signum", "float32", Guard())
+        assert probed.cases == []
+        found = identify_computed_in(judged, probed, partial(iter, cases), Guard(), rejected).explanation
+        assert (found.rule.name if found else None) == name
 
 
 def test_a_parameter_without_a_gradient_may_keep_its_digits() -> None:
