@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -21,7 +22,7 @@ class NarrowedRun:
         self.dtype, self.own = dtype, [param.dtype for param in parameters]
         self.run = RuleRun(rule, self.narrowed(parameters))
 
-    def narrowed(self, arrays: list[Array | None]) -> list[Any]:
+    def narrowed(self, arrays: Sequence[Array | None]) -> list[Any]:
         """Round arrays to the narrower dtype."""
         with np.errstate(over="ignore"):
             return [None if array is None else array.astype(self.dtype) for array in arrays]
