@@ -11,7 +11,7 @@ from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.agreement import SLACK, compare
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.oracle.expected import expected, with_underflow_room
+from optimetry.conformance.oracle.expected import expected
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def in_float32(rule: PointClass, runs: list[tuple[Case, Array]]) -> bool:
 
 def _shares(rule: PointClass, runs: list[tuple[Case, Array]], *, single: bool) -> Iterator[float]:
     """Yield the error ratio in each run that has an element with a finite bound."""
-    form = with_underflow_room(FORMATS["float32"]) if single else None
+    form = FORMATS["float32"] if single else None
     for case, after in runs:
         agreement = compare(after, expected(case, rule.of(case.hyper), form), case.form)
         if agreement.elements > agreement.vacuous:

@@ -16,7 +16,7 @@ from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, INCREMENTAL, PLAIN, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS, Format, flushing, rounding_inputs
-from optimetry.conformance.oracle.expected import Asked, expected, with_underflow_room
+from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.reference.declaration import Declared
 from optimetry.reports.arithmetic import described
@@ -93,8 +93,10 @@ class Explanation:
     def _form(self, case: Case) -> Format | None:
         """Return the format whose rounding bounds the evaluation of a case, None for the one of its dtype."""
         narrower, flushes = self.arithmetic.computed_in, self.arithmetic.flushes_subnormals
+        if not narrower and not flushes:
+            return None
         form = rounding_inputs(FORMATS[narrower]) if narrower else case.form
-        return flushing(form) if flushes else with_underflow_room(form) if narrower else None
+        return flushing(form) if flushes else form
 
     def computed(self, hyper: Mapping[str, Any], instead: Mapping[str, Any] | None = None) -> Declared:
         """Return the formula with these documented hyperparameters, rounded where they are held in float32.

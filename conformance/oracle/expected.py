@@ -74,7 +74,7 @@ def evaluation_of(asked: Asked) -> Evaluation:
 
 
 def _not_begun(asked: Asked) -> Evaluation:
-    case, form = asked.case, asked.form or with_underflow_room(asked.case.form)
+    case, form = asked.case, with_underflow_room(asked.form or asked.case.form)
     return Evaluation(case, asked.computed, BoundedNumbers(subject_of(case), form, asked.narrow, asked.combined))
 
 
@@ -253,6 +253,6 @@ def _scalar(number: float, sign: float, form: Format, held_in: Format, combined:
 
 @cache
 def with_underflow_room(form: Format) -> Format:
-    """Return the format with `UNDERFLOW_ROOM`, if it has any to give."""
-    roomy = form.roundoff <= FORMATS["float32"].roundoff
+    """Return the format with `UNDERFLOW_ROOM`, if it has any to give; one that flushes subnormals has more."""
+    roomy = form.roundoff <= FORMATS["float32"].roundoff and not form.flushes
     return dataclasses.replace(form, half_tiny=np.asarray(form.tiny * (UNDERFLOW_ROOM / 2))) if roomy else form

@@ -20,8 +20,7 @@ from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, narrowest, rounding_inputs
-from optimetry.conformance.selftest.faults.computed_in import NarrowedRun
-from optimetry.conformance.selftest.faults.hooks import dialect_of
+from optimetry.conformance.selftest.faults.computed_in import NarrowedRun, computing_in
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import RuleRun
@@ -33,11 +32,8 @@ NARROWER = [("float64", np.float32), ("float32", ml_dtypes.bfloat16)]
 
 def narrowed(optimizer: str, dtype: Any, dialect: str | None = None) -> Instead:
     """A target that computes one rule in a narrower dtype."""
-
-    def begin(rule: Any, parameters: list[Array]) -> NarrowedRun:
-        return NarrowedRun(rule if dialect is None else dialect_of(rule, dialect), parameters, dtype)
-
-    return Instead(begin, optimizer)
+    start = computing_in(dtype, dialect)
+    return Instead(lambda rule, parameters: start(rule, parameters, {}), optimizer)
 
 
 def in_format(optimizer: str, dtype: Any) -> Explanation:

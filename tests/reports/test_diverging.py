@@ -35,8 +35,8 @@ def belongs(row: Row, sets: list[set[str]]) -> bool:
 
 
 def test_every_verdict_that_diverges_is_explained_in_one_row() -> None:
-    rows = [sets for sets, _ in listed()]
-    assert {row: sum(belongs(row, sets) for sets in rows) for row in diverging()} == dict.fromkeys(diverging(), 1)
+    rows, verdicts = [sets for sets, _ in listed()], diverging()
+    assert {row: sum(belongs(row, sets) for sets in rows) for row in verdicts} == dict.fromkeys(verdicts, 1)
 
 
 def test_every_explanation_is_of_a_verdict() -> None:

@@ -33,7 +33,7 @@ class NarrowedRun:
         return [param.astype(own) for param, own in zip(after, self.own, strict=True)]
 
 
-def _in(dtype: Any, dialect: str | None = None) -> Start:
+def computing_in(dtype: Any, dialect: str | None = None) -> Start:
     """Runs of the documented rule, or of a dialect, in a narrower dtype."""
 
     def start(rule: Rule, parameters: list[Array], memory: Memory) -> NarrowedRun:
@@ -47,7 +47,7 @@ enter(
         name="computed_in_float32",
         optimizer="adagrad",
         defect="float64 arrays are rounded to float32 before anything is computed: Keras' NumPy backend",
-        start=_in(np.float32),
+        start=computing_in(np.float32),
         outcome="imprecise: computed in float32",
         dtypes=("float64",),
     ),
@@ -55,7 +55,7 @@ enter(
         name="computed_in_bfloat16",
         optimizer="torch.nadam",
         defect="float32 arrays are rounded to bfloat16 before anything is computed, as matrices are under autocast",
-        start=_in(ml_dtypes.bfloat16),
+        start=computing_in(ml_dtypes.bfloat16),
         outcome="imprecise: computed in bfloat16",
         dtypes=("float32",),
     ),
@@ -63,7 +63,7 @@ enter(
         name="uncorrected_in_float32",
         optimizer="torch.adamw",
         defect="another formula, and float64 arrays rounded to float32: Keras' NumPy backend",
-        start=_in(np.float32, "uncorrected_epsilon"),
+        start=computing_in(np.float32, "uncorrected_epsilon"),
         outcome="dialect: uncorrected_epsilon; computed in float32",
         dtypes=("float64",),
     ),

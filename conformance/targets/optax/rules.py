@@ -61,17 +61,16 @@ class OptaxRun:
         self._numbers = {name: value for name, value in keywords.items() if name not in switches}
         # Optax' control flow is compiled even operation by operation, and again for every transformation that is made;
         # so one serves all steps of its learning rate.
-        made = functools.cache(functools.partial(rule.make, **keywords))
+        made = self._made = functools.cache(functools.partial(rule.make, **keywords))
 
         def uncompiled(parameter: Any, grad: Any, state: Any, learning_rate: Any, _: Any) -> tuple[Any, Any]:
             return applied(made(learning_rate), parameter, grad, state)
 
         self._update = compiled_update(rule.make, tuple(switches.items())) if compiled else uncompiled
         self._wide = compiled or any(parameter.dtype == np.float64 for parameter in parameters)
-        self._initial = functools.cache(lambda learning_rate: rule.make(learning_rate, **keywords).init)
         with configured(self._wide):
             self._parameters = [jax.numpy.array(parameter) for parameter in parameters]
-            self._states = list(map(self._initial(0.0), self._parameters))
+            self._states = list(map(made(0.0).init, self._parameters))
         self._begun = [False] * len(parameters)
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
@@ -80,7 +79,7 @@ class OptaxRun:
             for index, (parameter, grad) in enumerate(zip(self._parameters, grads, strict=True)):
                 if grad is not None:
                     if not self._begun[index]:
-                        self._states[index] = self._initial(float(learning_rate))(parameter)
+                        self._states[index] = self._made(float(learning_rate)).init(parameter)
                         self._begun[index] = True
                     self._parameters[index], self._states[index] = self._update(
                         parameter, jax.numpy.asarray(grad), self._states[index], float(learning_rate), self._numbers

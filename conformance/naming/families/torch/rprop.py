@@ -43,8 +43,10 @@ class RpropFamily(Rprop):
         if self.limited == "every":
             step_size = self._between(step_size)
         grad = np.where(product < 0, 0.0, grad)
-        late = np.where(product < 0, 0.0, state.step_size * np.sign(state.prev))
-        step = step_size * np.sign(grad) if self.applied == "now" else late
+        if self.applied == "now":
+            step = step_size * np.sign(grad)
+        else:
+            step = np.where(product < 0, 0.0, state.step_size * np.sign(state.prev))
         return param - step, State(prev=grad, step_size=step_size)
 
     def _between(self, step_size: Array) -> Array:
