@@ -11,7 +11,7 @@ from typing import Any
 from optimetry.conformance.naming.counting import counting
 from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.elsewhere import OtherRule
-from optimetry.conformance.naming.evaluated import fed_through, first_state, updated
+from optimetry.conformance.naming.evaluated import fed_through, first_state, shared, updated
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect, StepCount
 from optimetry.conformance.naming.notation import text_of
@@ -63,8 +63,8 @@ class Edited:
 
     @cached_property
     def program(self) -> Program:
-        """What one update computes."""
-        return reduce(lambda program, edit: edit.applied(program), self.edits, self.before)
+        """What one update computes, each part once."""
+        return shared(reduce(lambda program, edit: edit.applied(program), self.edits, self.before))
 
     @property
     def size(self) -> tuple[int, int]:
@@ -119,7 +119,7 @@ class Edited:
         added = [(f"no {name}", line_of(name, after, wraps, words)) for name in slots_of(after) if name not in before]
         return [*((old, new) for old, new in lines if old != new), *added]
 
-    @property
+    @cached_property
     def formula(self) -> PointClass:
         """The formula as a class of its own, which explains as declared ones do; the known one without edits."""
         if not self.edits:

@@ -68,22 +68,39 @@ def sent_of_rows(v: Any, sparsity: Any, *, up: bool = False) -> Any:
     return rank < np.maximum(np.ceil(number) if up else np.floor(number), 1)
 
 
-def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[Expression, Any], total: Sum) -> Any:
-    """Evaluate an expression on any kind of number; ``known`` keeps the value of every part."""
+def shared(program: Program) -> Program:
+    """Make equal parts one object, which is known by its identity: the hash of one is that of all its parts."""
+    known: dict[Expression, Expression] = {}
+    done: dict[int, Expression] = {}
+
+    def walk(part: Expression) -> Expression:
+        if not isinstance(part, tuple):
+            return part
+        if id(part) not in done:
+            whole = (part[0], *map(walk, part[1:]))
+            done[id(part)] = known.setdefault(whole, whole)
+        return done[id(part)]
+
+    return {name: walk(expression) for name, expression in program.items()}
+
+
+def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[int, Any], total: Sum) -> Any:
+    """Evaluate an expression on any kind of number; ``known`` keeps the value of every part, by its identity."""
     if isinstance(expression, str):
         return inputs[expression]
     if not isinstance(expression, tuple):
         return expression
     if expression[0] == "where" and isinstance(flag := value_of(expression[1], inputs, known, total), bool):
         return value_of(expression[2 if flag else 3], inputs, known, total)
-    if expression not in known:
+    key = id(expression)
+    if key not in known:
         operands = [value_of(operand, inputs, known, total) for operand in expression[1:]]
         name = expression[0]
         value = total(*operands) if name == "sum" else _function(name)(*operands)
         if isinstance(value, np.generic) and all(isinstance(x, int | float) for x in operands):
             value = value.item()  # numbers stay Python's, which take the dtype of the array that they meet
-        known[expression] = value
-    return known[expression]
+        known[key] = value
+    return known[key]
 
 
 def updated(
@@ -96,14 +113,14 @@ def updated(
     t: int,
     total: Sum = of_tensor,
 ) -> tuple[Any, State]:
-    """Do one update of a program, as `Rule.update`, with these hyperparameters; ``total`` sums in norms."""
+    """Do one update of a `shared` program, as `Rule.update`, with these hyperparameters; ``total`` sums in norms."""
     turns = {slot: (t - 1) % every for slot, every in _turns(program, hyper).items()}
     used = {slot: x[turns[slot]] if slot in turns else x for slot, x in state.items()}
     inputs = {**hyper, PARAM: param, GRAD: grad, RATE: lr, STEP: t, **used}
     for slot in state if t == 1 else ():
         if GRAD in parts_of(program[FIRST + slot]):
             inputs[slot] = value_of(program[FIRST + slot], inputs, {}, total)
-    known: dict[Expression, Any] = {}
+    known: dict[int, Any] = {}
     values = {name: _array(value_of(program[name], inputs, known, total), param) for name in (PARAM, *state)}
     for slot, turn in turns.items():
         here = (np.arange(state[slot].shape[0]) == turn).reshape((-1,) + (1,) * param.ndim)
@@ -124,7 +141,7 @@ def fed_through(
     parameters: Sequence[Any],
     state: Any,
 ) -> tuple[list[Any], Any]:
-    """Do one step of a wrapper, as `Wrapper.feed`.
+    """Do one step of a wrapper by a `shared` program, as `Wrapper.feed`.
 
     What it keeps is the number of steps so far, and the slots of each tensor, of which numbers stay numbers.
     """
@@ -135,13 +152,13 @@ def fed_through(
         given = {**hyper, GRAD: grad, PARAM: param, STEP: steps + 1}
         first = {slot: value_of(program[FIRST + slot], given, {}, of_tensor) for slot in slots if not steps}
         inputs.append({**given, **first, **values})
-    known: list[dict[Expression, Any]] = [{} for _ in inputs]
+    known: list[dict[int, Any]] = [{} for _ in inputs]
     each = list(zip(inputs, known, strict=True))
     for part in parts_of(program[PARAM]):
         if isinstance(part, tuple) and part[0] == OVER_ALL:
             terms = [of_tensor(value_of(part[1], given, values, of_tensor)) for given, values in each]
             for values in known:
-                values[part] = sum(terms[1:], start=terms[0])
+                values[id(part)] = sum(terms[1:], start=terms[0])
     results = [_array(value_of(program[PARAM], given, values, of_tensor), given[PARAM]) for given, values in each]
     kept = [{slot: value_of(program[slot], given, values, of_tensor) for slot in slots} for given, values in each]
     return results, (steps + 1, kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,10 +13,10 @@ from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.shrink import shrunk
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.naming.edited import Edited
+from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import EXACTLY, separations
 from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.numerics.agreement import SLACK
-from optimetry.conformance.numerics.arithmetic import PLAIN
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 
@@ -90,7 +89,10 @@ def told_apart(
     while left:
         first, rivals = left[0], []
         for other in left[1:]:
-            apart = [(case, float(np.max(_separations(first, other, case), initial=0.0))) for case in cases]
+            apart = [
+                (case, float(np.max(_separations(first.explanation, other.explanation, case), initial=0.0)))
+                for case in cases
+            ]
             telling = [case for case, distance in apart if distance > SLACK]
             asked = next(filter(takes, telling), None)
             remaining = left if asked is None else [one for one in left if not refuted(one, asked)]
@@ -106,28 +108,29 @@ def told_apart(
 
 def same(one: Edited, other: Edited, cases: Sequence[Case]) -> bool:
     """Whether two formulas, perhaps edits of two known ones, give the same in some cases, computed plainly."""
-    one, other = (dataclasses.replace(formula, arithmetic=PLAIN) for formula in (one, other))
+    plain = Explanation(one.formula), Explanation(other.formula)
     try:
-        return all(np.max(_separations(one, other, case), initial=0.0) <= EXACTLY for case in cases)
+        return all(np.max(_separations(*plain, case), initial=0.0) <= EXACTLY for case in cases)
     except (KeyError, TypeError, ValueError):  # one asks for what a wrapper is not given, or no bounds can answer
         return False
 
 
-def _separations(one: Edited, other: Edited, case: Case) -> Array:
+def _separations(one: Explanation, other: Explanation, case: Case) -> Array:
     """Return how far two formulas are apart in each element, in bounds; 0 where either leaves it open."""
-    found: Array = separations(one.explanation.expected(case), other.explanation.expected(case))
+    found: Array = separations(one.expected(case), other.expected(case))
     return np.where(np.isfinite(found), found, 0.0)
 
 
 def _shown(one: Edited, other: Edited, case: Case, takes: Callable[[Case], bool]) -> Telling:
     """Return a case that tells two formulas apart and that the target does not take, made smaller."""
+    explanations = one.explanation, other.explanation
 
     def tells(smaller: Case) -> bool:
-        return not takes(smaller) and float(np.max(_separations(one, other, smaller), initial=0.0)) > SLACK
+        return not takes(smaller) and float(np.max(_separations(*explanations, smaller), initial=0.0)) > SLACK
 
     declared = subject_named(case.optimizer).hyperparameters()
     case = shrunk(case, tells, declared, SHRINKING) if tells(case) else case
-    apart = _separations(one, other, case)
+    apart = _separations(*explanations, case)
     step, element = (int(i) for i in np.unravel_index(np.argmax(apart), apart.shape))
-    values = [float(formula.explanation.expected(case).value[step, element]) for formula in (one, other)]
+    values = [float(explanation.expected(case).value[step, element]) for explanation in explanations]
     return Telling(case, step + 1, element, (values[0], values[1]))

@@ -160,8 +160,8 @@ def _holding(
     """
     for formula in members:
         for way in ways:
-            computed = dataclasses.replace(formula, arithmetic=way)
-            if explains_most(computed.explanation, runs):
+            if explains_most(Explanation(formula.formula, way), runs):
+                computed = dataclasses.replace(formula, arithmetic=way)
                 counted = (dataclasses.replace(computed, step_count=count) for count in counts if computed.counts_steps)
                 found = next((one for one in chain([computed], counted) if holds(one.explanation)), None)
                 if found is not None:

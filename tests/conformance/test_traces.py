@@ -9,7 +9,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.naming.branches import answered, on_every_path
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.edits import Edit
-from optimetry.conformance.naming.evaluated import fed_through, first_state, sent_of_rows, updated, value_of
+from optimetry.conformance.naming.evaluated import fed_through, first_state, sent_of_rows, shared, updated, value_of
 from optimetry.conformance.naming.families.compression import rounded_up
 from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.naming.points import documented_class
@@ -34,7 +34,7 @@ def test_a_traced_update_computes_what_the_rule_does(optimizer):
     slots = {slot: np.abs(param) + 0.25 + x for slot, x in rule.initial_state(param).items()}
     given = param, grad, State(**slots), 0.3, 3
     program = program_of(rule)
-    after, state = updated(program, vars(rule), *given)
+    after, state = updated(shared(program), vars(rule), *given)
     must, must_state = rule.update(*given)
     assert np.array_equal(after, must)
     assert {slot: x.tolist() for slot, x in state.items()} == {slot: x.tolist() for slot, x in must_state.items()}
@@ -66,7 +66,7 @@ WRAPPED = {
 @pytest.mark.parametrize("name", WRAPPED)
 def test_a_traced_wrapper_computes_what_it_does(name):
     wrapper = subject_named(name).of(WRAPPED[name])
-    program = program_of(wrapper)
+    program = shared(program_of(wrapper))
     rng = np.random.default_rng(0)
     parameters, state, traced_state = [np.ones(5), np.ones(3)], None, None
     for _ in range(6):
