@@ -144,11 +144,11 @@ def run_all(session: nox.Session, *commands: list[str]) -> None:
 def tests(session: nox.Session) -> None:
     """Run our own tests, the frameworks installed: ``nox -s tests -- [option of pytest]...``."""
     install(session, "test", extras=extras_of(TOGETHER))
-    # One thread for each of the two workers: more would only wait for each other.
-    # Each takes half of the tests, whose neighbours share evaluations, and then half of what the other has left.
+    # Three workers, of one thread each, keep two cores busy: some tests wait, for a process or for a time limit.
+    # Each takes a third of the tests, whose neighbours share evaluations, and then half of what another has left.
     # Hundreds of tests start processes, whose imports take longest: modules are compiled once, and not by each of them.
     environment = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
-    session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs, env=environment)
+    session.run("pytest", "-n", "3", "--dist", "worksteal", *session.posargs, env=environment)
 
 
 @nox.session

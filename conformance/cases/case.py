@@ -72,6 +72,12 @@ class Case:
         """Return this case with other fields."""
         return dataclasses.replace(self, **changes)
 
+    def upto(self, steps: int) -> Case:
+        """Return the first steps of this case, itself where it has no more."""
+        if steps >= len(self.grads):
+            return self
+        return self.replace(grads=self.grads[:steps], learning_rates=self.learning_rates[:steps])
+
     def only(self, tensors: Sequence[int]) -> Case:
         """Return this case with these parameters alone, in this order."""
         return self.replace(

@@ -69,7 +69,7 @@ def _fewer_steps(case: Case) -> Iterator[Case]:
     steps = len(case.grads)
     for kept in sorted({1, 2, 3, steps // 2, steps - 1}):
         if 0 < kept < steps:
-            yield case.replace(grads=case.grads[:kept], learning_rates=case.learning_rates[:kept])
+            yield case.upto(kept)
     for left_out in range(steps - 1) if steps <= 6 else ():
         yield case.replace(
             grads=case.grads[:left_out] + case.grads[left_out + 1 :],

@@ -13,7 +13,7 @@ from optimetry.conformance.judging.broken import Broken
 from optimetry.conformance.judging.script import Ran, script, script_of_law
 from optimetry.conformance.laws.law import Difference, Trial
 from optimetry.conformance.naming.points import PointClass
-from optimetry.conformance.numerics.agreement import Agreement, Expected, compare
+from optimetry.conformance.numerics.agreement import Agreement, Expected, compare, first_beyond
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_of
@@ -37,17 +37,17 @@ def difference(
         nearest: the rule that comes nearest to what it computes, where none explains it; if the case contradicts that
             one, too, the counterexample does.
     """
-    rules = [each for each in (nearest,) if each is not None and not _agrees(case, after, each)]
+    rules = [each for each in (nearest,) if each is not None and _contradicted(case, after, each) is not None]
 
     def contradicting(smaller: Case) -> Array | None:
         if reason_unsupported(target, smaller) is not None:
             return None
         results = trajectory(target, smaller, guard)
-        if compare(results, expected(smaller), smaller.form).conforms:
-            return None
-        return None if any(_agrees(smaller, results, rule) for rule in rules) else results
+        shown = all(_contradicted(smaller, results, rule) is not None for rule in (None, *rules))
+        return results if shown else None
 
-    small, after = _smallest(case, after, contradicting)
+    steps = 1 + max(_contradicted(case, after, rule) or 0 for rule in (None, *rules))
+    small, after = _smallest(case.upto(steps), after[:steps], contradicting)
     oracle = expected(small)
     name = f"{target.name} {target.version}"
     title = f"{name} on {small.optimizer} in {small.dtype}."
@@ -73,8 +73,9 @@ def located(case: Case, after: Array, oracle: Expected, compared: Agreement) -> 
     }
 
 
-def _agrees(case: Case, after: Array, rule: PointClass) -> bool:
-    return compare(after, expected(case, rule.of(case.hyper)), case.form).conforms
+def _contradicted(case: Case, after: Array, rule: PointClass | None) -> int | None:
+    """Return the first step in which a run contradicts a rule, the documented one where None; None where it agrees."""
+    return first_beyond(after, expected(case, rule.of(case.hyper) if rule else None))
 
 
 def _distance(case: Case, after: Array, rule: PointClass | None) -> dict[str, Any]:

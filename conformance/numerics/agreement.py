@@ -147,6 +147,20 @@ def _begins_otherwise(after: Array, oracle: Expected) -> bool:
     return False
 
 
+def first_beyond(after: Array, oracle: Expected) -> int | None:
+    """Return the first step in which some element is beyond the slack, None where there is none.
+
+    As many steps again are looked at as before, so that those behind it need not be evaluated.
+    """
+    first, behind = 0, 1
+    while first < len(after):
+        beyond = shares_of(after[first:behind], oracle.steps(first, behind)) > SLACK
+        if beyond.any():
+            return first + int(np.argmax(beyond.any(axis=1)))
+        first, behind = behind, 2 * behind
+    return None
+
+
 def explains(after: Array, oracle: Expected, form: Format) -> bool:
     """Check whether a formula explains a trajectory; see `explained`."""
     return explained(after, oracle, form) is not None

@@ -16,6 +16,7 @@ from optimetry.conformance.numerics.agreement import (
     compare,
     explained,
     explains,
+    first_beyond,
 )
 from optimetry.conformance.numerics.formats import FORMATS
 
@@ -125,10 +126,12 @@ def test_a_difference_in_any_step_refutes_and_no_more_is_evaluated_than_up_to_th
     assert explained(after, Expected(value, value * 0.1, np.zeros(2)), FLOAT32) == Agreement(
         elements=2 * steps, worst=(0, 0)
     )
+    assert first_beyond(after, Expected(value, value * 0.1, np.zeros(2))) is None
     for step in range(steps):
         off = after.copy()
         off[step, 1] = wrong
         assert not explains(off, Expected(value, value * 0.1, np.zeros(2)), FLOAT32)
+        assert first_beyond(off, Expected(value, value * 0.1, np.zeros(2))) == step
         undefined = Expected(np.where(off == 1, value, np.nan), value * 0.1, np.zeros(2))
         assert not explains(after, undefined, FLOAT32)
         for overflown in (np.nan, np.inf, -np.inf):
@@ -136,3 +139,4 @@ def test_a_difference_in_any_step_refutes_and_no_more_is_evaluated_than_up_to_th
         looked_at = 2 ** step.bit_length()
         if looked_at < steps:
             assert not explains(off, Reluctant(value, value * 0.1, looked_at), FLOAT32)
+            assert first_beyond(off, Reluctant(value, value * 0.1, looked_at)) == step

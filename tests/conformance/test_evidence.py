@@ -90,6 +90,29 @@ def test_a_counterexample_shows_the_step_from_1_and_the_element_from_0_with_its_
     assert shown["bound"] == float(oracle.bound[1, 1])
 
 
+def test_of_a_long_case_nothing_is_tried_behind_the_step_that_shows_the_difference() -> None:
+    tried: list[int] = []
+
+    class WrongInStep9:
+        def __init__(self, documented: Any, parameters: list[Array]) -> None:
+            self.run: Any = run_of(documented, parameters)
+            self.taken = 0
+
+        def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+            self.taken += 1
+            tried.append(self.taken)
+            after: list[Array] = self.run.step(grads, learning_rate)
+            return [array + (self.taken == 9) for array in after]
+
+    target = Instead(WrongInStep9)
+    drawn = drawn_cases(SUBJECTS["sgd"], "float32", seed=0, count=20)
+    case = max((one for one in drawn if one.size), key=lambda one: len(one.grads))
+    after = trajectory(target, case, Guard())
+    assert max(tried) == len(case.grads) > 20
+    tried.clear()
+    assert difference(target, case, after, Guard())["step"] == max(tried) == 9
+
+
 def test_the_script_holds_the_case_and_the_limits_and_prints_every_value(tmp_path: Path) -> None:
     shown = shown_by(verdict_of(Instead(WrongLate), "sgd", effort=WITHOUT_LAWS))
     lines = shown["script"].splitlines()
