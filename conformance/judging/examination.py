@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -14,6 +14,7 @@ from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws, confirmed
 from optimetry.conformance.judging.holding import Identity
 from optimetry.conformance.judging.identify import identify, identify_combined, identify_computed_in
+from optimetry.conformance.judging.narrower import Narrower
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
 from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
 from optimetry.conformance.judging.scale import contradiction
@@ -31,6 +32,7 @@ from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, engine_name, reason_unsupported
 from optimetry.conformance.targets.session import Guard, hold_contents, trajectory
 from optimetry.reference.errors import TargetFault
+from optimetry.reports.arithmetic import described
 from optimetry.reports.results import FOUND, Computes, Verdict
 
 
@@ -216,8 +218,9 @@ class Examination:
         if identity.several:
             alike = " and ".join(identity.several)
             return fields | ({} if telling else {"reason": f"explained equally by {alike}: no case tells them apart"})
-        named = self._partial(identity.probed) or self._imprecise(identity.probed, case, after)
-        return fields | (named or self._searched(identity.probed, reason))
+        probed = identity.probed
+        named = self._partial(probed) or self._imprecise(probed, case, after) or self._narrower(probed, case, after)
+        return fields | (named or self._searched(probed, reason))
 
     def _imprecise(self, probed: Probed | None, case: Case, after: Array) -> dict[str, Any]:
         """Return the verdict's fields where a rule explains every case that computes with less precision."""
@@ -246,13 +249,33 @@ class Examination:
                     return parts
             near = f"; the nearest of them, {budget.best}, does not explain every case" if budget.best else ""
             return {"reason": reason + budget.ending + near} if budget.ended else {}
-        formula, identity = self.found.formulas[0], self.found.identity
+        return self._of_formula(self.found)
+
+    def _narrower(self, probed: Probed | None, case: Case, after: Array) -> dict[str, Any]:
+        """Return the verdict's fields where what computes in a narrower format is explained as a target of that."""
+        there = Narrower.of(self.target, probed, self.cases, self.guard, (case, after)) if probed else None
+        if there is None:
+            return {}
+        mistaken = there.mistaken()
+        if mistaken:
+            fields, ways = self._of_parts(mistaken), mistaken[0].explanation.arithmetic.record()
+            said = "; ".join([fields["reason"], *map(described, ways)])
+            return {"law": None, "computes": replace(fields["computes"], arithmetic=ways), "reason": said}
+        found = None if self.search is None else there.searched(self.search)
+        if found is None or self._lawful(found.formulas[0].explanation)[0] is None:
+            return {}
+        self.found = found
+        return {"law": None, **self._of_formula(found)}
+
+    def _of_formula(self, found: Found) -> dict[str, Any]:
+        """Return the verdict's fields on a formula that a search has found."""
+        formula, identity = found.formulas[0], found.identity
         self.explanation, self.agreement, self.tried = formula.explanation, identity.from_document, identity.tried
         return {
             "verdict": "dialect",
             "dialect": FOUND,
             "computes": Computes(None, formula.name, True, formula.arithmetic.record()),
-            "reason": formula.reason + self.found.equally + budget.ending,
+            "reason": formula.reason + found.equally + found.budget.ending,
         }
 
     def _identity(self, case: Case, after: Array) -> Identity:

@@ -80,7 +80,7 @@ def identify_computed_in(
     Raises:
         TargetFault: the target breaks the protocol.
     """
-    narrower = narrowest(np.concatenate([_made(*run) for run in (rejected, *probed.cases)]))
+    narrower = narrower_than(probed, rejected)
     if narrower is None:
         return Identity(None)
     held = Holding(target, cases, guard, probed)
@@ -88,8 +88,17 @@ def identify_computed_in(
     if not found.explanation and not found.several:
         ways = [dataclasses.replace(way, computed_in=narrower) for way in WAYS_ELSEWHERE]
         found = _found_elsewhere(held, ways) or found
-    fits = all(FORMATS[narrower].holds(_made(*run)) for run in held.runs.items())
-    return found if fits else Identity(None)
+    return found if fits(held, narrower) else Identity(None)
+
+
+def narrower_than(probed: Probed, rejected: tuple[Case, Array]) -> str | None:
+    """Return the narrowest format of what a target made in the probes and in a case, None where it is its own."""
+    return narrowest(np.concatenate([_made(*run) for run in (rejected, *probed.cases)]))
+
+
+def fits(held: Holding, narrower: str) -> bool:
+    """Whether a format holds all numbers that a target made in the cases tried so far."""
+    return all(FORMATS[narrower].holds(_made(*run)) for run in held.runs.items())
 
 
 def _made(case: Case, after: Array) -> Array:

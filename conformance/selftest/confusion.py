@@ -97,8 +97,9 @@ def unnamed(optimizer: str) -> Sequence[PointClass]:
 def kind_of(fault: Fault) -> str:
     """The row that a fault belongs to."""
     kinds = {"dialect": NAMED, "imprecise": IMPRECISE, "conforms": FLUSHED}
-    verdict, _, parts = fault.outcome.partition(": ")
-    if fault.outcome == FOUND:
+    what, *_ = fault.outcome.split("; computed in ")  # of what is found, it matters no more how it is computed
+    verdict, _, parts = what.partition(": ")
+    if what == FOUND:
         return EDITED
     if verdict == "diverges" and parts:
         return RUN if ", but " in parts else SPLIT if ";" in parts else MISTAKEN

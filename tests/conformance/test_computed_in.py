@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.identify import identify_computed_in
+from optimetry.conformance.judging.narrower import InFormat, Narrower
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
@@ -23,7 +26,8 @@ from optimetry.conformance.numerics.formats import FORMATS, narrowest, rounding_
 from optimetry.conformance.selftest.faults.computed_in import NarrowedRun, computing_in
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.targets.limits import limits_of
+from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rule import Rule
 
@@ -141,3 +145,67 @@ def test_a_parameter_without_a_gradient_may_keep_its_digits() -> None:
     rejected = missing[0], trajectory(target, missing[0], Guard())
     found = identify_computed_in(target, probed, partial(iter, missing), Guard(), rejected).explanation
     assert found == in_format("adagrad", np.float32)
+
+
+class IgnoresItsMomentum(NarrowedRun):
+    """Computes torch's RMSprop in float32, without a momentum; where it is spoiled, the last bits are of float64."""
+
+    spoiled = False
+
+    def __init__(self, rule: Rule, parameters: list[Array]) -> None:
+        super().__init__(type(rule).of({**rule.hyper(), "momentum": 0.0}), parameters, np.float32)
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        return [param * (1 + self.spoiled * 2.0**-50) for param in super().step(grads, learning_rate)]
+
+
+class Spoiled(IgnoresItsMomentum):
+    spoiled = True
+
+
+def narrower_of(begin: Any) -> Narrower | None:
+    target, cases = Instead(begin, "torch.rmsprop"), cases_of("torch.rmsprop", "float64", 12)
+    probed = Probed.of(target, "torch.rmsprop", "float64", Guard())
+    rejected = cases[0], trajectory(target, cases[0], Guard())
+    return Narrower.of(target, probed, partial(iter, cases), Guard(), rejected)
+
+
+def test_a_mistake_is_found_as_one_of_the_narrower_format() -> None:
+    there = narrower_of(IgnoresItsMomentum)
+    assert there is not None
+    found = there.mistaken()
+    assert found is not None
+    assert str(found[0].part) == "documented with momentum = 0 whatever is given"
+    assert found[0].explanation.arithmetic == Arithmetic(computed_in="float32")
+    assert found[1].tried == 12
+
+
+def test_what_has_more_digits_than_a_narrower_format_is_no_target_of_it() -> None:
+    assert narrower_of(Spoiled) is None
+    assert narrower_of(RuleRun) is None
+
+
+def test_what_is_explained_in_the_narrower_format_alone_is_not_explained() -> None:
+    """Each case in the wider dtype is held against what was found, and must be of numbers of the narrower one."""
+    there = narrower_of(IgnoresItsMomentum)
+    assert there is not None
+    runs = itertools.count()
+
+    def sometimes_spoiled(rule: Any, parameters: list[Array]) -> Any:
+        kind = Spoiled if parameters[0].dtype == np.float64 and next(runs) % 8 == 7 else IgnoresItsMomentum
+        return kind(rule, parameters)
+
+    assert replace(there, target=Instead(sometimes_spoiled, "torch.rmsprop")).mistaken() is None
+
+
+def test_a_target_of_a_narrower_format_is_fed_the_same_numbers_and_has_the_same_limits() -> None:
+    wide: Any = narrowed("adagrad", np.float32)
+    wide.cannot, wide.pinned = {"0-d parameters"}, {"adagrad": {"epsilon": 0.5}}
+    target = InFormat(wide, "float64", Guard())
+    assert limits_of(target, "adagrad") == limits_of(wide, "adagrad") != limits_of(narrowed("sgd", np.float32), "sgd")
+    for case in cases_of("adagrad", "float32"):
+        assert np.array_equal(
+            trajectory(target, case, Guard()), trajectory(NumpyTarget(), case, Guard()), equal_nan=True
+        )
+    wide.dtypes = ("float32",)
+    assert target.declines(case) == "instead offers float32 only"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
@@ -12,7 +12,8 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import dialect_of
 from optimetry.conformance.targets.numpy.target import RuleRun
-from optimetry.reference.rule import Rule
+from optimetry.reference.rule import Rule, State
+from optimetry.reference.rules.adadelta import Adadelta
 
 
 class NarrowedRun:
@@ -33,11 +34,27 @@ class NarrowedRun:
         return [param.astype(own) for param, own in zip(after, self.own, strict=True)]
 
 
+class OfGradients(Adadelta):
+    """Adadelta whose second average is of gradients, too, which nobody has declared."""
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        squares = (1 - self.rho) * np.square(grad)
+        squared_grad, squared_update = (self.rho * average + squares for average in state.values())
+        delta = np.sqrt((state.avg_squared_update + self.epsilon) / (squared_grad + self.epsilon)) * grad
+        return param - lr * delta, State(avg_squared_grad=squared_grad, avg_squared_update=squared_update)
+
+
 def computing_in(dtype: Any, dialect: str | None = None) -> Start:
     """Runs of the documented rule, or of a dialect, in a narrower dtype."""
+    return computing(dtype, lambda rule: rule if dialect is None else dialect_of(rule, dialect))
+
+
+def computing(dtype: Any, other: Callable[[Rule], Rule]) -> Start:
+    """Runs of what is made of the documented rule, in a narrower dtype."""
 
     def start(rule: Rule, parameters: list[Array], memory: Memory) -> NarrowedRun:
-        return NarrowedRun(rule if dialect is None else dialect_of(rule, dialect), parameters, dtype)
+        return NarrowedRun(other(rule), parameters, dtype)
 
     return start
 
@@ -65,6 +82,22 @@ enter(
         defect="another formula, and float64 arrays rounded to float32: Keras' NumPy backend",
         start=computing_in(np.float32, "uncorrected_epsilon"),
         outcome="dialect: uncorrected_epsilon; computed in float32",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="momentum_ignored_in_float32",
+        optimizer="torch.rmsprop",
+        defect="a momentum is taken and never used, and float64 arrays rounded to float32: bitsandbytes' RMSprop",
+        start=computing(np.float32, lambda rule: type(rule).of({**rule.hyper(), "momentum": 0.0})),
+        outcome="diverges: documented with momentum = 0 whatever is given; computed in float32",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="edited_in_float32",
+        optimizer="adadelta",
+        defect="a formula that nobody has declared, and float64 arrays rounded to float32",
+        start=computing(np.float32, lambda rule: OfGradients.of(rule.hyper())),
+        outcome="dialect: found; computed in float32",
         dtypes=("float64",),
     ),
 )

@@ -1,0 +1,153 @@
+"""Explains a target that rounds everything to a narrower format than its arrays': as a target of that format.
+
+Fed numbers of the narrower format, it returns what a target of that format would. So mistakes and formulas are looked
+for there, where bounds are as wide as its rounding errors. What is found must explain every case in the wider dtype.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.offered import Limits
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.holding import Holding, Identity, no_more
+from optimetry.conformance.judging.identify import fits, narrower_than
+from optimetry.conformance.judging.parts import MOST, in_parts
+from optimetry.conformance.judging.searching import Found, searched
+from optimetry.conformance.naming.candidates import FLUSHED
+from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.probes import Probed
+from optimetry.conformance.numerics.arithmetic import PLAIN
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.protocol import Hyper, Run, Target, reason_unsupported
+from optimetry.conformance.targets.session import Guard, trajectory
+
+SEED, DRAWN = 0, 24
+"""From what, and how many, cases are drawn in the narrower format: those in the wider one decide."""
+
+
+class InFormat:
+    """A target of a narrower format, which another computes that is fed the same numbers in a wider one.
+
+    Args:
+        target: the other, whose limits this has.
+        dtype: what that one is fed.
+        guard: what watches over its runs.
+    """
+
+    def __init__(self, target: Target, dtype: str, guard: Guard) -> None:
+        self.name, self.version = target.name, target.version
+        self._target, self._dtype, self._guard = target, dtype, guard
+        for offered in ("cannot", "pinned", "at_most", "start_wrapper"):
+            if hasattr(target, offered):
+                setattr(self, offered, getattr(target, offered))
+
+    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Run:
+        """Begin a run of the other, which takes arrays in its own dtype; cases are played whole instead."""
+        return self._target.start(optimizer, hyper, parameters)
+
+    def declines(self, case: Case) -> str | None:
+        """Return why the other does not offer a case, None where it does."""
+        return reason_unsupported(self._target, self._wide(case))
+
+    def run_whole(self, case: Case, fresh: Sequence[int] = ()) -> Array:
+        """Let the other play a case; what it returns is rounded to the format, in which it should be already."""
+        after = trajectory(self._target, self._wide(case), self._guard, fresh=fresh)
+        return after.astype(case.form.dtype)
+
+    def _wide(self, case: Case) -> Case:
+        """Return a case in the wider dtype, with the same numbers."""
+        dtype = FORMATS[self._dtype].dtype
+        parameters = tuple(param.astype(dtype) for param in case.parameters)
+        grads = tuple(tuple(None if grad is None else grad.astype(dtype) for grad in row) for row in case.grads)
+        return case.replace(dtype=self._dtype, parameters=parameters, grads=grads)
+
+
+@dataclass(frozen=True)
+class Narrower:
+    """What is known of a target that seems to compute in a narrower format.
+
+    Attributes:
+        target: one engine.
+        probed: its results in the probes.
+        cases: every case, from the first.
+        guard: what watches over its runs.
+        format: the narrower format's name.
+    """
+
+    target: Target
+    probed: Probed
+    cases: Callable[[], Iterator[Case]]
+    guard: Guard
+    format: str
+
+    @classmethod
+    def of(
+        cls,
+        target: Target,
+        probed: Probed,
+        cases: Callable[[], Iterator[Case]],
+        guard: Guard,
+        rejected: tuple[Case, Array],
+    ) -> Narrower | None:
+        """Return this of a target whose results in the probes, and where it was rejected, are in such a format."""
+        found = narrower_than(probed, rejected)
+        return None if found is None else cls(target, probed, cases, guard, found)
+
+    def mistaken(self) -> tuple[Mistaken, Identity] | None:
+        """Find a mistake, of the adapter or of the run, that explains every case.
+
+        Raises:
+            TargetFault: the target breaks the protocol.
+        """
+        found = in_parts(*self._there(), self.guard, laws=())
+        if found is None or not isinstance(found[0], Mistaken):
+            return None
+        held = self._held
+        more = found[0].mistake.shown_by or no_more
+        for arithmetic in (PLAIN, FLUSHED):
+            wide = found[0].computed_in(dataclasses.replace(arithmetic, computed_in=self.format))
+            alive, unexplained = held.holding_on_all([wide], more, MOST)
+            if alive:
+                return (wide, unexplained) if fits(held, self.format) else None
+        return None
+
+    def searched(self, seconds: float) -> Found | None:
+        """Search for a formula that explains every case; None where none is found.
+
+        Args:
+            seconds: as for `searching.searched`.
+
+        Raises:
+            TargetFault: the target breaks the protocol.
+        """
+        found = searched(*self._there(), self.guard, seconds)
+        held = self._held
+        for formula in found.formulas:
+            arithmetic = dataclasses.replace(formula.arithmetic, computed_in=self.format)
+            wide = dataclasses.replace(formula, arithmetic=arithmetic)
+            identity = held.holding(wide.explanation)
+            if identity is not None and fits(held, self.format):
+                return dataclasses.replace(found, formulas=(wide,), identity=identity)
+        return None
+
+    @property
+    def _held(self) -> Holding:
+        return Holding(self.target, self.cases, self.guard, self.probed)
+
+    def _there(self) -> tuple[Target, Probed, Callable[[], Iterator[Case]]]:
+        """Return the target in the narrower format, its results in the probes of that, and cases."""
+        optimizer = self.probed.optimizer
+        target = InFormat(self.target, self.probed.dtype, self.guard)
+        cases = partial(_drawn, optimizer, self.format, self.probed.limits)
+        return target, Probed.of(target, optimizer, self.format, self.guard), cases
+
+
+def _drawn(optimizer: str, dtype: str, limits: Limits) -> Iterator[Case]:
+    return map(limits.offered, drawn_cases(subject_named(optimizer), dtype, seed=SEED, count=DRAWN, limits=limits))
