@@ -73,9 +73,12 @@ def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
     tried behind these.
     """
     numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
-    combined = Arithmetic(float32_in_some_uses=numbers, combined=True)
-    for rules in ([documented_class(optimizer)], named_classes(optimizer)) if len(numbers) > 1 else ():
-        yield _each(rules, combined)
+    combined, documented = Arithmetic(float32_in_some_uses=numbers, combined=True), documented_class(optimizer)
+    if len(numbers) > 1:
+        yield [Explanation(documented, combined)]
+        if hasattr(formula_of(optimizer), FLOAT32_NORM):
+            yield [Explanation(documented, replace(combined, float32_norm=True))]
+        yield _each(named_classes(optimizer), combined)
 
 
 def tiers_computed_in(optimizer: str, narrower: str) -> Iterator[list[Explanation]]:

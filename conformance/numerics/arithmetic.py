@@ -7,11 +7,15 @@ arithmetic covers. So this is neither an axis nor a dialect, which are about for
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.numerics.bounded import Bounded
+from optimetry.conformance.numerics.formats import FORMATS, beside
+from optimetry.reference.precision import working
 from optimetry.reference.rule import Array
 
 FLUSHES, INCREMENTAL, FLOAT32_NORM = "flushes_subnormals", "incremental_moments", "float32_norm"
@@ -19,7 +23,7 @@ FLOAT32, PARTLY_FLOAT32, COMBINED = "float32", "float32_in_some_uses", "combined
 COMPUTED = "computed_in_{}"
 
 NORM = "norm"
-"""How a record calls the norm that a clip divides by: a number, though no hyperparameter."""
+"""How a record calls the norm that a tensor is scaled by: a number, though no hyperparameter."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,8 @@ class Arithmetic:
         float32_in_some_uses: those that lose precision in some uses alone, or by other roundings than one to float32.
         combined: whether those may also be combined in float32 before they meet an array: their products, quotients and
             roots are rounded there, in an order of the implementation's own.
-        float32_norm: whether the norm that a clip divides by is held in float32 beside wider arrays.
+        float32_norm: whether the norms that a tensor is scaled by, and the ratio of them, are held in float32 beside
+            wider arrays.
         computed_in: the narrower format that everything is computed in, arrays too; None where it is their own.
     """
 
@@ -84,3 +89,19 @@ def moving_average_of_squares(old: Array, grad: Array, decay: Any, *, incrementa
     """Do the same towards ``grad**2``. Rounding is monotone, so an increment cannot be negative: hence the maximum."""
     average = moving_average(old, np.square(grad), decay, incremental=incremental)
     return np.maximum(average, 0.0) if incremental else average
+
+
+def in_float32(number: Any) -> Any:
+    """Round a number to float32 and back."""
+    if isinstance(number, Bounded):
+        rounding = np.abs(number.value) * FORMATS["float32"].roundoff
+        return Bounded(number.value, number.bound + rounding, number.form, number.nonnegative)
+    return working(np.asarray(number).astype(np.float32).astype(number.dtype))
+
+
+def computed_in_float32(function: Callable[[Array], Any], x: Array) -> Any:
+    """Return a number that is computed of an array in float32, in the array's own precision."""
+    if isinstance(x, Bounded):
+        found = function(x.held_in(beside(FORMATS["float32"], x.form)))
+        return Bounded(found.value, found.bound, x.form, found.nonnegative)
+    return working(np.asarray(function(working(x.astype(np.float32)))).astype(x.dtype))

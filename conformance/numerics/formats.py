@@ -178,5 +178,11 @@ def side_by_side(form: Format) -> Format:
     return dataclasses.replace(form, scalar_axes=1)
 
 
+@cache
+def beside(narrow: Format, form: Format) -> Format:
+    """Return a narrower format for what is computed in it beside numbers of another one."""
+    return dataclasses.replace(narrow, wide=form.wide, scalar_axes=form.scalar_axes)
+
+
 class NotAlikeError(OptimetryError):
     """Numbers of cases that stand side by side must be bounded by different formulas."""

@@ -9,8 +9,10 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.naming.points import named_classes
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.points import documented_class, named_classes
 from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, NotAlikeError, flushing, side_by_side
 from optimetry.conformance.oracle.batched import ALONE, evaluate, evaluated_ahead
@@ -68,6 +70,16 @@ def test_together_every_named_variant_gets_the_bits_that_it_gets_alone(optimizer
     cases = short_cases(optimizer, "float32", 3, steps=4)
     asked = [Asked(case, variant.of(case.hyper)) for variant in named_classes(optimizer) for case in cases]
     assert_same_bits(together_and_alone(asked))
+
+
+@pytest.mark.parametrize("combined", [False, True])
+def test_together_norms_in_float32_get_the_bits_that_they_get_alone(combined: bool) -> None:
+    numbers = subject_named("lars_momentum").numbers
+    arithmetic = Arithmetic(float32_norm=True, float32_in_some_uses=numbers, combined=combined)
+    explanation = Explanation(documented_class("lars_momentum"), arithmetic)
+    pairs = together_and_alone([explanation.asked(case) for case in short_cases("lars_momentum", "float64", 12)])
+    assert len(pairs) >= 10
+    assert_same_bits(pairs)
 
 
 def test_a_variant_that_asks_for_the_number_of_dimensions_is_evaluated_alone() -> None:

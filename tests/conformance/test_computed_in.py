@@ -23,7 +23,7 @@ from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, narrowest, rounding_inputs
-from optimetry.conformance.selftest.faults.computed_in import NarrowedRun, computing_in
+from optimetry.conformance.selftest.faults.computed_in import LocalRateInFloat32, NarrowedRun, computing_in
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
@@ -66,6 +66,21 @@ def test_another_formula_is_beyond_that_bound(own: str, dtype: Any) -> None:
     cases = cases_of("adam", own)
     shares = [compare(trajectory(target, case, Guard()), explanation.expected(case), case.form).share for case in cases]
     assert max(shares) > SLACK
+
+
+@pytest.mark.parametrize("norms", [False, True])
+def test_norms_and_a_local_rate_in_float32_are_within_the_bound_of_that(norms: bool) -> None:
+    """Another rounding of the same size, of the gradients, is not."""
+    target = Instead(lambda rule, parameters: RuleRun(LocalRateInFloat32.of(rule.hyper()), parameters))
+    explanation = Explanation(documented_class("lars_momentum"), Arithmetic(float32_norm=True))
+    shares = []
+    for case in cases_of("lars_momentum", "float64", 24):
+        grads = tuple(tuple(None if g is None else g * (1 + 2.0**-22) for g in row) for row in case.grads)
+        after = trajectory(target, case if norms else case.replace(grads=grads), Guard())
+        agreement = compare(after, explanation.expected(case), case.form)
+        assert agreement.judged > 0.9
+        shares.append(agreement.share)
+    assert (max(shares) <= SLACK) == norms
 
 
 def test_an_input_is_exact_only_if_the_narrower_format_holds_it() -> None:

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, declare
-from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.numerics.arithmetic import in_float32
 from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm, ClipByNorm
 from optimetry.reference.clips import clip_by_global_norm
 from optimetry.reference.norms import norm
-from optimetry.reference.precision import working
 from optimetry.reference.rule import Array
 
 TORCH_EPSILON = 1e-6
@@ -31,14 +29,6 @@ def scaled_with_epsilon(grads: Sequence[Array], limit: Any) -> list[Array]:
     """Scale all gradients by one clamped factor, as ``torch.nn.utils.clip_grad_norm_`` does."""
     factor = np.minimum(limit / (norm_of_all(grads) + TORCH_EPSILON), 1.0)
     return [grad * factor for grad in grads]
-
-
-def in_float32(number: Any) -> Any:
-    """Round a number to float32 and back."""
-    if isinstance(number, Bounded):
-        rounding = np.abs(number.value) * FORMATS["float32"].roundoff
-        return Bounded(number.value, number.bound + rounding, number.form, number.nonnegative)
-    return working(np.asarray(number).astype(np.float32).astype(number.dtype))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
+from optimetry.conformance.numerics.arithmetic import computed_in_float32, in_float32
 from optimetry.reference.norms import norm
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.lars_momentum import LarsMomentum
@@ -67,6 +68,8 @@ class LarsMomentumFamily(LarsMomentum):
         rare=("plain",),
     )
 
+    float32_norm: bool = False
+
     @property
     def reads_shapes(self) -> bool:
         return self.vectors == "plain"
@@ -90,10 +93,10 @@ class LarsMomentumFamily(LarsMomentum):
         if self.vectors == "plain" and param.ndim < 2:
             return plain, grad
         decayed = grad + self.lars_weight_decay * param
-        param_norm = norm(param)
-        denominator = guarded = norm(grad if self.denominator == "sum_of_norms" else decayed)
+        param_norm = self._norm(param)
+        denominator = guarded = self._norm(grad if self.denominator == "sum_of_norms" else decayed)
         if self.denominator == "norm_of_sum_guarded_by_gradient":
-            guarded = norm(grad)
+            guarded = self._norm(grad)
         if self.denominator in ("sum_of_norms", "norm_of_sum_plus_decay"):
             denominator = denominator + self.lars_weight_decay * param_norm
         if self.denominator_epsilon != "0":
@@ -116,7 +119,10 @@ class LarsMomentumFamily(LarsMomentum):
             decayed = np.where(known, decayed, grad)
         if self.zero_decay == "plain_rate":
             scale = np.where(self.lars_weight_decay > 0, scale, plain)
-        return scale, decayed
+        return in_float32(scale) if self.float32_norm else scale, decayed
+
+    def _norm(self, x: Array) -> Any:
+        return computed_in_float32(norm, x) if self.float32_norm else norm(x)
 
 
 declare(
@@ -132,7 +138,7 @@ declare(
         name="denominator_epsilon",
         family=LarsMomentumFamily,
         point={"denominator_epsilon": "1e-8"},
-        origin="mxnet.optimizer.LARS; LarsMomentumOptimizer of later PaddlePaddle with epsilon > 0",
+        origin="mxnet.optimizer.LARS of MXNet 2; LarsMomentumOptimizer of later PaddlePaddle with epsilon > 0",
         reference="python/mxnet/optimizer/lars.py",
         difference="llr = lr*coeff*|w| / (|g| + wd*|w| + 1e-8)",
     ),

@@ -1,4 +1,4 @@
-"""Everything computed in a format narrower than the parameters', and widened only to be returned."""
+"""Everything, or what a tensor is scaled by, computed in a format narrower than the parameters', and then widened."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from optimetry.conformance.selftest.faults.hooks import dialect_of
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.rule import Rule, State
 from optimetry.reference.rules.adadelta import Adadelta
+from optimetry.reference.rules.lars_momentum import LarsMomentum
 
 
 class NarrowedRun:
@@ -43,6 +44,20 @@ class OfGradients(Adadelta):
         squared_grad, squared_update = (self.rho * average + squares for average in state.values())
         delta = np.sqrt((state.avg_squared_update + self.epsilon) / (squared_grad + self.epsilon)) * grad
         return param - lr * delta, State(avg_squared_grad=squared_grad, avg_squared_update=squared_update)
+
+
+class LocalRateInFloat32(LarsMomentum):
+    """LARS whose norms, and the local rate of them, are computed in float32."""
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        single, decay = np.float32, self.lars_weight_decay
+        size, slope = (np.sqrt(np.sum(np.square(np.asarray(x, single)), initial=single(0))) for x in (param, grad))
+        rate = single(lr)
+        if size > 0 and slope > 0:
+            rate = rate * single(self.lars_coeff) * size / (slope + single(decay) * size)
+        velocity = self.momentum * state.velocity + float(rate) * (grad + decay * param)
+        return param - velocity, State(velocity=velocity)
 
 
 def computing_in(dtype: Any, dialect: str | None = None) -> Start:
@@ -98,6 +113,14 @@ enter(
         defect="a formula that nobody has declared, and float64 arrays rounded to float32",
         start=computing(np.float32, lambda rule: OfGradients.of(rule.hyper())),
         outcome="dialect: found; computed in float32",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="local_rate_in_float32",
+        optimizer="lars_momentum",
+        defect="norms and the local rate are computed in float32 beside float64 parameters: MXNet",
+        start=lambda rule, parameters, memory: RuleRun(LocalRateInFloat32.of(rule.hyper()), parameters),
+        outcome="imprecise: norm in float32",
         dtypes=("float64",),
     ),
 )
