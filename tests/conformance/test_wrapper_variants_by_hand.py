@@ -17,7 +17,12 @@ from optimetry.conformance.naming.families.averages import (
     StartsAtInitial,
     StartsAtInitialScheduledFromOne,
 )
-from optimetry.conformance.naming.families.clips import RoundedClipByGlobalNorm, RoundedClipByNorm
+from optimetry.conformance.naming.families.clips import (
+    GlobalNormWithEpsilon,
+    GlobalNormWithSmallEpsilon,
+    RoundedClipByGlobalNorm,
+    RoundedClipByNorm,
+)
 from optimetry.conformance.naming.families.compression import Uncorrected, Unmasked, VelocitySelects, rounded_up
 from optimetry.reference.averaging.exponential import Decayed
 
@@ -119,6 +124,14 @@ def test_a_first_value_is_an_increment_where_averages_are() -> None:
     """Diffusers' first decay is 0, which it forms as an increment, too: what the start is large beside is lost."""
     assert fed(StartsAtFirst(decay=0.5), 0.1, initial=1e20) == [0.1]
     assert fed(StartsAtFirst(decay=0.5, incremental_moments=True), 0.1, initial=1e20) == [0.0]
+
+
+@pytest.mark.parametrize(("kind", "epsilon"), [(GlobalNormWithEpsilon, 1e-6), (GlobalNormWithSmallEpsilon, 1e-8)])
+def test_a_number_is_added_to_the_global_norm(kind: Any, epsilon: float) -> None:
+    clipped, _ = kind(clip_norm=0.001).feed([np.array([0.003]), np.array([0.004])], [], None)
+    assert [x.item() for x in clipped] == pytest.approx(
+        [x * 0.001 / (0.005 + epsilon) for x in (0.003, 0.004)], rel=1e-15
+    )
 
 
 def in_float32(number: float) -> float:

@@ -18,6 +18,9 @@ from optimetry.reference.rule import Array
 TORCH_EPSILON = 1e-6
 """What ``torch.nn.utils.clip_grad_norm_`` adds to a norm before it divides by it."""
 
+GLUON_EPSILON = 1e-8
+"""What ``mxnet.gluon.utils.clip_global_norm`` adds."""
+
 
 def norm_of_all(arrays: Sequence[Array]) -> Array:
     """Return the norm of all elements of all arrays."""
@@ -25,9 +28,9 @@ def norm_of_all(arrays: Sequence[Array]) -> Array:
     return np.sqrt(sum(squares[1:], start=squares[0]))
 
 
-def scaled_with_epsilon(grads: Sequence[Array], limit: Any) -> list[Array]:
+def scaled_with_epsilon(grads: Sequence[Array], limit: Any, epsilon: float = TORCH_EPSILON) -> list[Array]:
     """Scale all gradients by one clamped factor, as ``torch.nn.utils.clip_grad_norm_`` does."""
-    factor = np.minimum(limit / (norm_of_all(grads) + TORCH_EPSILON), 1.0)
+    factor = np.minimum(limit / (norm_of_all(grads) + epsilon), 1.0)
     return [grad * factor for grad in grads]
 
 
@@ -45,6 +48,14 @@ class GlobalNormWithEpsilon(ClipByGlobalNorm):
 
     def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
         return scaled_with_epsilon(fed, self.clip_norm), None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlobalNormWithSmallEpsilon(ClipByGlobalNorm):
+    """Scaled to less than the limit by as much as shows where norms are small."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        return scaled_with_epsilon(fed, self.clip_norm, GLUON_EPSILON), None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +141,13 @@ declare(
         origin=TORCH,
         reference="torch/nn/utils/clip_grad.py",
         difference="g *= min(1, c / (|all g| + 1e-6))",
+    ),
+    Dialect(
+        name="small_epsilon_in_divisor",
+        family=GlobalNormWithSmallEpsilon,
+        origin="mxnet.gluon.utils.clip_global_norm",
+        reference="python/mxnet/gluon/utils.py",
+        difference="g *= min(1, c / (|all g| + 1e-8))",
     ),
     Dialect(
         name="norm_of_each",
