@@ -23,7 +23,7 @@ from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, narrowest, rounding_inputs
-from optimetry.conformance.selftest.faults.computed_in import LocalRateInFloat32, NarrowedRun, computing_in
+from optimetry.conformance.selftest.faults.computed_in import LocalRateInFloat32, NarrowedRun, OfGradients, computing_in
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
@@ -211,6 +211,31 @@ def test_what_is_explained_in_the_narrower_format_alone_is_not_explained() -> No
         return kind(rule, parameters)
 
     assert replace(there, target=Instead(sometimes_spoiled, "torch.rmsprop")).mistaken() is None
+
+
+@pytest.mark.parametrize("spoiled", [False, True])
+def test_a_formula_that_is_found_in_the_narrower_format_must_explain_every_case(spoiled: bool) -> None:
+    runs = itertools.count()
+
+    class Edited(NarrowedRun):
+        def __init__(self, rule: Rule, parameters: list[Array]) -> None:
+            super().__init__(OfGradients.of(rule.hyper()), parameters, np.float32)
+            self.given, self.off = parameters, spoiled and next(runs) % 8 == 7
+
+        def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+            """What has moved is known within its rounding alone."""
+            after = super().step(grads, learning_rate)
+            moved = [param * (1 + self.off * 2.0**-50) for param in after]
+            return [np.where(a == given, a, b) for a, b, given in zip(after, moved, self.given, strict=True)]
+
+    target, cases = Instead(Edited, "adadelta"), cases_of("adadelta", "float64", 24)  # type: ignore[arg-type]
+    probed = Probed.of(target, "adadelta", "float64", Guard())
+    there = Narrower(target, probed, partial(iter, cases), Guard(), "float32")
+    explained = there.searched(0.0)
+    assert (explained is None) == spoiled
+    if explained:
+        assert explained.formulas[0].arithmetic == Arithmetic(computed_in="float32")
+        assert explained.identity.tried == 24
 
 
 def test_a_target_of_a_narrower_format_is_fed_the_same_numbers_and_has_the_same_limits() -> None:
