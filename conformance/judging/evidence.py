@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,7 +26,12 @@ T = TypeVar("T")
 
 
 def difference(
-    target: Target, case: Case, after: Array, guard: Guard, nearest: PointClass | None = None
+    target: Target,
+    case: Case,
+    after: Array,
+    guard: Guard,
+    nearest: PointClass | None = None,
+    also: Sequence[Callable[[Case], Expected]] = (),
 ) -> dict[str, Any]:
     """Shrink a rejected case to a small counterexample, with a script that shows it.
 
@@ -36,17 +42,20 @@ def difference(
         guard: what watches over its runs.
         nearest: the rule that comes nearest to what it computes, where none explains it; if the case contradicts that
             one, too, the counterexample does.
+        also: what else is contradicted by the case, and by the counterexample.
     """
-    rules = [each for each in (nearest,) if each is not None and _contradicted(case, after, each) is not None]
+    oracles = [expected, *also]
+    if nearest is not None and first_beyond(after, _of(nearest, case)) is not None:
+        oracles.append(partial(_of, nearest))
 
     def contradicting(smaller: Case) -> Array | None:
         if reason_unsupported(target, smaller) is not None:
             return None
         results = trajectory(target, smaller, guard)
-        shown = all(_contradicted(smaller, results, rule) is not None for rule in (None, *rules))
+        shown = all(first_beyond(results, oracle(smaller)) is not None for oracle in oracles)
         return results if shown else None
 
-    steps = 1 + max(_contradicted(case, after, rule) or 0 for rule in (None, *rules))
+    steps = 1 + max(first_beyond(after, oracle(case)) or 0 for oracle in oracles)
     small, after = _smallest(case.upto(steps), after[:steps], contradicting)
     oracle = expected(small)
     name = f"{target.name} {target.version}"
@@ -73,16 +82,15 @@ def located(case: Case, after: Array, oracle: Expected, compared: Agreement) -> 
     }
 
 
-def _contradicted(case: Case, after: Array, rule: PointClass | None) -> int | None:
-    """Return the first step in which a run contradicts a rule, the documented one where None; None where it agrees."""
-    return first_beyond(after, expected(case, rule.of(case.hyper) if rule else None))
+def _of(rule: PointClass, case: Case) -> Expected:
+    return expected(case, rule.of(case.hyper))
 
 
 def _distance(case: Case, after: Array, rule: PointClass | None) -> dict[str, Any]:
     """Return how far a run is from the nearest rule, for a JSON object; nothing where that gives no number there."""
     if rule is None:
         return {}
-    oracle = expected(case, rule.of(case.hyper))
+    oracle = _of(rule, case)
     far = compare(after, oracle, case.form)
     step, element = far.worst or (0, 0)
     bound = float(oracle.bound[step, element])

@@ -233,7 +233,10 @@ class Examination:
         if explanation is None:
             return {}
         self.agreement, self.tried = identity.from_document, identity.tried
-        return {"law": None, **self._identified(identity, explanation, case, after)}
+        fields, narrower = self._identified(identity, explanation, case, after), explanation.arithmetic.computed_in
+        if narrower and not explanation.rule.documented:
+            fields |= Narrower(self.target, probed, self.cases, self.guard, narrower).shown()
+        return {"law": None, **fields}
 
     def _searched(self, probed: Probed | None, reason: str) -> dict[str, Any]:
         """Search for a formula that is declared nowhere; return the verdict's fields if one explains every case."""
@@ -256,16 +259,16 @@ class Examination:
         there = Narrower.of(self.target, probed, self.cases, self.guard, (case, after)) if probed else None
         if there is None:
             return {}
-        mistaken = there.mistaken()
-        if mistaken:
+        if mistaken := there.mistaken():
             fields, ways = self._of_parts(mistaken), mistaken[0].explanation.arithmetic.record()
             said = "; ".join([fields["reason"], *map(described, ways)])
-            return {"law": None, "computes": replace(fields["computes"], arithmetic=ways), "reason": said}
-        found = None if self.search is None else there.searched(self.search)
-        if found is None or self._lawful(found.formulas[0].explanation)[0] is None:
-            return {}
-        self.found = found
-        return {"law": None, **self._of_formula(found)}
+            named = {"computes": replace(fields["computes"], arithmetic=ways), "reason": said}
+        else:
+            found = None if self.search is None else there.searched(self.search)
+            if found is None or self._lawful(found.formulas[0].explanation)[0] is None:
+                return {}
+            self.found, named = found, self._of_formula(found)
+        return {"law": None, **named, **there.shown()}
 
     def _of_formula(self, found: Found) -> dict[str, Any]:
         """Return the verdict's fields on a formula that a search has found."""

@@ -10,18 +10,23 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging import evidence
 from optimetry.conformance.judging.holding import Holding, Identity, no_more
 from optimetry.conformance.judging.identify import fits, narrower_than
 from optimetry.conformance.judging.parts import MOST, in_parts
 from optimetry.conformance.judging.searching import Found, searched
 from optimetry.conformance.naming.candidates import FLUSHED
+from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.arithmetic import PLAIN
+from optimetry.conformance.numerics.agreement import first_beyond
+from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_named
@@ -136,6 +141,19 @@ class Narrower:
             if identity is not None and fits(held, self.format):
                 return dataclasses.replace(found, formulas=(wide,), identity=identity)
         return None
+
+    def shown(self) -> dict[str, Any]:
+        """Return a counterexample to the document in the narrower format, too, for a verdict's fields; none if none is.
+
+        Raises:
+            TargetFault: the target breaks the protocol.
+        """
+        rounded = Explanation(documented_class(self.probed.optimizer), Arithmetic(computed_in=self.format)).expected
+        for case in self._held.offered(self.cases()):
+            after = trajectory(self.target, case, self.guard)
+            if first_beyond(after, rounded(case)) is not None:
+                return {"counterexample": evidence.difference(self.target, case, after, self.guard, also=[rounded])}
+        return {}
 
     @property
     def _held(self) -> Holding:

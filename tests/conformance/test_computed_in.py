@@ -15,6 +15,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.identify import identify_computed_in
 from optimetry.conformance.judging.narrower import InFormat, Narrower
+from optimetry.conformance.judging.script import differences
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.naming.probes import Probed
@@ -23,8 +24,10 @@ from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, narrowest, rounding_inputs
+from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.faults.computed_in import LocalRateInFloat32, NarrowedRun, OfGradients, computing_in
 from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.selftest.sensitivity import judged
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun
@@ -135,10 +138,10 @@ def test_all_cases_must_have_numbers_of_the_narrower_format() -> None:
     target, cases = narrowed("papers.signum", ml_dtypes.bfloat16), cases_of("papers.signum", "float32")
     rejected = next((case, after) for case in cases if (after := trajectory(target, case, Guard())).size)
     honest = Instead(RuleRun, "papers.signum")  # type: ignore[arg-type]
-    for judged, name in ((target, "documented"), (honest, None)):
-        probed = Probed.of(judged, "papers.signum", "float32", Guard())
+    for one, name in ((target, "documented"), (honest, None)):
+        probed = Probed.of(one, "papers.signum", "float32", Guard())
         assert probed.cases == []
-        found = identify_computed_in(judged, probed, partial(iter, cases), Guard(), rejected).explanation
+        found = identify_computed_in(one, probed, partial(iter, cases), Guard(), rejected).explanation
         assert (found.rule.name if found else None) == name
 
 
@@ -236,6 +239,18 @@ def test_a_formula_that_is_found_in_the_narrower_format_must_explain_every_case(
     if explained:
         assert explained.formulas[0].arithmetic == Arithmetic(computed_in="float32")
         assert explained.identity.tried == 24
+
+
+@pytest.mark.parametrize("name", ["momentum_ignored_in_float32", "edited_in_float32", "uncorrected_in_float32"])
+def test_a_counterexample_shows_more_than_the_narrower_format(name: str) -> None:
+    """Rounding to float32 is far beyond the bound of float64, in every case, and would be all that it shows."""
+    fault = FAULTS[name]
+    shown = judged(fault, "float64").counterexample
+    assert shown is not None
+    case = Case.from_json(shown["case"])
+    after, rounded = trajectory(fault.target(), case, Guard()), in_format(fault.optimizer, np.float32).expected(case)
+    assert compare(after, rounded, case.form).share > SLACK
+    assert differences(shown["script"]) > 0
 
 
 def test_a_target_of_a_narrower_format_is_fed_the_same_numbers_and_has_the_same_limits() -> None:
