@@ -13,7 +13,6 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity, More, no_more
 from optimetry.conformance.judging.splitting import Splitting
 from optimetry.conformance.laws import Law
-from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.candidates import arithmetics, tiers_of_mistakes, tiers_of_runs
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
@@ -218,8 +217,7 @@ class _Parts(Holding):
 @lru_cache(maxsize=256)
 def _shortened(case: Case) -> Case:
     """Return the first steps of the first tensors of a case: one case, so that what mistakes give is evaluated once."""
-    few = case.only(range(min(len(case.parameters), FIRST)))
-    return at_steps(few, list(range(min(len(case.grads), FIRST))))
+    return case.only(range(min(len(case.parameters), FIRST))).upto(FIRST)
 
 
 def _tells(agreement: Agreement | None) -> bool:

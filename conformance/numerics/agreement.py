@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -133,31 +134,31 @@ def answered(after: Array, oracle: Expected, where: Any) -> int:
     return int(np.count_nonzero((oracle.known | same | np.isnan(oracle.value)) & where))
 
 
-def _begins_otherwise(after: Array, oracle: Expected) -> bool:
-    """Whether the first steps already show that a formula does not explain a trajectory; most wrong ones show it there.
-
-    As many steps again are looked at as before, so that the others need not be evaluated.
-    """
+def _stretches(steps: int) -> Iterator[tuple[int, int]]:
+    """Yield where each stretch of steps begins and ends, as many again as were before: later ones may not be needed."""
     first, behind = 0, 1
-    while behind < len(after):
+    while first < steps:
+        yield first, behind
+        first, behind = behind, 2 * behind
+
+
+def _begins_otherwise(after: Array, oracle: Expected) -> bool:
+    """Whether steps before the last stretch show that a formula does not explain a run: of most wrong ones they do."""
+    for first, behind in _stretches(len(after)):
+        if behind >= len(after):
+            break  # `compare` looks at all
         part, rows = oracle.steps(first, behind), after[first:behind]
         if np.any(shares_of(rows, part) > SLACK) or has_number_for_nan(rows, part):
             return True
-        first, behind = behind, 2 * behind
     return False
 
 
 def first_beyond(after: Array, oracle: Expected) -> int | None:
-    """Return the first step in which some element is beyond the slack, None where there is none.
-
-    As many steps again are looked at as before, so that those behind it need not be evaluated.
-    """
-    first, behind = 0, 1
-    while first < len(after):
+    """Return the first step with an element beyond the slack, None where there is none; few behind it are evaluated."""
+    for first, behind in _stretches(len(after)):
         beyond = shares_of(after[first:behind], oracle.steps(first, behind)) > SLACK
         if beyond.any():
             return first + int(np.argmax(beyond.any(axis=1)))
-        first, behind = behind, 2 * behind
     return None
 
 

@@ -97,7 +97,7 @@ def unnamed(optimizer: str) -> Sequence[PointClass]:
 def kind_of(fault: Fault) -> str:
     """The row that a fault belongs to."""
     kinds = {"dialect": NAMED, "imprecise": IMPRECISE, "conforms": FLUSHED}
-    what, *_ = fault.outcome.split("; computed in ")  # of what is found, it matters no more how it is computed
+    what, *_ = fault.outcome.split("; computed in ")  # the format changes no row
     verdict, _, parts = what.partition(": ")
     if what == FOUND:
         return EDITED
