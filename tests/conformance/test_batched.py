@@ -28,9 +28,9 @@ ALONE_ALWAYS = {"torch.adafactor", "torch.muon"}
 
 
 def short_cases(optimizer: str, dtype: str, count: int, steps: int = 6) -> list[Case]:
-    """Return the first steps of the cases that are drawn for a rule."""
+    """Return the first steps of the cases that are drawn for a rule, as cases of which nothing was evaluated before."""
     drawn = drawn_cases(subject_named(optimizer), dtype, seed=0, count=count)
-    return [x.upto(steps) for x in drawn]
+    return [x.upto(steps).replace() for x in drawn]
 
 
 def together_and_alone(asked: list[Asked]) -> list[tuple[Evaluation, Expected]]:
