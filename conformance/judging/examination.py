@@ -183,8 +183,10 @@ class Examination:
             return self._unexplained(identity, law, case, after)
         return self._identified(identity, explanation, case, after)
 
-    def _identified(self, identity: Identity, explanation: Explanation, case: Case, after: Array) -> dict[str, Any]:
-        """Build the verdict on an engine that an explanation holds for, which a case has rejected."""
+    def _identified(
+        self, identity: Identity, explanation: Explanation, case: Case, after: Array, shown: Any = None
+    ) -> dict[str, Any]:
+        """Build the verdict on an engine that an explanation holds for, which a case has rejected, or one shown."""
         self.explanation = explanation
         ways, elsewhere = explanation.arithmetic.record(), list(identity.elsewhere)
         computes = Computes(explanation.rule.name, explanation.formula, False, ways, same_as=elsewhere)
@@ -195,9 +197,9 @@ class Examination:
         else:  # subnormals are flushed, and that is all
             self.agreement = identity.from_explanation
             return {"verdict": "conforms", "computes": computes}
-        shown = evidence.difference(self.target, case, after, self.guard)
         alike = f"; as far as it is offered, the same as {', '.join(identity.alike)}" if identity.alike else ""
-        return {**named, "computes": computes, "reason": explanation.reason + alike, "counterexample": shown}
+        fields = {**named, "computes": computes, "reason": explanation.reason + alike}
+        return fields | (shown or {"counterexample": evidence.difference(self.target, case, after, self.guard)})
 
     def _lawful(self, explanation: Explanation | None) -> tuple[Explanation | None, Law | None]:
         """Return an explanation that breaks no law beyond its rounding; else None, and the law that is broken."""
@@ -233,10 +235,9 @@ class Examination:
         if explanation is None:
             return {}
         self.agreement, self.tried = identity.from_document, identity.tried
-        fields, narrower = self._identified(identity, explanation, case, after), explanation.arithmetic.computed_in
-        if narrower and not explanation.rule.documented:
-            fields |= Narrower(self.target, probed, self.cases, self.guard, narrower).shown()
-        return {"law": None, **fields}
+        narrower = None if explanation.rule.documented else explanation.arithmetic.computed_in
+        shown = Narrower(self.target, probed, self.cases, self.guard, narrower).shown() if narrower else None
+        return {"law": None, **self._identified(identity, explanation, case, after, shown)}
 
     def _searched(self, probed: Probed | None, reason: str) -> dict[str, Any]:
         """Search for a formula that is declared nowhere; return the verdict's fields if one explains every case."""

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.agreement import SLACK, compare
+from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.oracle.expected import expected
 
 
@@ -48,15 +49,14 @@ def nearest_to(probed: Probed | None, case: Case, after: Array) -> Nearest:
 
 def in_float32(rule: PointClass, runs: list[tuple[Case, Array]]) -> bool:
     """Whether a rule explains these float64 runs in float32 arithmetic only, and not in float64."""
-    plain = list(_shares(rule, runs, single=False))
-    single = list(_shares(rule, runs, single=True))
+    plain = list(_shares(Explanation(rule), runs))
+    single = list(_shares(Explanation(rule, Arithmetic(computed_in="float32")), runs))
     return bool(single) and max(single) <= SLACK < max(plain, default=0.0)
 
 
-def _shares(rule: PointClass, runs: list[tuple[Case, Array]], *, single: bool) -> Iterator[float]:
+def _shares(explanation: Explanation, runs: list[tuple[Case, Array]]) -> Iterator[float]:
     """Yield the error ratio in each run that has an element with a finite bound."""
-    form = FORMATS["float32"] if single else None
     for case, after in runs:
-        agreement = compare(after, expected(case, rule.of(case.hyper), form), case.form)
+        agreement = compare(after, explanation.expected(case), case.form)
         if agreement.elements > agreement.vacuous:
             yield agreement.share
