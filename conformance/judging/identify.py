@@ -129,8 +129,10 @@ def _first_holding(held: Holding, tiers: Iterable[list[Explanation]]) -> Identit
             found, *others = sorted(alive, key=_choices)
             alike = (other.explanation.rule.name for other in others if other.explanation)
             identity = narrowed(held, found)
-            elsewhere = _names(_same_elsewhere(held, identity.explanation))
-            return dataclasses.replace(identity, alike=tuple(dict.fromkeys(alike)), elsewhere=elsewhere)
+            elsewhere = _same_elsewhere(held, identity.explanation)
+            if elsewhere and identity.explanation and not identity.explanation.rule.declared:
+                identity = narrowed(held, elsewhere[0])  # what is computed somewhere, before what nobody is known to
+            return dataclasses.replace(identity, alike=tuple(dict.fromkeys(alike)), elsewhere=_names(elsewhere))
     return longest
 
 

@@ -87,16 +87,19 @@ class PointClass:
         return "; ".join([*formula, *([self.step_count.difference] if self.step_count else [])])
 
     @property
+    def declared(self) -> Dialect | StepCount | None:
+        """What says who computes it; None for the document, and where nobody is known to."""
+        return self.dialect or (None if self.point else self.step_count)
+
+    @property
     def origin(self) -> str:
         """Which frameworks, versions or papers compute it."""
-        declared = self.dialect or (None if self.point else self.step_count)
-        return declared.origin if declared else "no framework or paper known here"
+        return self.declared.origin if self.declared else "no framework or paper known here"
 
     @property
     def reference(self) -> str:
         """Where that can be read; empty where nothing is declared."""
-        declared = self.dialect or (None if self.point else self.step_count)
-        return declared.reference if declared else ""
+        return self.declared.reference if self.declared else ""
 
     def of(self, hyper: Mapping[str, Any]) -> Declared:
         """Return the formula of the class with these documented hyperparameters.

@@ -58,6 +58,13 @@ def test_what_only_another_book_documents_has_the_name_of_that_rule() -> None:
     assert verdict.reason == "the formula of torch.adamw, as in torch.optim.AdamW (docstring)"
 
 
+def test_a_rule_that_is_computed_somewhere_is_named_before_a_point_that_nobody_is_known_to_compute() -> None:
+    """In bfloat16 no case tells an epsilon of 1e-8 from none, which is a point of the family of the published rule."""
+    target, enough = computing("papers.radam", "torch.radam"), Effort("elsewhere", cases=40, law_cases=0)
+    verdict = verdict_of(target, "papers.radam", "bfloat16", enough)
+    assert (verdict.dialect, verdict.computes.same_as) == ("torch.radam", ["torch.radam"])
+
+
 def test_a_dialect_of_another_book_names_what_nothing_else_does() -> None:
     verdict = judged("papers.adagrad", "adagrad:epsilon_inside")
     assert (verdict.verdict, verdict.dialect) == ("dialect", "adagrad:epsilon_inside")

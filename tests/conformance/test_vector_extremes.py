@@ -154,8 +154,7 @@ def test_flushed_subnormals_are_accepted_because_the_bound_allows_for_them(monke
 def test_what_says_nothing_to_its_end_is_left_out():
     assert not {"many", "long"} & set(ends(made("torch.muon", "float32")))
     assert {"many", "long"} <= set(ends(made("torch.adafactor", "float32")))
-    assert "long" not in ends(made("papers.radam", "float32"))
-    assert "long" in ends(made("papers.radam", "float64"))
+    assert "long" in ends(made("papers.radam", "float32"))  # though a step may be rectified or not
 
 
 def test_expected_values_that_do_not_begin_again_are_refused():

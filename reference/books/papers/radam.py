@@ -47,6 +47,7 @@ class RAdam(Rule):
         longest = 2 / (1 - self.beta2) - 1
         length = longest - 2 * t * self.beta2**t / correction
         inf, rho = np.maximum(longest, 4.0), np.maximum(length, 4.0)  # where they are less, the root is not used
-        rectification = np.sqrt(quotient((rho - 4) * (rho - 2) * inf, (inf - 4) * (inf - 2) * rho))
+        excess = np.maximum(length - 4, 0.0)  # rho - 4, which no rounding makes negative
+        rectification = np.sqrt(quotient(excess * (rho - 2) * inf, (inf - 4) * (inf - 2) * rho))
         factor = np.where(length > 4, rectification * np.sqrt(quotient(correction, v)), 1.0)
         return param - lr * m / (1 - self.beta1**t) * factor, State(m=m, v=v)

@@ -35,7 +35,8 @@ class RAdamFamily(RAdam):
         longest = 2 / (1 - self.beta2) - 1
         length = longest - 2 * t * self.beta2**t / correction
         inf, rho = np.maximum(longest, threshold), np.maximum(length, threshold)  # where they are less, it is not used
-        rectification = np.sqrt(quotient((rho - 4) * (rho - 2) * inf, (inf - 4) * (inf - 2) * rho))
+        excess = np.maximum(length - 4, 0.0)  # rho - 4, which no rounding makes negative
+        rectification = np.sqrt(quotient(excess * (rho - 2) * inf, (inf - 4) * (inf - 2) * rho))
         factor = np.where(length > threshold, rectification * self._reciprocal(v, correction), 1.0)
         return param - lr * m / (1 - self.beta1**t) * factor, State(m=m, v=v)
 

@@ -36,7 +36,8 @@ class RAdamFamily(RAdam):
         longest = 2 / (1 - self.beta2) - 1
         length = longest - 2 * t * self.beta2**t / correction
         inf, rho = np.maximum(longest, 5.0), np.maximum(length, threshold)  # where they are less, it is not used
-        rectification = np.sqrt((rho - 4) * (rho - 2) * inf / ((inf - 4) * (inf - 2) * rho))
+        excess = np.maximum(length - 4, 0.0)  # rho - 4, which no rounding makes negative
+        rectification = np.sqrt(excess * (rho - 2) * inf / ((inf - 4) * (inf - 2) * rho))
         if self.epsilon_placement == "uncorrected":
             adaptive = rectification * np.sqrt(correction) / (np.sqrt(exp_avg_sq) + self.eps)
         else:
