@@ -144,11 +144,11 @@ def run_all(session: nox.Session, *commands: list[str]) -> None:
 def tests(session: nox.Session) -> None:
     """Run our own tests, the frameworks installed: ``nox -s tests -- [option of pytest]...``."""
     install(session, "test", extras=extras_of(TOGETHER))
-    # Three workers, of one thread each, keep two cores busy: some tests wait, for a process or for a time limit.
-    # Each takes a third of the tests, whose neighbours share evaluations, and then half of what another has left.
+    # A worker of one thread and two gigabytes for each core; neighbours among its tests share evaluations.
     # Hundreds of tests start processes, whose imports take longest: modules are compiled once, and not by each of them.
     environment = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
-    session.run("pytest", "-n", "3", "--dist", "worksteal", *session.posargs, env=environment)
+    workers = ("-n", "auto", "--maxprocesses", "8", "--dist", "worksteal")
+    session.run("pytest", *workers, *session.posargs, env=environment)
 
 
 @nox.session
