@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from optimetry.conformance.naming.elsewhere import dialects_elsewhere
 from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.points import classes_of
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -62,10 +63,11 @@ def offered(library: str) -> set[str]:
 
 @cache
 def dialects(rule: str) -> set[str]:
-    """All names of dialects, with another way of counting steps, too."""
+    """All names of dialects, by their axes as well, with another way of counting steps, and of other books."""
     classes = classes_of(rule)
-    known = [*classes, *(one.counting(way) for one in classes for way in STEP_COUNTS)]
-    return {one.name for one in known if one.name != "documented"}
+    known = [*classes, *(one.counting(way) for one in classes for way in STEP_COUNTS), *dialects_elsewhere(rule)]
+    by_axes = {", ".join(f"{axis}={value}" for axis, value in point.items()) for one in classes for point in one.points}
+    return {one.name for one in known if one.name != "documented"} | by_axes
 
 
 @pytest.mark.parametrize("name", study.ROUNDS)

@@ -40,6 +40,11 @@ def training(rule: Rule, parameters: Sequence[Array]) -> Training:
     return kind(rule, parameters)
 
 
+def number_slots(rule: Rule) -> tuple[str, ...]:
+    """Return the slots that are one number of the whole parameter in place of an array."""
+    return tuple(name for name, value in rule.initial_state(np.zeros(1)).items() if isinstance(value, float))
+
+
 UNDOCUMENTED_RATE = 0.001
 """The learning rate of rules without a documented one."""
 

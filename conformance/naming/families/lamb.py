@@ -125,9 +125,17 @@ declare(
         name="norm_clamped",
         family=LambFamily,
         point={"param_norm": "clamped"},
-        origin="pytorch-lamb; the function phi of the paper",
+        origin="the function phi of the paper, with the limit of pytorch-lamb",
         reference="You et al. (2020), algorithm 2, phi; cybertronai/pytorch-lamb, pytorch_lamb/lamb.py",
         difference="w -= lr*min(|w|, 10)/|q|*q",
+    ),
+    Dialect(
+        name="norm_clamped_unguarded",
+        family=LambFamily,
+        point={"param_norm": "clamped", "zero_norm": "unguarded"},
+        origin="pytorch-lamb",
+        reference="cybertronai/pytorch-lamb, pytorch_lamb/lamb.py, Lamb.step",
+        difference="w -= lr*min(|w|, 10)/|q|*q, also where a norm is 0",
     ),
     Dialect(
         name="unguarded",

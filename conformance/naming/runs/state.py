@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.universal import parameters_are_independent, resuming, splitting
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.oracle.joined import groups_of, joined
-from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.subjects.rules import RuleSubject, documented_defaults, number_slots
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
-from optimetry.reference.rule import State
+from optimetry.reference.rule import Rule, State
 
 SHARED_OUT = (2, 3, 4)
 """How many may share the updates, each with a count of its own."""
@@ -42,6 +42,10 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         for counts in (True, False):
             run = {"finding": "shared", "what": "state", "whose": "all parameters of one shape"}
             yield Mistake(run=run, alteration=Shared(counts), breaks=apart)
+    hyper, _ = documented_defaults(subject)
+    for number in number_slots(cast(Rule, subject.of(hyper))):
+        run = {"finding": "shared", "what": number, "whose": "all parameters"}
+        yield Mistake(run=run, alteration=OneNumber(number), breaks=apart)
     if not subject.elementwise and not subject.shaped:
         run = {"finding": "shared", "what": "norm", "whose": "all parameters"}
         yield Mistake(run=run, fed=as_one, breaks=apart)
@@ -113,6 +117,29 @@ class Shared(Alteration):
             training.states[owner] = training.states[i]
             if self.counts:
                 training.updates[owner] = training.updates[i]
+        return after
+
+
+@dataclass(frozen=True)
+class OneNumber(Alteration):
+    """Holds a number of the optimizer, which every update changes, where each parameter has one.
+
+    Attributes:
+        slot: the number.
+    """
+
+    slot: str
+    by_place = True
+
+    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
+        """Update one parameter after the other, each with the number that the one before left."""
+        after = list(training.parameters)
+        for i, grad in enumerate(grads):
+            if grad is not None:
+                kept = training.states[i]
+                training.states[i] = State(**{**kept, self.slot: training.memory.get(self.slot, kept[self.slot])})
+                after = plain([grad if i == j else None for j in range(len(grads))], lr)
+                training.memory[self.slot] = training.states[i][self.slot]
         return after
 
 

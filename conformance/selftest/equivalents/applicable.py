@@ -18,10 +18,10 @@ from optimetry.conformance.selftest.equivalents.expression import (
     PARAM,
     Node,
     as_documented,
-    number_slots,
     rewritten,
     traced,
 )
+from optimetry.conformance.subjects.rules import number_slots
 from optimetry.reference.books import BOOKS
 from optimetry.reference.rule import Rule
 

@@ -19,11 +19,11 @@ from optimetry.conformance.selftest.equivalents.expression import (
     Node,
     Rewriting,
     as_documented,
-    number_slots,
     rewritten,
     traced,
 )
 from optimetry.conformance.selftest.equivalents.layouts import Layout, Piece, Updated, one_buffer, tensors
+from optimetry.conformance.subjects.rules import number_slots
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.precision import working

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from optimetry.conformance.subjects.rules import number_slots
 from optimetry.reference.rule import Rule, State
 
 INPUT, GETITEM, SUM, WHERE, FMA, LERP = "input", "getitem", "sum", "where", "fma", "lerp"
@@ -75,11 +76,6 @@ def _node(operand: Any) -> Node:
 
 PARAM, GRAD, LEARNING_RATE = "param", "grad", "learning_rate"
 """The names of the inputs, beside those of the slots; the parameter's is also the name of its new value."""
-
-
-def number_slots(rule: Rule) -> tuple[str, ...]:
-    """Return the slots that are one number of the whole parameter in place of an array."""
-    return tuple(name for name, value in rule.initial_state(np.zeros(1)).items() if isinstance(value, float))
 
 
 def traced(rule: Rule, t: int, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Node]:

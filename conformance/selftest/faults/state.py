@@ -54,6 +54,21 @@ class OneCount(Run):
         return [np.array(param) for param in self.training.parameters]
 
 
+class _OneProduct(Run):
+    """Multiplies one product of momenta in every update of every parameter."""
+
+    product = 1.0
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Update one parameter after the other."""
+        for i, grad in enumerate(grads):
+            if grad is not None:
+                self.training.states[i] = State(**{**self.training.states[i], "mu_product": self.product})
+                super().step([grad if i == j else None for j in range(len(grads))], learning_rate)
+                self.product = self.training.states[i]["mu_product"]
+        return [np.array(param) for param in self.training.parameters]
+
+
 class Forgetful(Run):
     """Begins every step with a new state."""
 
@@ -189,6 +204,16 @@ enter(
         defect="one count is advanced by every parameter in turn",
         start=OneCount,
         outcome="diverges: documented, but counts the updates of all parameters in turn",
+    ),
+    *(
+        Fault(
+            name=f"{optimizer}_one_product",
+            optimizer=optimizer,
+            defect="one product of momenta, which every update of every parameter multiplies: MXNet's Nadam",
+            start=_OneProduct,
+            outcome="diverges: documented, but has one mu_product for all parameters",
+        )
+        for optimizer in ("torch.nadam", "papers.nadam")
     ),
     Fault(
         name="state_forgotten",

@@ -183,6 +183,7 @@ OUTCOMES = {
     **{  # which are not searched
         f"{rule}_{change}": "diverges" for rule in ("torch.adafactor", "torch.muon") for change, *_ in MUTATIONS[rule]
     },
+    "torch.adafactor_decay_times_the_scale": "dialect: scaled_by=both",
     "torch.adafactor_relative_step_missing": "dialect: rate=given",
     "torch.muon_epsilon_clamps": "dialect: divisor=larger",
     "torch.muon_scale_of_the_other_side": "dialect: scaled_if_wider",

@@ -20,15 +20,25 @@ class AdafactorFamily(Adafactor):
 
     epsilon: str = axis("divisors", {"divisors": "max(sqrt(V), eps1)", "squares": "g^2 + eps1, as published"})
     rate: str = axis("smaller", {"smaller": "min(lr, 1/sqrt(t))", "given": "lr"})
-    scaled_by: str = axis("before", {"before": "RMS(w) before the decay", "decayed": "RMS(w) after it"})
+    scaled_by: str = axis(
+        "before",
+        {
+            "before": "RMS(w) before the decay",
+            "decayed": "RMS(w) after it",
+            "both": "RMS(w) before the decay, which is as large: w -= alpha*lambda*w",
+        },
+        rare=("both",),
+    )
     factored: str = axis("last", {"last": "the last two dimensions", "largest": "the two with most elements"})
     step_count: str = step_count()
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         grad, beta2 = directed(grad, self.maximize), 1 - t**self.beta2_decay
-        decayed = param - lr * self.weight_decay * param
         rate = np.minimum(lr, 1 / t**0.5) if self.rate == "smaller" else lr
-        scale = np.maximum(self.eps2, rms(decayed if self.scaled_by == "decayed" else param)) * rate
+        scale = np.maximum(self.eps2, rms(param)) * rate
+        decayed = param - (scale if self.scaled_by == "both" else lr) * self.weight_decay * param
+        if self.scaled_by == "decayed":
+            scale = np.maximum(self.eps2, rms(decayed)) * rate
         squared = np.square(grad) + self.eps1 if self.epsilon == "squares" else np.square(grad)
         row_var, col_var, variance = state.row_var, state.col_var, state.variance
         if grad.ndim > 1:
@@ -78,6 +88,14 @@ declare(
         origin="optax.adafactor",
         reference="optax/_src/factorized.py, _factored_dims, and alias.py, which scales by the learning rate alone",
         difference="R and C are of g^2 + eps1, along the two largest dimensions; the step is lr itself, whatever t is",
+    ),
+    Dialect(
+        name="epsilon_on_squares_decay_scaled",
+        family=AdafactorFamily,
+        point={"epsilon": "squares", "rate": "given", "scaled_by": "both"},
+        origin="transformers.optimization.Adafactor(relative_step=False) and galore_torch, of fairseq's",
+        reference="transformers/optimization.py, Adafactor.step, _get_lr and _approx_sq_grad",
+        difference="R and C are of g^2 + eps1; the step is lr*max(eps2, RMS(w)), whatever t is, and so is the decay",
     ),
     settings=(
         Setting(
