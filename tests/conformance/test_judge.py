@@ -48,7 +48,8 @@ def one_element_wrong(documented: Any, parameters: list[Array]) -> Any:
 
 LITTLE_SAID = {
     "torch.rmsprop": 0.5,  # whose variance may be negative by its rounding
-    **dict.fromkeys(("papers.amsgrad", "papers.radam"), 0.5),  # which divide 0 by 0 until a gradient comes
+    "papers.amsgrad": 0.5,  # which divides 0 by 0 until a gradient comes
+    "papers.radam": 0.25,  # which does, too; where a step may be rectified or not, its bound is finite
     "papers.yogi": 0.5,  # whose sign may be either, within its bound
     "torch.radam": 0.2,  # whose decay may cancel the gradient, which leaves nothing but epsilon to divide by
     "papers.lamb": 0.6,  # whose ratio of norms is in doubt after some of a hundred steps in bfloat16
