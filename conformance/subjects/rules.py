@@ -41,8 +41,12 @@ def training(rule: Rule, parameters: Sequence[Array]) -> Training:
 
 
 def number_slots(rule: Rule) -> tuple[str, ...]:
-    """Return the slots that are one number of the whole parameter in place of an array."""
-    return tuple(name for name, value in rule.initial_state(np.zeros(1)).items() if isinstance(value, float))
+    """Return the slots that are one number of the whole parameter in place of an array.
+
+    A rule to which shapes matter has none: what it holds of matrices alone is 0 where there are none.
+    """
+    held = {} if rule.shaped else rule.initial_state(np.zeros(1))
+    return tuple(name for name, value in held.items() if isinstance(value, float))
 
 
 UNDOCUMENTED_RATE = 0.001

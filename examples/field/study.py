@@ -235,7 +235,7 @@ def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
         "",
         "The latest run shows what the suite says today, and not how right it is about what it has never seen. It",
         "judges every pair of a round again, one library after the other; of the first four it is from before the",
-        "fifth, and of that from before the sixth, but for transformers, pytorch-lamb and GaLore's Adafactor, which",
+        "fifth, and of that from before the sixth, but for pytorch-lamb and three libraries with an Adafactor, which",
         "have got names since. By then laws and what is taken for float32 had become stricter, and kinds of finding,",
         "dialects and edits had been added, some for what a round had shown.",
         "",

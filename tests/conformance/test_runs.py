@@ -108,6 +108,14 @@ def test_all_state_and_each_slot_may_begin_anew_with_the_count_or_without() -> N
     )
 
 
+def test_a_number_of_each_parameter_may_be_one_of_all() -> None:
+    """Adafactor has 0 for what it holds of matrices alone, which is no number of a parameter."""
+    expected = {"torch.nadam": ["mu_product"], "torch.asgd": ["eta", "mu"], "torch.adafactor": [], "adam": []}
+    for optimizer, numbers_of_all in expected.items():
+        shared = [each.run["what"] for each in listed(optimizer) if each.run.get("whose") == "all parameters"]
+        assert shared == numbers_of_all
+
+
 def test_nan_may_be_replaced_by_0_and_infinities_by_the_largest_number() -> None:
     largest = np.finfo(np.float32).max
     poisoned = np.array([np.nan, np.inf, -np.inf, 2.0], np.float32)

@@ -26,16 +26,25 @@ class AdafactorFamily(Adafactor):
             "before": "RMS(w) before the decay",
             "decayed": "RMS(w) after it",
             "both": "RMS(w) before the decay, which is as large: w -= alpha*lambda*w",
+            "nothing": "alpha = min(lr, 1/sqrt(t)), whatever RMS(w) is",
         },
-        rare=("both",),
+        rare=("both", "nothing"),
     )
-    factored: str = axis("last", {"last": "the last two dimensions", "largest": "the two with most elements"})
+    factored: str = axis(
+        "last",
+        {
+            "last": "the last two dimensions",
+            "largest": "the two with most elements",
+            "first": "the first two dimensions",
+        },
+        rare=("first",),
+    )
     step_count: str = step_count()
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         grad, beta2 = directed(grad, self.maximize), 1 - t**self.beta2_decay
         rate = np.minimum(lr, 1 / t**0.5) if self.rate == "smaller" else lr
-        scale = np.maximum(self.eps2, rms(param)) * rate
+        scale = rate if self.scaled_by == "nothing" else np.maximum(self.eps2, rms(param)) * rate
         decayed = param - (scale if self.scaled_by == "both" else lr) * self.weight_decay * param
         if self.scaled_by == "decayed":
             scale = np.maximum(self.eps2, rms(decayed)) * rate
@@ -54,8 +63,8 @@ class AdafactorFamily(Adafactor):
 
     def dimensions(self, shape: tuple[int, ...]) -> tuple[int, int]:
         """Return the dimensions that rows and columns run along, counted from the last."""
-        if self.factored == "last":
-            return -1, -2
+        if self.factored != "largest":
+            return (-1, -2) if self.factored == "last" else (1 - len(shape), -len(shape))
         *_, next_largest, largest = sorted(range(-len(shape), 0), key=lambda i: shape[i])
         return largest, next_largest
 
@@ -97,13 +106,21 @@ declare(
         reference="transformers/optimization.py, Adafactor.step, _get_lr and _approx_sq_grad",
         difference="R and C are of g^2 + eps1; the step is lr*max(eps2, RMS(w)), whatever t is, and so is the decay",
     ),
+    Dialect(
+        name="epsilon_on_squares_unscaled",
+        family=AdafactorFamily,
+        point={"epsilon": "squares", "rate": "given", "scaled_by": "nothing", "factored": "first"},
+        origin="timm.optim.Adafactor with a learning rate",
+        reference="timm/optim/adafactor.py, Adafactor.step, _get_lr and _get_options",
+        difference="R and C are of g^2 + eps1, along the first two dimensions; the step is lr, RMS(w) no part of it",
+    ),
     settings=(
         Setting(
             {"beta2_decay": -0.3, "eps1": 0.1, "eps2": 0.001, "d": 1.25, "weight_decay": 0.5, "maximize": False},
             rates=(0.9, 0.9, 0.8, 0.8),
             sizes=(-1.0, 1.0),
             grads=(-1.0, 0.5),
-            shapes=((4,), (2, 1, 2)),
+            shapes=((4,), (2, 1, 2), (2, 2, 1), (1, 2, 2)),
         ),
     ),
 )
