@@ -75,11 +75,11 @@ def rectified(t: int, g: float, root: float) -> float:
     return W - LR * m(g) / (1 - B1**t) * r * root
 
 
-def factored(t: int, scale: float, added: float, least: float) -> float:
+def factored(t: int, scale: float, added: float, least: float, kept: float = KEPT) -> float:
     """A step of Adafactor; no update here is so large that it is clipped."""
     weight = t**-0.5
     variance = (1 - weight) * 0.25 + weight * (G**2 + added)
-    return KEPT - scale * G / max(math.sqrt(variance), least)
+    return kept - scale * G / max(math.sqrt(variance), least)
 
 
 CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]], int, float]] = [
@@ -163,6 +163,8 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
     ("torch.adafactor", {"epsilon": "squares"}, FACTOR, 4, factored(4, LR * W, EPS, 0.0)),
     ("torch.adafactor", {"rate": "given"}, FACTOR, 36, factored(36, LR * W, 0.0, EPS)),
     ("torch.adafactor", {"scaled_by": "decayed"}, FACTOR, 4, factored(4, LR * KEPT, 0.0, EPS)),
+    ("torch.adafactor", {"scaled_by": "both"}, FACTOR, 4, factored(4, LR * W, 0.0, EPS, kept=W - LR * W * WD * W)),
+    ("torch.adafactor", {"scaled_by": "nothing"}, FACTOR, 4, factored(4, LR, 0.0, EPS)),
     ("papers.lion", {"decay": "without_lr"}, LION, 3, W - LR - WD * W),
     ("papers.lion", {"decay": "coupled"}, LION, 3, W - LR),
     ("papers.lion", {"direction": "momentum"}, LION, 3, W + LR - LR * WD * W),
@@ -254,6 +256,14 @@ MATRICES: list[tuple[str, dict[str, str], dict[str, Any], Any, Any, Any]] = [
         None,
         [[[1.0, 2.0]], [[3.0, 4.0]]],  # in the first step the means of the squares alone: 5/2 and 25/2; 5 and 10
         np.array([[[1, 2]], [[3, 4]]]) / np.sqrt(np.array([[[12.5, 25.0]], [[62.5, 125.0]]]) / 7.5),
+    ),
+    (
+        "torch.adafactor",
+        {"factored": "first"},
+        {**FACTOR[0], "eps2": 1.0, "d": 2.0, "weight_decay": 0.0},
+        None,
+        [[[1.0], [2.0]], [[3.0], [4.0]]],  # the same means
+        np.array([[[1], [2]], [[3], [4]]]) / np.sqrt(np.array([[[12.5], [25.0]], [[62.5], [125.0]]]) / 7.5),
     ),
 ]
 """Choices that more than one number shows: where the parameter is 0, minus the step over the learning rate."""

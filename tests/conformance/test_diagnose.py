@@ -66,7 +66,7 @@ def test_the_reference_conforms(optimizer: str) -> None:
         ("adam", "epsilon_placement=inside, decay=with_lr"),
         ("adam", "correction_count=t+1, moments=old, amsgrad=before_correction"),
         ("lamb", "bias_corrected_zero_decay_ratio_one"),
-        ("lamb", "param_norm=clamped, zero_norm=unguarded"),
+        ("lamb", "decay_placement=before_ratio, zero_norm=unguarded"),
         ("ftrl", "l2_term=single, initial_value=0.1"),
         ("rmsprop", "epsilon_and_learning_rate_outside"),
         ("momentum", "dampening=always, nesterov_sign=minus"),
