@@ -16,7 +16,7 @@ import pytest
 
 from optimetry.conformance.naming.elsewhere import dialects_elsewhere
 from optimetry.conformance.naming.families.family import STEP_COUNTS
-from optimetry.conformance.naming.points import classes_of
+from optimetry.conformance.naming.points import by_axes, classes_of
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.reports.parts import Part
 from optimetry.reports.results import Computes, ResultsError, Verdict
@@ -66,8 +66,7 @@ def dialects(rule: str) -> set[str]:
     """All names of dialects, by their axes as well, with another way of counting steps, and of other books."""
     classes = classes_of(rule)
     known = [*classes, *(one.counting(way) for one in classes for way in STEP_COUNTS), *dialects_elsewhere(rule)]
-    by_axes = {", ".join(f"{axis}={value}" for axis, value in point.items()) for one in classes for point in one.points}
-    return {one.name for one in known if one.name != "documented"} | by_axes
+    return {one.name for one in known if one.name != "documented"} | {by_axes(x) for one in classes for x in one.points}
 
 
 @pytest.mark.parametrize("name", study.ROUNDS)
@@ -107,6 +106,19 @@ def test_the_page_has_the_pinned_version_and_every_pair(library: str) -> None:
     section = page.split(f"## {distribution} {pins[distribution]}\n")[1].split("\n## ")[0]
     for pair in (pair for pair in truths() if pair.library == library):
         assert any(line.startswith(f"| {pair.rule} |") and cell(pair.formula) in line for line in section.splitlines())
+
+
+@pytest.mark.parametrize("name", study.ROUNDS)
+def test_the_page_has_the_figures_of_each_round(name: str) -> None:
+    """Those of the first run can be counted again; of the latest the page must say so much about the same pairs."""
+    lines = (ROOT / "docs" / "field.md").read_text(encoding="utf-8").splitlines()
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")]
+    columns = next(row for row in table if f"{name} round, first run" in row)
+    rows = {row[0]: dict(zip(columns, row, strict=True)) for row in table if len(row) == len(columns)}
+    said = dict(study.figures(study.first_contact([pair for pair in truths() if pair.round == name])))
+    assert {what: rows[what][f"{name} round, first run"] for what in said} == said
+    for what in ("libraries", "pairs of library and rule", "of these nameable"):
+        assert rows[what][f"{name} round, latest run"] == said[what]
 
 
 PAIR = Pair(

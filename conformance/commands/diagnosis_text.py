@@ -14,7 +14,7 @@ from optimetry.conformance.commands.terminal import counted, digits_of, rows_of,
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
 from optimetry.conformance.judging.worked import Row, Worked
-from optimetry.conformance.naming.points import PointClass, family_axes
+from optimetry.conformance.naming.points import PointClass, by_axes, family_axes
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
 from optimetry.reports.arithmetic import described
 from optimetry.reports.results import Verdict
@@ -128,7 +128,7 @@ def _axes(found: PointClass, width: int) -> Iterator[str]:
         rows.append((">" if differs else "", name, axis.values[axis.documented], formula))
     room = max((width - 10 - max(len(name) for name in axes)) // 2, 20)
     yield tabulate(rows, ("", "where", "documented", "found"), "simple", maxcolwidths=[None, None, room, room])
-    others = [", ".join(f"{name}={value}" for name, value in point.items()) for point in found.points[1:]]
+    others = [by_axes(point) for point in found.points[1:]]
     if others:
         shown = "; ".join(others[:3]) + (f"; and {len(others) - 3} more" if len(others) > 3 else "")
         yield from wrapped(f"algebraically the same: {shown}", width)

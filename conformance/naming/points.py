@@ -184,8 +184,12 @@ def _named(optimizer: str, group: list[Point], dialects: Iterable[Dialect]) -> P
         if dialect.point and dialect.point in group:
             others = [point for point in group if point != dialect.point]
             return PointClass(optimizer, dialect.name, (dialect.point, *others), dialect)
-    name = ", ".join(f"{axis}={value}" for axis, value in group[0].items()) or DOCUMENTED
-    return PointClass(optimizer, name, tuple(group))
+    return PointClass(optimizer, by_axes(group[0]) or DOCUMENTED, tuple(group))
+
+
+def by_axes(point: Point) -> str:
+    """Return the axes in which a point differs, each with its value: the name of a class without another."""
+    return ", ".join(f"{axis}={value}" for axis, value in point.items())
 
 
 @cache
