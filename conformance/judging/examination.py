@@ -186,7 +186,7 @@ class Examination:
     def _identified(
         self, identity: Identity, explanation: Explanation, case: Case, after: Array, shown: Any = None
     ) -> dict[str, Any]:
-        """Build the verdict on an engine that an explanation holds for, which a case has rejected, or one shown."""
+        """Build the verdict on an engine that an explanation holds for; ``shown`` stands for its counterexample."""
         self.explanation = explanation
         ways, elsewhere = explanation.arithmetic.record(), list(identity.elsewhere)
         computes = Computes(explanation.rule.name, explanation.formula, False, ways, same_as=elsewhere)

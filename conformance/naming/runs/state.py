@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -65,6 +65,12 @@ def as_one(case: Case) -> Case:
     return joined(case, groups) if len(groups) == 1 else case
 
 
+def _one_by_one(grads: Sequence[Any]) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the number of each parameter, and the gradients of a step with its own alone."""
+    for i, grad in enumerate(grads):
+        yield i, [grad if i == j else None for j in range(len(grads))]
+
+
 @dataclass(frozen=True)
 class Reset(Alteration):
     """Starts slots anew.
@@ -108,12 +114,12 @@ class Shared(Alteration):
         """Update one parameter after the other, each with the state that the one before left."""
         first: dict[Any, int] = {}
         after = list(training.parameters)
-        for i, grad in enumerate(grads):
+        for i, alone in _one_by_one(grads):
             owner = first.setdefault(training.parameters[i].shape, i)
             training.states[i] = training.states[owner]
             if self.counts:
                 training.updates[i] = training.updates[owner]
-            after = plain([grad if i == j else None for j in range(len(grads))], lr)
+            after = plain(alone, lr)
             training.states[owner] = training.states[i]
             if self.counts:
                 training.updates[owner] = training.updates[i]
@@ -134,12 +140,11 @@ class OneNumber(Alteration):
     def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
         """Update one parameter after the other, each with the number that the one before left."""
         after = list(training.parameters)
-        for i, grad in enumerate(grads):
-            if grad is not None:
-                kept = training.states[i]
-                training.states[i] = State(**{**kept, self.slot: training.memory.get(self.slot, kept[self.slot])})
-                after = plain([grad if i == j else None for j in range(len(grads))], lr)
-                training.memory[self.slot] = training.states[i][self.slot]
+        for i, alone in _one_by_one(grads):
+            kept = training.states[i]
+            training.states[i] = State(**{**kept, self.slot: training.memory.get(self.slot, kept[self.slot])})
+            after = plain(alone, lr)
+            training.memory[self.slot] = training.states[i][self.slot]
         return after
 
 
@@ -152,9 +157,9 @@ class InTurn(Alteration):
     def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
         """Update one parameter after the other."""
         after = list(training.parameters)
-        for i, grad in enumerate(grads):
+        for i, alone in _one_by_one(grads):
             training.updates = [training.updates[0]] * len(grads)
-            after = plain([grad if i == j else None for j in range(len(grads))], lr)
+            after = plain(alone, lr)
             training.updates = [training.updates[i]] * len(grads)
         return after
 

@@ -44,10 +44,9 @@ class AdafactorFamily(Adafactor):
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         grad, beta2 = directed(grad, self.maximize), 1 - t**self.beta2_decay
         rate = np.minimum(lr, 1 / t**0.5) if self.rate == "smaller" else lr
-        scale = rate if self.scaled_by == "nothing" else np.maximum(self.eps2, rms(param)) * rate
-        decayed = param - (scale if self.scaled_by == "both" else lr) * self.weight_decay * param
-        if self.scaled_by == "decayed":
-            scale = np.maximum(self.eps2, rms(decayed)) * rate
+        decay = self.scaled(rate, param) if self.scaled_by == "both" else lr
+        decayed = param - decay * self.weight_decay * param
+        scale = self.scaled(rate, decayed if self.scaled_by == "decayed" else param)
         squared = np.square(grad) + self.eps1 if self.epsilon == "squares" else np.square(grad)
         row_var, col_var, variance = state.row_var, state.col_var, state.variance
         if grad.ndim > 1:
@@ -60,6 +59,10 @@ class AdafactorFamily(Adafactor):
         update = grad / self.at_least(np.sqrt(estimate))
         decayed = decayed - scale * update / np.maximum(1.0, rms(update) / self.d)
         return decayed, State(row_var=row_var, col_var=col_var, variance=variance)
+
+    def scaled(self, rate: Any, param: Array) -> Any:
+        """Return alpha: the rate, times the size of the parameter."""
+        return rate if self.scaled_by == "nothing" else np.maximum(self.eps2, rms(param)) * rate
 
     def dimensions(self, shape: tuple[int, ...]) -> tuple[int, int]:
         """Return the dimensions that rows and columns run along, counted from the last."""
