@@ -6,9 +6,11 @@ evaluation of it, whose vector body and tail round differently, seems to break a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -18,12 +20,13 @@ from optimetry.conformance.laws import Law, laws_of
 from optimetry.conformance.laws.law import Formula, Trial
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import named_classes
-from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.numerics.agreement import Expected, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_of
-from optimetry.conformance.targets.protocol import Target
+from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard
+from optimetry.reference.errors import TargetFault
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,17 @@ class BrokenLaws:
                 if found is not None:
                     self.broken[law.name] = Broken(law, found, case, engines=self.engines)
         self.cases.append(case)
+
+    def try_remaining(self, target: Target, cases: Iterable[Case], rejected: Case, guard: Guard) -> None:
+        """Try the laws on the rejected case and on those that were still to come, so that every dtype names one cause.
+
+        In another dtype other cases come first; a target that breaks a law breaks it in the rejected case, too.
+        """
+        to_come = islice(cases, len(self.cases), None)
+        with suppress(TargetFault):  # the rejection stands
+            for case in to_come if rejected in self.cases else chain([rejected], to_come):
+                if reason_unsupported(target, case) is None:
+                    self.try_on(target, case, guard)
 
     def only(self, law: Law | None) -> BrokenLaws:
         """Return one of these laws alone, or none."""
@@ -140,3 +154,16 @@ def widest(case: Case) -> Expected:
         other = expected(case, rule_class.of(case.hyper)).bound
         bound = np.where(np.isfinite(other), np.maximum(bound, other), bound)
     return Expected(oracle.value, bound, oracle.start)
+
+
+def contradicted_runs(target: Target, laws: BrokenLaws, guard: Guard) -> Iterator[tuple[Case, Array]]:
+    """Yield the first run of each broken law that the documented formula contradicts, as it does a rejected case.
+
+    Raises:
+        TargetFault: the target breaks the protocol.
+    """
+    for each in laws.ordered:
+        trial = Trial(target, each.case, guard, engines=each.engines)
+        each.law.broken(trial)
+        own = ((case, after) for case, after in trial.ran if case.optimizer == each.case.optimizer)
+        yield from islice(((case, after) for case, after in own if not explains(after, expected(case), case.form)), 1)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence, reasons
-from optimetry.conformance.judging.broken import BrokenLaws, confirmed
+from optimetry.conformance.judging.broken import BrokenLaws, confirmed, contradicted_runs
 from optimetry.conformance.judging.holding import Identity
 from optimetry.conformance.judging.identify import identify, identify_combined, identify_computed_in
 from optimetry.conformance.judging.narrower import Narrower
@@ -163,17 +162,29 @@ class Examination:
         if self.rejected is not None:
             return self._rejection(*self.rejected)
         if self.laws.broken:
-            first = self.laws.ordered[0]
-            shown = evidence.lawless(self.target, first, self.guard)
-            reason = reasons.lawless(self.laws)
-            fields = {"verdict": "diverges", "law": first.law.name, "reason": reason, "counterexample": shown}
-            return fields | self._partial(None, refuted=False)
+            return self._less_precise() or self._lawless()
         if self.tried == 0:
             return {"verdict": "unsupported", "reason": self.declined or "no case is offered"}
         if self.agreement.elements == self.agreement.vacuous:
             return {"verdict": "error", "reason": "nothing could be judged: every element is vacuous"}
         self.explanation = Explanation(documented_class(self.optimizer))
         return {"verdict": "conforms", "computes": Computes(rule="documented")}
+
+    def _less_precise(self) -> dict[str, Any]:
+        """Return the verdict's fields where the documented rule, computed with less precision, breaks a law so, too."""
+        runs = () if self.laws.universal else contradicted_runs(self.target, self.laws, self.guard)
+        for case, after in runs:
+            identity = self._identity(case, after)
+            if identity.explanation and identity.explanation.rule.documented:
+                return self._identified(identity, identity.explanation, case, after)
+        return {}
+
+    def _lawless(self) -> dict[str, Any]:
+        """Return the verdict's fields on an engine that breaks laws alone."""
+        first = self.laws.ordered[0]
+        shown = evidence.lawless(self.target, first, self.guard)
+        fields = {"verdict": "diverges", "law": first.law.name, "counterexample": shown}
+        return {**fields, "reason": reasons.lawless(self.laws), **self._partial(None, refuted=False)}
 
     def _rejection(self, case: Case, after: Array) -> dict[str, Any]:
         """Build the verdict on an engine that a case has rejected: identify what it computes instead."""
@@ -210,7 +221,7 @@ class Examination:
 
     def _unexplained(self, identity: Identity, law: Law | None, case: Case, after: Array) -> dict[str, Any]:
         """Build the verdict on an engine that no single known rule explains."""
-        self._try_remaining_laws(case)
+        self.laws.try_remaining(self.target, islice(self.cases(), self.law_cases), case, self.guard)
         wide = confirmed(self.target, self.laws, None, self.guard)
         self.laws = BrokenLaws(self.laws.only(law).broken | wide.broken, self.laws.cases, self.laws.engines)
         self.nearest = nearest_to(identity.probed, case, after)
@@ -306,14 +317,3 @@ class Examination:
         if identity.tried > self.tried:
             self.agreement, self.tried = identity.from_document, identity.tried
         return {"computes": Computes(parts=self.partial.parts), "reason": self.partial.reason}
-
-    def _try_remaining_laws(self, rejected: Case) -> None:
-        """Try the laws on the rejected case and on those that were still to come, so that every dtype names one cause.
-
-        In another dtype other cases come first; a target that breaks a law breaks it in the rejected case, too.
-        """
-        to_come = islice(self.cases(), len(self.laws.cases), self.law_cases)
-        with suppress(TargetFault):  # the rejection stands
-            for case in to_come if rejected in self.laws.cases else chain([rejected], to_come):
-                if reason_unsupported(self.target, case) is None:
-                    self.laws.try_on(self.target, case, self.guard)

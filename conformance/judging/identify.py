@@ -11,11 +11,13 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.holding import Holding, Identity
 from optimetry.conformance.judging.narrowed import narrowed
 from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined, tiers_computed_in
-from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere
+from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere, without_epsilon
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.points import PointClass
+from optimetry.conformance.naming.families.family import STEP_COUNTS
+from optimetry.conformance.naming.increments import knows_increments
+from optimetry.conformance.naming.points import PointClass, counts_steps
 from optimetry.conformance.naming.probes import Probed
-from optimetry.conformance.numerics.arithmetic import INCREMENTAL, PLAIN, Arithmetic
+from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS, narrowest
 from optimetry.conformance.subjects.registry import subject_named
@@ -145,8 +147,7 @@ def _found_elsewhere(held: Holding, ways: Sequence[Arithmetic]) -> Identity | No
         held: the probes and cases.
         ways: the ways in which these rules may be computed, flushing subnormals, the sharpest first.
     """
-    asked = held.probed.optimizer, held.pinned
-    for rules in (rules_elsewhere(*asked), dialects_elsewhere(*asked)):
+    for rules in _tiers_elsewhere(held.probed, held.pinned):
         for widest in ways:
             alive = _elsewhere(held, rules, widest)
             found = [one.explanation.rule for one in alive if one.explanation]
@@ -155,6 +156,16 @@ def _found_elsewhere(held: Holding, ways: Sequence[Arithmetic]) -> Identity | No
                 alive = [one for one in alive if one.tried >= ENOUGH]
                 return dataclasses.replace(narrowed(held, alive[0]), elsewhere=_names(alive)) if alive else None
     return None
+
+
+def _tiers_elsewhere(probed: Probed, pinned: frozenset[str]) -> Iterator[Sequence[PointClass]]:
+    """Yield the formulas of other books, the simplest first; what else t may count only for a target that shows it."""
+    for found in (rules_elsewhere, dialects_elsewhere, without_epsilon):
+        rules = found(probed.optimizer, pinned)
+        yield rules
+        if probed.counts_otherwise:
+            counting = [one for one in rules if one.dialect and counts_steps(one.dialect.optimizer)]
+            yield [one.counting(way) for one in counting for way in STEP_COUNTS]
 
 
 def _same_elsewhere(held: Holding, explanation: Explanation | None) -> list[Identity]:
@@ -166,7 +177,7 @@ def _same_elsewhere(held: Holding, explanation: Explanation | None) -> list[Iden
 
 def _elsewhere(held: Holding, rules: Sequence[PointClass], arithmetic: Arithmetic) -> list[Identity]:
     """Return the rules that hold, computed with this arithmetic; those that cannot be are left out."""
-    able = [rule for rule in rules if rule.dialect and hasattr(rule.dialect.family, INCREMENTAL)]
+    able = [rule for rule in rules if rule.dialect and knows_increments(rule.dialect.optimizer)]
     chosen = able if arithmetic.incremental_moments else rules
     return held.surviving([Explanation(rule, arithmetic) for rule in chosen])[0]
 

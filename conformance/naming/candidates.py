@@ -9,11 +9,12 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.adapters import mistakes
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
+from optimetry.conformance.naming.increments import knows_increments
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import PointClass, counts_steps, documented_class, formula_of, named_classes
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import mistakes_of_runs
-from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, INCREMENTAL, PLAIN, Arithmetic
+from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 
@@ -32,8 +33,7 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     Other ways of counting steps are tried for a target whose steps without a gradient change those behind them.
     """
     documented, named = documented_class(optimizer), named_classes(optimizer)
-    knows_increments = hasattr(formula_of(optimizer), INCREMENTAL)
-    incremental = [documented, *named] if knows_increments else []
+    incremental = [documented, *named, *probed.unnamed()] if knows_increments(optimizer) else []
     numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
     partly = Arithmetic(float32_in_some_uses=numbers)
     increments = Arithmetic(incremental_moments=True)
@@ -43,9 +43,9 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     yield _each(named)
     yield _each(probed.unnamed())
     if probed.counts_otherwise and counts_steps(optimizer):
-        counted = [rule.counting(way) for rule in (documented, *named, *probed.unnamed()) for way in STEP_COUNTS]
-        for arithmetic in _ways(numbers, knows_increments):
-            yield _each(counted, arithmetic)
+        for arithmetic in ways_of(optimizer, numbers):
+            near = probed.unnamed(arithmetic.float32_in_some_uses)
+            yield _each([x.counting(way) for x in (documented, *named, *near) for way in STEP_COUNTS], arithmetic)
     yield _each(incremental, increments)
     if numbers:
         yield [Explanation(documented, Arithmetic(float32=chosen)) for chosen in sets_of_numbers(numbers)]
@@ -83,7 +83,7 @@ def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
 
 def tiers_computed_in(optimizer: str, narrower: str) -> Iterator[list[Explanation]]:
     """Yield the candidates that compute everything in a format narrower than the arrays', named by its dtype."""
-    for arithmetic in _ways((), hasattr(formula_of(optimizer), INCREMENTAL)):
+    for arithmetic in ways_of(optimizer):
         for rules in ([documented_class(optimizer)], named_classes(optimizer)):
             yield _each(rules, replace(arithmetic, computed_in=narrower))
 
@@ -120,10 +120,10 @@ def _each(rules: Iterable[PointClass], arithmetic: Arithmetic = PLAIN) -> list[E
     return [Explanation(rule, arithmetic) for rule in rules]
 
 
-def _ways(numbers: tuple[str, ...], knows_increments: bool) -> list[Arithmetic]:
+def ways_of(optimizer: str, numbers: tuple[str, ...] = ()) -> list[Arithmetic]:
     """Return the ways in which a rule may be computed beside what is asked of it, the sharpest first."""
     ways = [PLAIN, FLUSHED]
-    if knows_increments:
+    if knows_increments(optimizer):
         ways = [way for plain in ways for way in (plain, replace(plain, incremental_moments=True))]
     return [*ways, *(replace(way, float32_in_some_uses=numbers) for way in ways if numbers)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from optimetry.conformance.naming.counting import counting
 from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.elsewhere import OtherRule
-from optimetry.conformance.naming.evaluated import fed_through, first_state, shared, updated
+from optimetry.conformance.naming.evaluated import evaluating, shared
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import Dialect, StepCount
 from optimetry.conformance.naming.notation import text_of
@@ -33,7 +33,6 @@ from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.declaration import Declared
-from optimetry.reference.rule import Rule, State
 
 
 @dataclass(frozen=True)
@@ -125,21 +124,7 @@ class Edited:
         if not self.edits:
             return self._start
         kind: Any = type(started(self.start, self.hyper))
-        kind = counting(kind) if self.step_count else kind
-        program = self.program
-
-        def initial_state(self: Rule, param: Any) -> State:
-            return first_state(program, vars(self), param)
-
-        def update(self: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-            return updated(program, vars(self), param, grad, state, lr, t)
-
-        def feed(self: Any, fed: Sequence[Any], parameters: Sequence[Any], state: Any) -> tuple[list[Any], Any]:
-            return fed_through(program, vars(self), fed, parameters, state)
-
-        steps = {"feed": feed} if issubclass(kind, Wrapper) else {"initial_state": initial_state, "update": update}
-        body = {**steps, "__doc__": kind.__doc__, "__module__": __name__}
-        family = type(f"Edited{kind.__name__}", (kind,), body)
+        family = evaluating(counting(kind) if self.step_count else kind, self.program)
         changes = self.changes
         named: dict[str, Any] = {
             "name": self.name,

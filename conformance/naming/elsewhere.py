@@ -40,7 +40,7 @@ class OtherRule(Dialect):
 
     Attributes:
         names: the hyperparameter here that each of its own takes its value from; the others have their defaults.
-        without: those of its own that are 0, since they have neither a counterpart here nor a default.
+        without: those of its own that are 0 and have no counterpart here.
     """
 
     names: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
@@ -105,6 +105,28 @@ def dialects_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> 
     return tuple(_class(optimizer, there, names, one) for there, names in others for one in named_classes(there.name))
 
 
+@cache
+def without_epsilon(optimizer: str, pinned: frozenset[str] = frozenset()) -> tuple[PointClass, ...]:
+    """Return those rules and dialects without the epsilon that a rule does not have, where they have one.
+
+    Who ports a rule that has none gives a library's class an epsilon of 0.
+    """
+    others = ((there, names, _epsilons(there, names)) for there, names in _others(optimizer, pinned))
+    return tuple(
+        _class(optimizer, there, names, one, added)
+        for there, names, added in others
+        for one in (documented_class(there.name), *named_classes(there.name))
+        if added
+    )
+
+
+def _epsilons(there: Subject, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the epsilon of a rule that has no counterpart and may be 0; none where there is none."""
+    return tuple(
+        x.name for x in there.hyperparameters() if _identity(x)[0] == "epsilon" and x.name not in names and _may_be_0(x)
+    )
+
+
 def _others(optimizer: str, pinned: frozenset[str], *, zeros: bool = False) -> Iterator[tuple[Subject, dict[str, str]]]:
     """Yield the rules of other books, each with the hyperparameter here that its own take their values from.
 
@@ -132,11 +154,15 @@ def _identity(parameter: Hyperparameter) -> tuple[str, str]:
     return SYNONYMS.get(parameter.name, parameter.name), str(parameter.domain)
 
 
-def _class(optimizer: str, there: Subject, names: Mapping[str, str], one: PointClass) -> PointClass:
-    without = tuple(x.name for x in there.hyperparameters() if x.default is None and x.name not in names)
-    name = f"{there.name} without {' and '.join(without)}" if without else there.name
+def _class(
+    optimizer: str, there: Subject, names: Mapping[str, str], one: PointClass, added: tuple[str, ...] = ()
+) -> PointClass:
+    required = tuple(x.name for x in there.hyperparameters() if x.default is None and x.name not in names)
+    without = (*required, *added)
+    name = there.name if one.documented else f"{there.name}:{one.name}"
+    name = f"{name} without {' and '.join(without)}" if without else name
     rule = OtherRule(
-        name=name if one.documented else f"{name}:{one.name}",
+        name=name,
         family=one.dialect.family if one.dialect else formula_of(there.name),
         point=one.dialect.point if one.dialect else {},
         origin=there.document if one.documented else one.origin,

@@ -25,7 +25,8 @@ from optimetry.conformance.naming.programs import (
     slots_of,
 )
 from optimetry.conformance.subjects.wrappers.compression import are_sent
-from optimetry.reference.rule import State
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.reference.rule import Rule, State
 
 Sum = Callable[[Any], Any]
 
@@ -185,3 +186,20 @@ def first_state(program: Program, hyper: Mapping[str, Any], param: Any) -> State
     }
     shapes = {name: (sizes[name], *param.shape) if name in sizes else param.shape for name in names}
     return State(**{name: np.zeros_like(param, shape=shapes[name]) + value for name, value in values.items()})
+
+
+def evaluating(kind: type[Any], program: Program) -> type[Any]:
+    """Return a subclass of a rule or a wrapper that does what a `shared` program says, which it keeps."""
+
+    def initial_state(self: Rule, param: Any) -> State:
+        return first_state(program, vars(self), param)
+
+    def update(self: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        return updated(program, vars(self), param, grad, state, lr, t)
+
+    def feed(self: Any, fed: Sequence[Any], parameters: Sequence[Any], state: Any) -> tuple[list[Any], Any]:
+        return fed_through(program, vars(self), fed, parameters, state)
+
+    steps = {"feed": feed} if issubclass(kind, Wrapper) else {"initial_state": initial_state, "update": update}
+    body = {**steps, "program": program, "__doc__": kind.__doc__, "__module__": kind.__module__}
+    return type(f"Evaluated{kind.__name__}", (kind,), body)

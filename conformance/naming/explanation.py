@@ -12,9 +12,10 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.alterations import Alteration, altered
+from optimetry.conformance.naming.increments import with_increments
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import Expected
-from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, INCREMENTAL, PLAIN, Arithmetic
+from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, PLAIN, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS, Format, flushing, rounding_inputs
 from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.subjects.subject import LEARNING_RATE
@@ -108,8 +109,10 @@ class Explanation:
             HyperparameterError: as for the documented formula, before rounding.
         """
         computed = _holding(self.rule.of(hyper), instead or {})
-        ways = {way: True for way in (INCREMENTAL, FLOAT32_NORM) if getattr(self.arithmetic, way)}
-        computed = dataclasses.replace(computed, **ways) if ways else computed
+        if self.arithmetic.incremental_moments:
+            computed = with_increments(computed)
+        if self.arithmetic.float32_norm:
+            computed = dataclasses.replace(computed, **{FLOAT32_NORM: True})
         narrow = self._called(self.arithmetic.float32)
         return computed.lifted(lambda name, x: to_float32(x) if name in narrow else x) if narrow else computed
 

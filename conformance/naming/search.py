@@ -19,7 +19,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.budget import Budget
-from optimetry.conformance.naming.candidates import sets_of_numbers
+from optimetry.conformance.naming.candidates import sets_of_numbers, ways_of
 from optimetry.conformance.naming.edited import Edited, fixed, started, traced
 from optimetry.conformance.naming.elsewhere import OtherRule
 from optimetry.conformance.naming.explanation import Explanation
@@ -34,7 +34,7 @@ from optimetry.conformance.naming.stages import by_stages
 from optimetry.conformance.naming.throughout import Rewritten
 from optimetry.conformance.naming.widened import widenings
 from optimetry.conformance.numerics.agreement import explains
-from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
+from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_named
 
@@ -137,12 +137,13 @@ def _passes(runs: Runs) -> list[tuple[float, list[Arithmetic]]]:
     Beside float64 parameters numbers may be held in float32, which is as far from a formula as float32 is.
     """
     case = runs[0][0]
-    flushed = Arithmetic(flushes_subnormals=True)
-    passes = [(case.form.roundoff, [PLAIN, flushed])]
+    ways = ways_of(case.optimizer)
+    passes = [(case.form.roundoff, ways)]
     if case.dtype == "float64":
         numbers = subject_named(case.optimizer).numbers
         sharp = [Arithmetic(float32=chosen) for chosen in sets_of_numbers(numbers)]
-        passes.append((FORMATS["float32"].roundoff, [*sharp, Arithmetic(float32_in_some_uses=numbers)]))
+        partly = [dataclasses.replace(way, float32_in_some_uses=numbers) for way in ways]
+        passes.append((FORMATS["float32"].roundoff, [*sharp, *partly]))
     return passes
 
 
