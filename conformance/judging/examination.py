@@ -240,7 +240,7 @@ class Examination:
         if probed is None:
             return {}
         identity = identify_computed_in(self.target, probed, self.cases, self.guard, (case, after))
-        if identity.explanation is None and not self.laws.universal:
+        if identity.explanation is None:
             identity = identify_combined(self.target, probed, self.cases, self.guard)
         explanation, _ = self._lawful(identity.explanation)
         if explanation is None:

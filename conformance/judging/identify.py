@@ -21,6 +21,7 @@ from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS, narrowest
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.conformance.targets.protocol import Target
 from optimetry.conformance.targets.session import Guard
 
@@ -110,11 +111,12 @@ def _made(case: Case, after: Array) -> Array:
 
 
 def _combined(held: Holding) -> Identity:
-    """Return what holds with numbers combined in float32; a number alone is combined with nothing."""
+    """Return what holds with numbers combined in float32: several, or a learning rate with the number of the step."""
     identity = _first_holding(held, tiers_combined(held.probed.optimizer, held.probed.dtype))
     arithmetic = identity.explanation.arithmetic if identity.explanation else PLAIN
-    several = len(arithmetic.float32 + arithmetic.float32_in_some_uses) > 1
-    return identity if several else dataclasses.replace(identity, explanation=None)
+    numbers = arithmetic.float32 + arithmetic.float32_in_some_uses
+    able = len(numbers) > 1 or numbers == (LEARNING_RATE,)
+    return identity if able else dataclasses.replace(identity, explanation=None)
 
 
 def _first_holding(held: Holding, tiers: Iterable[list[Explanation]]) -> Identity:

@@ -74,7 +74,7 @@ def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
     """
     numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
     combined, documented = Arithmetic(float32_in_some_uses=numbers, combined=True), documented_class(optimizer)
-    if len(numbers) > 1:
+    if numbers:
         yield [Explanation(documented, combined)]
         if hasattr(formula_of(optimizer), FLOAT32_NORM):
             yield [Explanation(documented, replace(combined, float32_norm=True))]

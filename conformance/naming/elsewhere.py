@@ -159,15 +159,15 @@ def _class(
 ) -> PointClass:
     required = tuple(x.name for x in there.hyperparameters() if x.default is None and x.name not in names)
     without = (*required, *added)
-    name = there.name if one.documented else f"{there.name}:{one.name}"
-    name = f"{name} without {' and '.join(without)}" if without else name
+    lacking = f" without {' and '.join(without)}" if without else ""
+    name = (there.name if one.documented else f"{there.name}:{one.name}") + lacking
     rule = OtherRule(
         name=name,
         family=one.dialect.family if one.dialect else formula_of(there.name),
         point=one.dialect.point if one.dialect else {},
         origin=there.document if one.documented else one.origin,
         reference=one.reference,
-        difference=f"the formula of {name}" if one.documented else f"of {name}: {one.difference}",
+        difference=f"the formula of {name}" if one.documented else f"of {there.name}{lacking}: {one.difference}",
         names=names,
         without=without,
     )
