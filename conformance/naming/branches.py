@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 Expression = Any
 """An expression of `programs`, of which a branch need only know whether two are equal."""
@@ -28,42 +28,51 @@ class _Asked(Exception):
 Path = tuple[tuple[Expression, bool], ...]
 """Conditions, each with its answer."""
 
-_PATH: ContextVar[Path | None] = ContextVar("path", default=None)
-"""The path that is followed; None outside of `on_every_path`."""
+
+class _Followed(NamedTuple):
+    """The path that is followed, and the input that questions are about; None where they may be about all."""
+
+    path: Path
+    about: str | None
+
+
+_FOLLOWED: ContextVar[_Followed | None] = ContextVar("followed", default=None)
+"""What is followed; None outside of `on_every_path`."""
 
 
 def answered(condition: Expression) -> bool:
     """Answer a question of a formula about symbols.
 
     Of two numbers that may be equal, such as one that may be zero, the general case is traced: outside of
-    `on_every_path` every question is of that kind.
+    `on_every_path` every question is of that kind, and so are those that it does not follow.
     """
-    path = _PATH.get()
-    if path is None:
+    followed = _FOLLOWED.get()
+    if followed is None or (followed.about and not (isinstance(condition, tuple) and followed.about in condition)):
         return True
-    if isinstance(condition, tuple) and condition[0] in ("equal", "not_equal"):
+    if followed.about is None and isinstance(condition, tuple) and condition[0] in ("equal", "not_equal"):
         return bool(condition[0] == "not_equal")
-    for known, answer in path:
+    for known, answer in followed.path:
         if known == condition:
             return answer
     raise _Asked(condition)
 
 
-def on_every_path(compute: Callable[[], Lines], path: Path = ()) -> Lines:
+def on_every_path(compute: Callable[[], Lines], path: Path = (), *, about: str | None = None) -> Lines:
     """Run a function of symbols once for each path through its branches, and join what it computes.
 
     Args:
         compute: the function, always the same.
         path: what is answered already.
+        about: the input that questions must be about to be followed; None follows all but those of equality.
     """
-    token = _PATH.set(path)
+    token = _FOLLOWED.set(_Followed(path, about))
     try:
         return compute()
     except _Asked as asked:
         condition = asked.condition
     finally:
-        _PATH.reset(token)
-    true, false = (on_every_path(compute, (*path, (condition, answer))) for answer in (True, False))
+        _FOLLOWED.reset(token)
+    true, false = (on_every_path(compute, (*path, (condition, answer)), about=about) for answer in (True, False))
     return {name: _chosen(condition, true[name], false[name]) for name in true}
 
 

@@ -1,7 +1,7 @@
 """Forms the moving averages of a formula as increments: ``m + (1-b)*(x - m)`` in the place of ``b*m + (1-b)*x``.
 
-Both are one formula in exact arithmetic. A family may say itself how it rounds an average; of any other rule that can
-be traced, the program is rewritten.
+Both are one formula in exact arithmetic. The program of a rule is rewritten, where it can be traced; a wrapper may say
+itself how it rounds an average.
 """
 
 from __future__ import annotations

@@ -210,8 +210,12 @@ def _traced(rule: Declared, flags: Mapping[str, bool]) -> Program | None:
         names = list(first)
         inputs = State(**{slot: Symbol(slot) for slot in names})
         update = _on_symbols(type(symbolic).update)
-        param, state = update(symbolic, Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))
-        new = {PARAM: _expression(param), **{slot: _expression(state[slot]) for slot in names}}
+
+        def updated() -> Program:
+            param, state = update(symbolic, Symbol(PARAM), Symbol(GRAD), inputs, Symbol(RATE), Symbol(STEP))
+            return {PARAM: _expression(param), **{slot: _expression(state[slot]) for slot in names}}
+
+        new = on_every_path(updated, about=STEP)
         held = rule.initial_state(np.zeros(())) if int in kinds.values() else {}  # type: ignore[attr-defined]
         several = [slot for slot, x in held.items() if x.ndim]
         every = {EVERY + slot: name for slot in several for name, kind in kinds.items() if kind is int}

@@ -80,17 +80,6 @@ PLAIN = Arithmetic()
 """Operation by operation, each rounded to the arrays' dtype."""
 
 
-def moving_average(old: Array, new: Array, decay: Any, *, incremental: bool) -> Array:
-    """Move ``old`` towards ``new``, as documented or as an increment."""
-    return old + (1 - decay) * (new - old) if incremental else decay * old + (1 - decay) * new
-
-
-def moving_average_of_squares(old: Array, grad: Array, decay: Any, *, incremental: bool) -> Array:
-    """Do the same towards ``grad**2``. Rounding is monotone, so an increment cannot be negative: hence the maximum."""
-    average = moving_average(old, np.square(grad), decay, incremental=incremental)
-    return np.maximum(average, 0.0) if incremental else average
-
-
 def in_float32(number: Any) -> Any:
     """Round a number to float32 and back."""
     if isinstance(number, Bounded):

@@ -11,8 +11,9 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.judging.diagnose import diagnose
-from optimetry.conformance.naming.elsewhere import OtherRule, dialects_elsewhere, rules_elsewhere
+from optimetry.conformance.naming.elsewhere import OtherRule, dialects_elsewhere, rules_elsewhere, without_epsilon
 from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.selftest.instead import computing as computing_explanation
@@ -113,3 +114,22 @@ def test_names_correspond_with_their_domains() -> None:
 def test_a_diagnosis_says_which_rule_it_is(optimizer: str, other: str, said: str) -> None:
     found = diagnose([computing(optimizer, other)], optimizer, "float32", effort=EFFORT, seed=0)
     assert said in report("", found, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_an_epsilon_that_a_document_lacks_may_be_0_in_what_another_book_says(dtype: str) -> None:
+    """fairseq's Adam with amsgrad and an epsilon of 0 gives 0/0 where no gradient has been, as nothing documents."""
+    (rule,) = (x for x in without_epsilon("papers.amsgrad") if x.name == "adam:amsgrad without epsilon")
+    verdict = verdict_of(computing_explanation(rule), "papers.amsgrad", dtype, EFFORT)
+    assert (verdict.verdict, verdict.dialect) == ("dialect", "adam:amsgrad without epsilon")
+    assert verdict.reason.startswith("of adam without epsilon: x = max(x, v)")
+    assert not without_epsilon("adam"), "which has one"
+
+
+def test_a_rule_of_another_book_may_count_steps_in_another_way() -> None:
+    """DyNet's Adam, against the publication: it is fluid's, and counts every step."""
+    (rule,) = (x for x in rules_elsewhere("papers.adam") if x.name == "adam")
+    (every, _) = STEP_COUNTS
+    target = computing_explanation(rule.counting(every))
+    verdict = verdict_of(target, "papers.adam", "float32", Effort("elsewhere", cases=40, law_cases=0))
+    assert (verdict.verdict, verdict.dialect) == ("dialect", "adam, step_count_global")

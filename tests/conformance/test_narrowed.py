@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.narrowed import FEW, numbers_in_float32
 from optimetry.conformance.naming.explanation import Explanation, to_float32
@@ -129,3 +131,31 @@ def test_as_few_numbers_are_named_as_explain_what_no_case_shows() -> None:
     changed = mutant("torch.asgd", (decay, f"float(np.float32({decay}))"))
     verdict = verdict_of(Instead(lambda rule, given: run_of(changed(**rule.hyper()), given)), "torch.asgd", "float64")
     assert verdict.reason == "the documented rule; lambd, alpha, learning_rate in float32 in some uses"
+
+
+def times_the_step(learning_rate: float, step: int) -> float:
+    """HeavyBall's rate, which it multiplies by the number of the step in float32, and divides by it."""
+    return float(np.float32(learning_rate) * np.float32(step) / np.float32(step))
+
+
+@pytest.mark.parametrize("momentum", [False, True])
+def test_a_learning_rate_may_be_combined_with_the_number_of_the_step(momentum: bool) -> None:
+    """It differs from one step without a gradient to the next, which seemed to break a law of every formula."""
+
+    def begin(documented: Any, parameters: list[Any]) -> Any:
+        run: Any = run_of(documented, parameters)
+        plain, taken = run.step, []
+
+        def step(grads: Any, learning_rate: float) -> Any:
+            taken.append(learning_rate)
+            return plain(grads, times_the_step(learning_rate, len(taken)))
+
+        run.step = step
+        return run
+
+    optimizer = "momentum" if momentum else "sgd"
+    verdict = verdict_of(Instead(begin), optimizer, "float64", Effort("enough", 40, 1))
+    assert (verdict.verdict, verdict.reason) == (
+        "imprecise",
+        "the documented rule; learning_rate combined in float32",
+    )

@@ -18,28 +18,37 @@ from optimetry.conformance.naming.programs import program_of
 from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.selftest.instead import computing
-from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.wrappers.compression import are_sent
 from optimetry.conformance.targets.session import Guard, trajectory
-from optimetry.reference.rule import RULES, State
+from optimetry.reference.rule import State
+
+TRACED = [name for name, one in SUBJECTS.items() if isinstance(one, RuleSubject) and not one.shaped]
+"""The rules that take no rows and columns apart."""
 
 
-@pytest.mark.parametrize("optimizer", RULES)
-def test_a_traced_update_computes_what_the_rule_does(optimizer):
+def listed(state):
+    """The numbers of every slot; one number of the whole parameter stands for each element."""
+    return {slot: (x if np.ndim(x) else np.full((2, 3), x)).tolist() for slot, x in state.items()}
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+@pytest.mark.parametrize("optimizer", TRACED)
+def test_a_traced_update_computes_what_the_rule_does(optimizer, step):
     case = next(
         iter(probes_of(optimizer, "float64") or drawn_cases(subject_named(optimizer), "float64", seed=0, count=1))
     )
     rule = subject_named(optimizer).of(case.hyper)
     param, grad = (np.linspace(low, 2.0, 6).reshape(2, 3) for low in (-1.0, 0.5))
     slots = {slot: np.abs(param) + 0.25 + x for slot, x in rule.initial_state(param).items()}
-    given = param, grad, State(**slots), 0.3, 3
+    given = param, grad, State(**slots), 0.3, step
     program = program_of(rule)
     after, state = updated(shared(program), vars(rule), *given)
     must, must_state = rule.update(*given)
     assert np.array_equal(after, must)
-    assert {slot: x.tolist() for slot, x in state.items()} == {slot: x.tolist() for slot, x in must_state.items()}
-    first, must_first = first_state(program, vars(rule), param), rule.initial_state(param)
-    assert {slot: x.tolist() for slot, x in first.items()} == {slot: x.tolist() for slot, x in must_first.items()}
+    assert listed(state) == listed(must_state)
+    assert listed(first_state(program, vars(rule), param)) == listed(rule.initial_state(param))
 
 
 def test_of_two_branches_the_one_that_a_flag_chooses_is_evaluated_alone():
@@ -96,7 +105,14 @@ def test_every_branch_is_followed_once_and_joined():
         "same": "c",
     }
     assert on_every_path(lambda: {"param": float(answered(("equal", "a", 0)))}) == {"param": 0.0}
-    assert answered("anything")
+
+
+def test_of_a_rule_the_branches_of_its_steps_are_followed_alone():
+    def compute():
+        return {"param": float(answered(("greater", "a", 0))), "slot": 1.0 if answered(("equal", "t", 1)) else "slot"}
+
+    assert on_every_path(compute, about="t") == {"param": 1.0, "slot": ("where", ("equal", "t", 1), 1.0, "slot")}
+    assert answered("anything")  # outside of both
 
 
 def test_what_an_average_keeps_is_traced_and_written_as_of_parameters():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import Any
 
@@ -11,33 +10,13 @@ import pytest
 
 from optimetry.conformance.naming.families.family import FAMILIES, WITH_ARITHMETIC
 from optimetry.conformance.naming.points import at
-from optimetry.conformance.numerics.arithmetic import INCREMENTAL, moving_average_of_squares
-from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reference.rule import Rule, State
 from tests.conformance.comparisons import cases_of, on_bounds
 
-MOMENTS_BY_INCREMENTS = [name for name, family in FAMILIES.items() if hasattr(family, INCREMENTAL)]
-
 
 def sign(x: float) -> float:
     return math.copysign(1.0, x)
-
-
-@pytest.mark.parametrize("name", MOMENTS_BY_INCREMENTS)
-def test_moments_formed_as_increments_are_rounded_as_increments(name: str) -> None:
-    known = [x.name for x in FAMILIES[name].hyperparameters()]
-    decays = {field: 0.1 for field in ("beta1", "beta2", "decay") if field in known}
-    rule: Any = dataclasses.replace(at(name, {}, decays), **{INCREMENTAL: True})
-    old, gradient = np.array([1e3, 0.7]), np.array([1e-9, 0.3])
-    _, state = rule.update(np.ones(2), gradient, State(**dict.fromkeys(rule.slots, old)), 0.1, 1)
-    first, second = (old + (1 - 0.1) * (new - old) for new in (gradient, gradient**2))
-    of_squares = "moment2" if "moment2" in rule.slots else "moment" if rule.slots == ("moment",) else None
-    if rule.slots[0] != of_squares:
-        assert state[rule.slots[0]].tolist() == first.tolist()
-    if of_squares:
-        assert state[of_squares].tolist() == second.tolist() != (0.1 * old + (1 - 0.1) * gradient**2).tolist()
 
 
 W, G, LR, T, EPS = 0.5, -0.3, 0.2, 3, 0.01  # the third step of one number
@@ -170,16 +149,6 @@ def test_a_decay_may_be_remembered_with_the_gradient() -> None:
     assert moved[0] == pytest.approx(W - LR * (0.9 + remembered - 0.4) / 2)
     assert after["history"].tolist() == [[pytest.approx(remembered)], [0.5]]
     assert after["d"][0] == pytest.approx(0.9 + remembered - 0.4)
-
-
-def test_an_average_of_squares_by_increments_cannot_be_negative() -> None:
-    """Where it is the radicand of a root, its bound must not give up."""
-    form = FORMATS["float32"]
-    old, grad = (Bounded.exact(np.array(numbers, np.float32), form) for numbers in ([1e-3, 0.0], [0.0, 1e-3]))
-    average: Any = moving_average_of_squares(np.square(old), grad, Bounded.scalar(0.1, form), incremental=True)
-    assert average.nonnegative
-    assert np.all(np.isfinite(np.sqrt(average).bound))
-    assert average.value.tolist() == pytest.approx([1e-7, 9e-7])
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.3])

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
-from optimetry.conformance.numerics.arithmetic import moving_average, moving_average_of_squares
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adam import Adam
 
@@ -70,7 +69,6 @@ class AdamFamily(Adam):
         rare=("coupled",),
     )
 
-    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
     step_count: str = step_count()
     weight_decay: ClassVar[float] = 0.01  # no documented hyperparameter: AdamW's default, which L2 is given, too
     slots = ("moment1", "moment2", "moment2_max")  # type: ignore[assignment]  # mypy infers a pair from Adam
@@ -82,9 +80,8 @@ class AdamFamily(Adam):
 
         if self.decay == "coupled":
             grad = grad + self.weight_decay * param
-        incremental = self.incremental_moments
-        moment1 = moving_average(state.moment1, grad, self.beta1, incremental=incremental)
-        moment2 = moving_average_of_squares(state.moment2, grad, self.beta2, incremental=incremental)
+        moment1 = self.beta1 * state.moment1 + (1 - self.beta1) * grad
+        moment2 = self.beta2 * state.moment2 + (1 - self.beta2) * np.square(grad)
         m = state.moment1 if self.moments in ("old", "old_m") else moment1
         v = state.moment2 if self.moments in ("old", "old_v") else moment2
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
-from optimetry.conformance.numerics.arithmetic import moving_average
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adamax import Adamax
 
@@ -27,11 +26,10 @@ class AdamaxFamily(Adamax):
         },
     )
     bias_correction: str = axis("documented", {"documented": "lr/(1 - b1^t)", "none": "lr"})
-    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
     step_count: str = step_count()
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        moment = moving_average(state.moment, grad, self.beta1, incremental=self.incremental_moments)
+        moment = self.beta1 * state.moment + (1 - self.beta1) * grad
         decayed, size = self.beta2 * state.inf_norm, np.abs(grad)
         if self.epsilon_placement == "decayed_norm":
             inf_norm = np.maximum(decayed + self.epsilon, size)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
-from optimetry.conformance.numerics.arithmetic import moving_average_of_squares
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.decayed_adagrad import DecayedAdagrad
 
@@ -19,14 +18,12 @@ class DecayedAdagradFamily(DecayedAdagrad):
 
     epsilon_placement: str = axis("outside", {"outside": "sqrt(m) + eps", "inside": "sqrt(m + eps)"})
     initial_value: str = axis("0", {"0": "m_0 = 0", "1": "m_0 = 1"})
-    incremental_moments: bool = False  # how the average is rounded, not which it is: no axis
 
     def initial_state(self, param: Array) -> State:
         return State(moment=np.zeros_like(param) + (1.0 if self.initial_value == "1" else 0.0))
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        incremental = self.incremental_moments
-        moment = moving_average_of_squares(state.moment, grad, self.decay, incremental=incremental)
+        moment = self.decay * state.moment + (1 - self.decay) * np.square(grad)
         outside = self.epsilon_placement == "outside"
         root = np.sqrt(moment) + self.epsilon if outside else np.sqrt(moment + self.epsilon)
         return param - lr * grad / root, State(moment=moment)

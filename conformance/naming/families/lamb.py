@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
-from optimetry.conformance.numerics.arithmetic import moving_average, moving_average_of_squares
 from optimetry.reference.norms import norm
 from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.lamb import Lamb
@@ -44,16 +43,14 @@ class LambFamily(Lamb):
         rare=("at_most_one", "with_epsilon", "at_most_ten"),
     )
 
-    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
     step_count: str = step_count()
     # No documented hyperparameters: the limits of pytorch-lamb and of timm and fastai.
     largest_norm: ClassVar[float] = 10.0
     largest_ratios: ClassVar[Mapping[str, float]] = {"at_most_one": 1.0, "at_most_ten": 10.0}
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        incremental = self.incremental_moments
-        moment1 = moving_average(state.moment1, grad, self.beta1, incremental=incremental)
-        moment2 = moving_average_of_squares(state.moment2, grad, self.beta2, incremental=incremental)
+        moment1 = self.beta1 * state.moment1 + (1 - self.beta1) * grad
+        moment2 = self.beta2 * state.moment2 + (1 - self.beta2) * np.square(grad)
         if self.bias_correction == "none":
             direction = moment1 / (np.sqrt(moment2) + self.epsilon)
         else:

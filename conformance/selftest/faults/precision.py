@@ -9,19 +9,16 @@ import ml_dtypes
 import numpy as np
 
 from optimetry.conformance.naming.explanation import Explanation
-from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks, hooked
-from optimetry.conformance.subjects.rules import ANY_GRADIENT
 from optimetry.conformance.subjects.wrappers.averages import SCHEDULE
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
-from optimetry.reference.books.torch.adamw import AdamW
-from optimetry.reference.rule import Rule, State
+from optimetry.reference.rule import Rule
 
 
 def _through(dtype: Any) -> Callable[[Array], Array]:
@@ -59,54 +56,6 @@ def _step_in(dtype: Any) -> Start:
             return (before + rounded(after - before)).astype(after.dtype)
 
     return hooked(parameter=parameter)
-
-
-class _RoundedRate(RuleRun):
-    """A run with every learning rate rounded to float32."""
-
-    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
-        """Apply one update."""
-        return super().step(grads, float(np.float32(learning_rate)))
-
-
-class _Power(float):
-    """A hyperparameter whose powers are accumulated in float32."""
-
-    def __pow__(self, exponent: Any, modulo: None = None) -> Any:
-        product = np.float32(1)
-        for _ in range(int(exponent)):
-            product *= np.float32(self)
-        return float(product)
-
-
-def _powers_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
-    return RuleRun(rule.lifted(lambda name, number: _Power(number)), parameters)
-
-
-def _as_tensorflow(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
-    """Runs of Adam with one count for all parameters, moments formed as increments, and every number in float32."""
-    (shared,) = (way for way in STEP_COUNTS if way.value == ANY_GRADIENT)
-    explanation = Explanation(documented_class("adam").counting(shared), Arithmetic(incremental_moments=True))
-    computed: Any = explanation.computed(rule.hyper()).lifted(lambda name, number: _Power(np.float32(number)))
-    return _RoundedRate(computed, parameters)
-
-
-class _CombinedInFloat32(AdamW):
-    """AdamW whose corrections are combined with the learning rate in float32, before they meet the moments."""
-
-    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        rate, one, count = np.float32(lr), np.float32(1), np.float32(t)
-        factor = float(rate / (one - np.float32(self.beta1) ** count))
-        divisor = float(one / np.sqrt(one - np.float32(self.beta2) ** count))
-        _, new = super().update(param, grad, state, lr, t)
-        root = np.sqrt(new.max_exp_avg_sq if self.amsgrad else new.exp_avg_sq) * divisor
-        param = param * (1 - float(rate) * self.weight_decay)
-        return param - factor * new.exp_avg / (root + self.eps), new
-
-
-def _combined_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
-    hyper: dict[str, Any] = rule.hyper()
-    return RuleRun(_CombinedInFloat32(**hyper), parameters)
 
 
 def _epsilon_enlarged(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
@@ -227,31 +176,6 @@ enter(
         optimizer="decayed_adagrad",
         defect="every quotient adds 1e-18 to its divisor, which hides behind the rounding of epsilon to float32: nujo",
         start=_epsilon_enlarged,
-        dtypes=("float64",),
-    ),
-    Fault(
-        name="powers_in_float32",
-        optimizer="adamax",
-        defect="the power of beta1 is accumulated in float32 beside float64 parameters",
-        start=_powers_in_float32,
-        outcome="imprecise: beta1 in float32 in some uses",
-        dtypes=("float64",),
-    ),
-    Fault(
-        name="corrections_combined_in_float32",
-        optimizer="torch.adamw",
-        defect="corrections are combined with the learning rate in float32 beside float64 parameters: MLX",
-        start=_combined_in_float32,
-        outcome="imprecise: learning_rate in float32; beta1, beta2 combined in float32",
-        dtypes=("float64",),
-    ),
-    Fault(
-        name="shared_count_in_float32",
-        optimizer="adam",
-        defect="one count for all parameters, increments, and float32 beside float64 parameters: TensorFlow's Adam",
-        start=_as_tensorflow,
-        rejected_by="oracle",
-        outcome="dialect: step_count_shared; beta1 in float32; beta2 in float32 in some uses",
         dtypes=("float64",),
     ),
     Fault(

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
-from optimetry.conformance.numerics.arithmetic import moving_average, moving_average_of_squares
 from optimetry.reference.books.torch.adam import Adam
 from optimetry.reference.books.torch.gradient import directed, with_decay
 from optimetry.reference.rule import Array, Rule, State
@@ -39,16 +38,14 @@ class AdamChoices(Rule):
         "before_correction",
         {"before_correction": "the largest v so far, over c2", "after_correction": "the largest v/c2 so far"},
     )
-    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
     step_count: str = step_count()
 
     def stepped(self: Any, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         """Return a parameter and its state after a step along a gradient to descend along."""
         corrected = self.bias_correction == "documented"
         correction1, correction2 = (1 - self.beta1**t, 1 - self.beta2**t) if corrected else (1.0, 1.0)
-        incremental = self.incremental_moments
-        exp_avg = moving_average(state.exp_avg, grad, self.beta1, incremental=incremental)
-        exp_avg_sq = moving_average_of_squares(state.exp_avg_sq, grad, self.beta2, incremental=incremental)
+        exp_avg = self.beta1 * state.exp_avg + (1 - self.beta1) * grad
+        exp_avg_sq = self.beta2 * state.exp_avg_sq + (1 - self.beta2) * np.square(grad)
 
         variance, largest = exp_avg_sq / correction2, state.max_exp_avg_sq
         if self.amsgrad and self.amsgrad_order == "before_correction":

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
-from optimetry.conformance.numerics.arithmetic import moving_average
 from optimetry.reference.books.torch.adamax import Adamax
 from optimetry.reference.books.torch.gradient import directed, with_decay
 from optimetry.reference.rule import Array, State
@@ -26,12 +25,11 @@ class AdamaxFamily(Adamax):
             "denominator": "u = max(b2*u, |g|), and m/(u + eps)",
         },
     )
-    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
     step_count: str = step_count()
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         grad = with_decay(directed(grad, self.maximize), param, self.weight_decay)
-        exp_avg = moving_average(state.exp_avg, grad, self.beta1, incremental=self.incremental_moments)
+        exp_avg = self.beta1 * state.exp_avg + (1 - self.beta1) * grad
         decayed, size = self.beta2 * state.exp_inf, np.abs(grad)
         if self.epsilon_placement == "gradient":
             size = size + self.eps

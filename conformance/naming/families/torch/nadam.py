@@ -9,7 +9,6 @@ import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
 from optimetry.conformance.naming.families.torch.adam import decayed
-from optimetry.conformance.numerics.arithmetic import moving_average, moving_average_of_squares
 from optimetry.reference.books.torch.nadam import NAdam
 from optimetry.reference.rule import Array, State
 
@@ -24,16 +23,14 @@ class NAdamFamily(NAdam):
     schedule: str = axis(
         "documented", {"documented": "mu_t = b1*(1 - 0.96^(t*psi)/2)", "none": "mu_t = b1, whatever psi"}
     )
-    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
     step_count: str = step_count()
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         param, grad = decayed(self, param, grad, lr)
         mu, next_mu = self.mu(t), self.mu(t + 1)
         mu_product = state.mu_product * mu
-        incremental = self.incremental_moments
-        exp_avg = moving_average(state.exp_avg, grad, self.beta1, incremental=incremental)
-        exp_avg_sq = moving_average_of_squares(state.exp_avg_sq, grad, self.beta2, incremental=incremental)
+        exp_avg = self.beta1 * state.exp_avg + (1 - self.beta1) * grad
+        exp_avg_sq = self.beta2 * state.exp_avg_sq + (1 - self.beta2) * np.square(grad)
         ahead = next_mu * exp_avg / (1 - mu_product * next_mu) + (1 - mu) * grad / (1 - mu_product)
         correction2 = 1 - self.beta2**t
         eps = self.eps if self.epsilon_placement == "corrected" else self.eps / np.sqrt(correction2)

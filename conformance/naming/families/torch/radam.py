@@ -9,7 +9,6 @@ import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare, step_count
 from optimetry.conformance.naming.families.torch.adam import decayed
-from optimetry.conformance.numerics.arithmetic import moving_average, moving_average_of_squares
 from optimetry.reference.books.torch.radam import RAdam
 from optimetry.reference.rule import Array, State
 
@@ -23,14 +22,12 @@ class RAdamFamily(RAdam):
     epsilon_placement: str = axis(
         "uncorrected", {"uncorrected": "sqrt(c2) / (sqrt(v) + eps)", "corrected": "1 / (sqrt(v/c2) + eps)"}
     )
-    incremental_moments: bool = False  # how the averages are rounded, not which they are: no axis
     step_count: str = step_count()
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         param, grad = decayed(self, param, grad, lr)
-        incremental = self.incremental_moments
-        exp_avg = moving_average(state.exp_avg, grad, self.beta1, incremental=incremental)
-        exp_avg_sq = moving_average_of_squares(state.exp_avg_sq, grad, self.beta2, incremental=incremental)
+        exp_avg = self.beta1 * state.exp_avg + (1 - self.beta1) * grad
+        exp_avg_sq = self.beta2 * state.exp_avg_sq + (1 - self.beta2) * np.square(grad)
 
         correction, threshold = 1 - self.beta2**t, float(self.threshold)
         longest = 2 / (1 - self.beta2) - 1

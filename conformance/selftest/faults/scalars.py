@@ -1,0 +1,102 @@
+"""Scalars computed in float32 beside float64 parameters, as frameworks do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
+from optimetry.conformance.subjects.rules import ANY_GRADIENT
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.books.torch.adamw import AdamW
+from optimetry.reference.rule import Rule, State
+from optimetry.reference.rules.adam import Adam
+
+
+class _RoundedRate(RuleRun):
+    """A run with every learning rate rounded to float32."""
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """Apply one update."""
+        return super().step(grads, float(np.float32(learning_rate)))
+
+
+class _Power(float):
+    """A hyperparameter whose powers are accumulated in float32."""
+
+    def __pow__(self, exponent: Any, modulo: None = None) -> Any:
+        product = np.float32(1)
+        for _ in range(int(exponent)):
+            product *= np.float32(self)
+        return float(product)
+
+
+def _powers_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
+    return RuleRun(rule.lifted(lambda name, number: _Power(number)), parameters)
+
+
+class _Incremental(Adam):
+    """Adam with one count for all parameters, and moments formed as increments."""
+
+    step_count = ANY_GRADIENT
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        moment1 = state.moment1 + (1 - self.beta1) * (grad - state.moment1)
+        moment2 = state.moment2 + (1 - self.beta2) * (np.square(grad) - state.moment2)
+        rate = lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)
+        return param - rate * moment1 / (np.sqrt(moment2) + self.epsilon), State(moment1=moment1, moment2=moment2)
+
+
+def _as_tensorflow(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
+    """Runs of it with every number in float32."""
+    incremental = _Incremental(**rule.hyper())
+    return _RoundedRate(incremental.lifted(lambda name, number: _Power(np.float32(number))), parameters)
+
+
+class _CombinedInFloat32(AdamW):
+    """AdamW whose corrections are combined with the learning rate in float32, before they meet the moments."""
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        rate, one, count = np.float32(lr), np.float32(1), np.float32(t)
+        factor = float(rate / (one - np.float32(self.beta1) ** count))
+        divisor = float(one / np.sqrt(one - np.float32(self.beta2) ** count))
+        _, new = super().update(param, grad, state, lr, t)
+        root = np.sqrt(new.max_exp_avg_sq if self.amsgrad else new.exp_avg_sq) * divisor
+        param = param * (1 - float(rate) * self.weight_decay)
+        return param - factor * new.exp_avg / (root + self.eps), new
+
+
+def _combined_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
+    hyper: dict[str, Any] = rule.hyper()
+    return RuleRun(_CombinedInFloat32(**hyper), parameters)
+
+
+enter(
+    Fault(
+        name="powers_in_float32",
+        optimizer="adamax",
+        defect="the power of beta1 is accumulated in float32 beside float64 parameters",
+        start=_powers_in_float32,
+        outcome="imprecise: beta1 in float32 in some uses",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="corrections_combined_in_float32",
+        optimizer="torch.adamw",
+        defect="corrections are combined with the learning rate in float32 beside float64 parameters: MLX",
+        start=_combined_in_float32,
+        outcome="imprecise: learning_rate in float32; beta1, beta2 combined in float32",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="shared_count_in_float32",
+        optimizer="adam",
+        defect="one count for all parameters, increments, and float32 beside float64 parameters: TensorFlow's Adam",
+        start=_as_tensorflow,
+        rejected_by="oracle",
+        outcome="dialect: step_count_shared; beta1 in float32; beta2 in float32 in some uses",
+        dtypes=("float64",),
+    ),
+)

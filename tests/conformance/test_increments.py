@@ -1,0 +1,161 @@
+"""Moving averages formed as increments: of every rule, in a verdict, beside an edit, and where a law alone shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.examine import examined
+from optimetry.conformance.naming.counting import plain_case
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.families.family import FAMILIES
+from optimetry.conformance.naming.increments import in_increments, knows_increments, with_increments
+from optimetry.conformance.naming.points import at, documented_class
+from optimetry.conformance.naming.programs import FIRST, PARAM, Program
+from optimetry.conformance.numerics.agreement import compare
+from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.selftest.instead import Instead, computing
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.rule import State
+from optimetry.reference.rules.adam import Adam
+from optimetry.reports.results import Computes
+from tests.conformance.judged import verdict_of
+
+INCREMENTS = Arithmetic(incremental_moments=True)
+RULES = [name for name, subject in SUBJECTS.items() if isinstance(subject, RuleSubject)]
+AVERAGED = [name for name in RULES if knows_increments(name)]
+"""The rules with an average that may be formed as an increment."""
+
+
+ENOUGH = Effort("enough", 80, 1)
+
+
+class Incremental(Adam):
+    """Adam by hand, with moments formed as increments."""
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        moment1 = state.moment1 + (1 - self.beta1) * (grad - state.moment1)
+        moment2 = state.moment2 + (1 - self.beta2) * (np.square(grad) - state.moment2)
+        rate = lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)
+        return param - rate * moment1 / (np.sqrt(moment2) + self.epsilon), State(moment1=moment1, moment2=moment2)
+
+
+def published(decay: Any) -> Instead:
+    """A target that computes AdamW as published but for what is corrected, its moments formed as increments."""
+
+    def begin(documented: Any, parameters: list[Array]) -> Any:
+        hyper = {"beta1": documented.beta1, "beta2": documented.beta2, "epsilon": documented.epsilon}
+        run: Any = RuleRun(Incremental(**hyper), parameters)
+        plain = run.training.rule.update
+
+        def update(param: Array, *rest: Any) -> Any:
+            moved, state = plain(param, *rest)
+            return moved - decay(documented) * param, state
+
+        object.__setattr__(run.training.rule, "update", update)
+        return run
+
+    return Instead(begin, "papers.adamw")
+
+
+def test_rules_without_an_average_know_no_increments() -> None:
+    others = set(RULES) - set(AVERAGED)
+    assert {"sgd", "adagrad", "ftrl", "papers.ftrl", "torch.rprop", "torch.muon", "torch.adafactor"} <= others
+    assert {"adam", "adadelta", "rmsprop", "papers.adamw", "papers.lion", "papers.adan", "torch.rmsprop"} <= {*AVERAGED}
+    assert not knows_increments("clip_by_norm")
+
+
+@pytest.mark.parametrize("name", AVERAGED)
+def test_increments_are_the_documented_formula_rounded_otherwise(name: str) -> None:
+    """Two evaluations of one formula differ by no more than both bounds; in some case they do differ."""
+    explanation, differing = Explanation(documented_class(name), INCREMENTS), 0
+    target, judged = computing(explanation), 0
+    for case in drawn_cases(subject_named(name), "float32", seed=11, count=8):
+        plain, incremental = expected(case), explanation.expected(case)
+        known = np.isfinite(plain.bound) & np.isfinite(incremental.bound)
+        apart = np.abs(plain.value - incremental.value)[known]
+        assert np.all(apart <= (plain.bound + incremental.bound)[known])
+        differing += int(np.count_nonzero(plain.bound[known] != incremental.bound[known]))
+        agreement = compare(trajectory(target, case, Guard()), incremental, case.form)
+        assert agreement.share <= 1, "an evaluation in this order needs no slack"
+        judged += agreement.elements - agreement.vacuous
+    assert judged
+    assert differing
+
+
+@pytest.mark.parametrize("name", [name for name in AVERAGED if name in FAMILIES])
+def test_a_family_s_formula_keeps_its_choices(name: str) -> None:
+    plain = at(name, {}, plain_case(name, "float64").hyper)
+    rule: Any = with_increments(plain)
+    assert type(rule) is not type(plain)
+    assert rule.hyper() == plain.hyper()
+
+
+def test_the_program_says_what_is_added_to_an_average() -> None:
+    program: Program = {
+        PARAM: ("subtract", "param", ("add", ("multiply", "b", "m"), ("multiply", ("subtract", 1, "b"), "grad"))),
+        "m": ("add", ("multiply", "b", "m"), ("multiply", ("subtract", 1, "b"), "grad")),
+        "v": ("add", ("multiply", ("subtract", 1, "c"), "v"), ("multiply", "c", ("square", "grad"))),
+        "s": ("add", ("multiply", "b", "s"), "grad"),  # a sum with a decay is no average
+        FIRST + "m": 0.0,
+    }
+    moved = ("add", "m", ("multiply", ("subtract", 1, "b"), ("subtract", "grad", "m")))
+    assert in_increments(program) == {
+        PARAM: ("subtract", "param", moved),
+        "m": moved,
+        "v": ("maximum", ("add", "v", ("multiply", "c", ("subtract", ("square", "grad"), "v"))), 0.0),
+        "s": ("add", ("multiply", "b", "s"), "grad"),
+        FIRST + "m": 0.0,
+    }
+
+
+def test_a_published_rule_formed_as_increments_is_itself() -> None:
+    """It was named as another book's rule, whose family alone knew increments."""
+    target = computing(Explanation(documented_class("papers.adamw"), INCREMENTS))
+    verdict = verdict_of(target, "papers.adamw", "float32", ENOUGH)
+    assert (verdict.verdict, verdict.computes) == (
+        "imprecise",
+        Computes("documented", arithmetic=["incremental_moments"]),
+    )
+
+
+def test_an_edit_is_found_of_a_rule_formed_as_increments() -> None:
+    """Chainer's AdamW, against the publication."""
+    target = published(lambda documented: documented.weight_decay)
+    verdict = verdict_of(target, "papers.adamw", "float32", ENOUGH)
+    assert verdict.computes.formula == "bias corrected in the learning rate, not in the moments"
+    assert verdict.computes.arithmetic == ["incremental_moments"]
+
+
+def test_a_law_that_increments_alone_break_rejects_nothing() -> None:
+    """Chainer's Adam explains every drawn case; without decays it keeps a rounding error of the old moment."""
+    target = Instead(lambda documented, parameters: RuleRun(Incremental(**documented.hyper()), parameters), "adam")
+    (found,) = examined([target], "adam", "float32", effort=Effort("few", 12, 3), seed=0)
+    assert found.rejected is None
+    assert set(found.laws.broken) == {"special_case"}
+    verdict = found.verdict()
+    assert (verdict.verdict, verdict.law, verdict.computes.rule) == ("imprecise", None, "documented")
+    assert verdict.computes.arithmetic == ["incremental_moments"]
+    assert verdict.counterexample is not None
+
+
+def test_a_law_that_no_rounding_breaks_still_rejects() -> None:
+    """The same, but without decays, where it takes a step of twice the size."""
+
+    class TwiceWithoutDecays(Adam):
+        def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+            return super().update(param, grad, state, lr * (2.0 if self.beta1 == self.beta2 == 0 else 1.0), t)
+
+    target = Instead(lambda documented, params: RuleRun(TwiceWithoutDecays(**documented.hyper()), params), "adam")
+    (found,) = examined([target], "adam", "float32", effort=Effort("few", 12, 3), seed=0)
+    verdict = found.verdict()
+    assert (verdict.verdict, verdict.law) == ("diverges", "special_case")
