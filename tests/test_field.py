@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from optimetry.conformance.naming.elsewhere import dialects_elsewhere
+from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere, without_epsilon
 from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.points import by_axes, classes_of
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -35,6 +36,7 @@ def loaded(name: str) -> ModuleType:
     return module
 
 
+apart = loaded("apart")
 study = loaded("study")  # it imports no library
 Finding, Pair, cell, figures, holds, truths = (
     study.Finding,
@@ -65,7 +67,8 @@ def offered(library: str) -> set[str]:
 def dialects(rule: str) -> set[str]:
     """All names of dialects, by their axes as well, with another way of counting steps, and of other books."""
     classes = classes_of(rule)
-    known = [*classes, *(one.counting(way) for one in classes for way in STEP_COUNTS), *dialects_elsewhere(rule)]
+    elsewhere = [*rules_elsewhere(rule), *dialects_elsewhere(rule), *without_epsilon(rule)]
+    known = [x for one in (*classes, *elsewhere) for x in (one, *map(one.counting, STEP_COUNTS))]
     return {one.name for one in known if one.name != "documented"} | {by_axes(x) for one in classes for x in one.points}
 
 
@@ -101,7 +104,8 @@ def test_a_truth_is_about_a_subject_and_names_dialects_of_it(pair: Any) -> None:
 def test_the_page_has_the_pinned_version_and_every_pair(library: str) -> None:
     distribution = ast.literal_eval(assigned(library, "distribution"))
     requirements = (FOLDER / "requirements.txt").read_text(encoding="utf-8")
-    pins = dict(re.findall(r"^([\w-]+)==(\S+)$", requirements, re.MULTILINE))
+    own = "\n".join(apart.DECLARED.get(library, {}).get("requirements", []))
+    pins = dict(re.findall(r"^([\w-]+)==(\S+)$", own or requirements, re.MULTILINE))
     page = (ROOT / "docs" / "field.md").read_text(encoding="utf-8")
     section = page.split(f"## {distribution} {pins[distribution]}\n")[1].split("\n## ")[0]
     for pair in (pair for pair in truths() if pair.library == library):
@@ -119,6 +123,41 @@ def test_the_page_has_the_figures_of_each_round(name: str) -> None:
     assert {what: rows[what][f"{name} round, first run"] for what in said} == said
     for what in ("libraries", "pairs of library and rule", "of these nameable"):
         assert rows[what][f"{name} round, latest run"] == said[what]
+
+
+def test_a_library_apart_has_an_adapter_and_pins_and_is_not_among_the_others() -> None:
+    requirements = (FOLDER / "requirements.txt").read_text(encoding="utf-8")
+    assert apart.DECLARED.keys() <= set(LIBRARIES)
+    for declared in apart.DECLARED.values():
+        assert all(re.fullmatch(r"[\w.-]+==[\w.]+", one) for one in declared["requirements"])
+        assert not any(f"\n{one}\n" in requirements for one in declared["requirements"])
+
+
+def test_a_library_apart_is_importable_while_it_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pip installs it once, with its options and what its source is built with; a failure leaves no folder behind."""
+    commands: list[list[str]] = []
+
+    def run(command: list[str], *, check: bool, env: dict[str, str]) -> None:
+        commands.append(command)
+        assert check
+        assert Path(env["PIP_CONSTRAINT"]).read_text(encoding="utf-8") == "setuptools<80"
+        if len(commands) == 1:
+            raise subprocess.CalledProcessError(1, command)
+        Path(command[command.index("--target") + 1]).mkdir()
+
+    monkeypatch.setattr(apart.subprocess, "run", run)
+    before, own = list(sys.path), tmp_path / "chainer"
+    with pytest.raises(subprocess.CalledProcessError), apart.importable("chainer", tmp_path):
+        pytest.fail("it is not installed")
+    assert list(tmp_path.iterdir()) == []
+    for _ in range(2):
+        with apart.importable("chainer", tmp_path):
+            assert sys.path == [str(own), *before]
+        assert sys.path == before
+    assert len(commands) == 2
+    assert commands[1][-2:] == apart.DECLARED["chainer"]["requirements"]
+    with apart.importable("torch_ema", tmp_path):
+        assert sys.path == before
 
 
 PAIR = Pair(

@@ -131,6 +131,8 @@ class Examination:
                 fields = self._at_scale(self.explanation) or fields
         except TargetFault as fault:
             fields = {"verdict": "error", "reason": str(fault)}
+        if fields["verdict"] in ("conforms", "imprecise") and (little := reasons.too_little(self.agreement)):
+            fields = {"verdict": "error", "reason": little}
         compared = self.agreement.elements > self.agreement.vacuous
         return Verdict(
             book=subject_named(self.optimizer).book,
@@ -165,8 +167,6 @@ class Examination:
             return self._less_precise() or self._lawless()
         if self.tried == 0:
             return {"verdict": "unsupported", "reason": self.declined or "no case is offered"}
-        if self.agreement.elements == self.agreement.vacuous:
-            return {"verdict": "error", "reason": "nothing could be judged: every element is vacuous"}
         self.explanation = Explanation(documented_class(self.optimizer))
         return {"verdict": "conforms", "computes": Computes(rule="documented")}
 

@@ -1,4 +1,4 @@
-"""Writes the reason of a verdict *diverges*: the cause first, then how far the target is from the known rules."""
+"""Writes the reason of a verdict: of *diverges* the cause first, then how far the target is from the known rules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ import numpy as np
 
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.nearest import Nearest
-from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK
+from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
+
+LEAST_JUDGED = 1 / 3
+"""The part of the elements of which the bound must say something for a target to be accepted."""
+
+
+def too_little(agreement: Agreement) -> str | None:
+    """Say that a target agrees with bounds that say too little for it to be accepted; None where they say enough."""
+    if agreement.judged >= LEAST_JUDGED:
+        return None
+    return f"too little could be judged: of {1 - agreement.judged:.0%} of the elements the bound says nothing"
 
 
 def lawless(laws: BrokenLaws) -> str:

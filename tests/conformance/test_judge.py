@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -258,13 +259,25 @@ def test_every_engine_is_judged_apart() -> None:
     assert (second.verdict, second.dialect, second.engine) == ("dialect", "epsilon_inside", "other")
 
 
+def test_a_target_of_which_little_is_judged_is_not_accepted() -> None:
+    """Of Muon's five iterations in bfloat16 the bound says nothing: HeavyBall's conformed, with other coefficients."""
+
+    class Five(NumpyTarget):
+        pinned: ClassVar = {"torch.muon": {"a": 3.4445, "b": -4.775, "c": 2.0315, "eps": 1e-7, "ns_steps": 5}}
+
+    verdict = verdict_of(Five(), "torch.muon", effort=Effort("enough", 40, 0))
+    assert verdict.verdict == "error"
+    assert re.fullmatch(r"too little could be judged: of \d\d% of the elements the bound says nothing", verdict.reason)
+
+
 def test_what_is_nothing_but_vacuous_is_an_error_that_says_so() -> None:
     """An element whose bound is not finite is counted and reported, never silently passed."""
     still = np.zeros((2,), np.float16)
     hyper = {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}  # which float16 has not, so the step is 0/0
     case = Case("adam", "float16", hyper, (0.1,), (still,), ((still,),))
     (verdict,) = judge([NumpyTarget()], "adam", "float16", effort=NONE, seed=0, before=[case])
-    assert (verdict.verdict, verdict.reason) == ("error", "nothing could be judged: every element is vacuous")
+    said = "too little could be judged: of 100% of the elements the bound says nothing"
+    assert (verdict.verdict, verdict.reason) == ("error", said)
     assert (verdict.vacuous, verdict.share, verdict.ulp, verdict.cases) == (1.0, None, None, 1)
 
 

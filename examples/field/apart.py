@@ -1,0 +1,51 @@
+"""Installs libraries into folders of their own, as `apart.toml` says, and puts these in front of the path."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+DECLARED = tomllib.loads(Path(__file__).with_name("apart.toml").read_text(encoding="utf-8"))
+
+
+@contextmanager
+def importable(library: str, folder: Path) -> Iterator[None]:
+    """Make a library importable, here and in processes that are spawned; it is installed if it is not there.
+
+    Args:
+        library: its adapter's name; one that `apart.toml` does not have is where all others are.
+        folder: where folders of libraries are.
+
+    Raises:
+        subprocess.CalledProcessError: pip failed.
+    """
+    if library not in DECLARED:
+        yield
+        return
+    own = folder / library
+    if not own.is_dir():
+        install(library, own)
+    sys.path.insert(0, str(own))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(own))
+
+
+def install(library: str, own: Path) -> None:
+    """Install a library and what stands beside it into a folder, which is there only once all of it is."""
+    declared = DECLARED[library]
+    own.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=own.parent) as scratch:
+        constraints = Path(scratch, "build.txt")
+        constraints.write_text("\n".join(declared.get("build", [])), encoding="utf-8")
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", f"{scratch}/{library}"]
+        command = [*pip, *declared.get("options", []), *declared["requirements"]]
+        subprocess.run(command, check=True, env={**os.environ, "PIP_CONSTRAINT": str(constraints)})
+        Path(scratch, library).rename(own)
