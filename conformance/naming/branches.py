@@ -73,7 +73,8 @@ def on_every_path(compute: Callable[[], Lines], path: Path = (), *, about: str |
     finally:
         _FOLLOWED.reset(token)
     true, false = (on_every_path(compute, (*path, (condition, answer)), about=about) for answer in (True, False))
-    return {name: _chosen(condition, true[name], false[name]) for name in true}
+    joined = _chosen if about is None else _chosen_within
+    return {name: joined(condition, true[name], false[name]) for name in true}
 
 
 def _chosen(condition: Expression, true: Expression, false: Expression) -> Expression:
@@ -83,4 +84,14 @@ def _chosen(condition: Expression, true: Expression, false: Expression) -> Expre
     match true:
         case ("where", other, inner, outer) if outer == false:
             return ("where", ("bitwise_and", condition, other), inner, false)
+    return ("where", condition, true, false)
+
+
+def _chosen_within(condition: Expression, true: Expression, false: Expression) -> Expression:
+    """Choose by a condition as far inside as both expressions do the same, so that an edit of that is one of both."""
+    if true == false:
+        return true
+    if isinstance(true, tuple) and isinstance(false, tuple) and (true[0], len(true)) == (false[0], len(false)):
+        operands = zip(true[1:], false[1:], strict=True)
+        return (true[0], *(_chosen_within(condition, *pair) for pair in operands))
     return ("where", condition, true, false)

@@ -146,6 +146,8 @@ def others_within(part: Expression, new: Program) -> Iterator[Expression]:
         yield from new.values()
     else:
         yield from (slot for slot, expression in new.items() if expression == part)
+    if isinstance(part, tuple) and part[0] == "where":  # in the first step, say, something else stands for the old slot
+        yield from (new[branch] for branch in part[2:] if branch in new)
     for line in new.values() if _is(part, SENT) else ():
         match line:
             case ("where", condition, _, kept) if condition == part:

@@ -112,6 +112,8 @@ def test_of_a_rule_the_branches_of_its_steps_are_followed_alone():
         return {"param": float(answered(("greater", "a", 0))), "slot": 1.0 if answered(("equal", "t", 1)) else "slot"}
 
     assert on_every_path(compute, about="t") == {"param": 1.0, "slot": ("where", ("equal", "t", 1), 1.0, "slot")}
+    traced = program_of(subject_named("torch.asgd").of({}))  # the rate of the first step stands in both uses of it
+    assert text_of(traced["param"]).count("where(t > 1, eta, lr)") == 2
     assert answered("anything")  # outside of both
 
 
