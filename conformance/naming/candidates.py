@@ -33,12 +33,14 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     Other ways of counting steps are tried for a target whose steps without a gradient change those behind them.
     """
     documented, named = documented_class(optimizer), named_classes(optimizer)
-    incremental = [documented, *named, *probed.unnamed()] if knows_increments(optimizer) else []
     numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
     partly = Arithmetic(float32_in_some_uses=numbers)
     increments = Arithmetic(incremental_moments=True)
     flushed_increments = replace(FLUSHED, incremental_moments=True)
     flushed_partly = replace(FLUSHED, float32_in_some_uses=numbers)
+
+    def incremental(narrow: tuple[str, ...] = ()) -> list[PointClass]:
+        return [documented, *named, *probed.unnamed(narrow)] if knows_increments(optimizer) else []
 
     yield _each(named)
     yield _each(probed.unnamed())
@@ -46,7 +48,7 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
         for arithmetic in ways_of(optimizer, numbers):
             near = probed.unnamed(arithmetic.float32_in_some_uses)
             yield _each([x.counting(way) for x in (documented, *named, *near) for way in STEP_COUNTS], arithmetic)
-    yield _each(incremental, increments)
+    yield _each(incremental(), increments)
     if numbers:
         yield [Explanation(documented, Arithmetic(float32=chosen)) for chosen in sets_of_numbers(numbers)]
         yield [Explanation(documented, partly)]
@@ -58,12 +60,12 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     yield [Explanation(documented, FLUSHED)]
     yield _each(named, FLUSHED)
     yield _each(probed.unnamed(), FLUSHED)
-    yield _each(incremental, flushed_increments)
+    yield _each(incremental(), flushed_increments)
     if numbers:
         yield [Explanation(documented, replace(FLUSHED, float32=chosen)) for chosen in sets_of_numbers(numbers)]
         yield [Explanation(documented, flushed_partly)]
         yield _each(named, flushed_partly)
-        yield _each(incremental, replace(flushed_partly, incremental_moments=True))
+        yield _each(incremental(numbers), replace(flushed_partly, incremental_moments=True))
 
 
 def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
