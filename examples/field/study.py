@@ -211,11 +211,6 @@ def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
     """Write the page."""
     first = first_contact([one.pair for one in found])
     rounds = [name for name in ROUNDS if of_round(found, name)]
-    columns = {
-        f"{name} round, {run}": dict(figures(of_round(ones, name)))
-        for name in rounds
-        for run, ones in (("first run", first), ("latest run", found))
-    }
     lines = [
         "# Third-party libraries",
         "",
@@ -241,11 +236,15 @@ def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
         "fifth, of that from before the sixth, and of that from before the seventh, but for those libraries that have",
         "got names since. By then laws and what is taken for float32 had become stricter, and kinds of finding,",
         "dialects and edits had been added, some for what a round had shown.",
-        "",
-        row(["", *columns]),
-        row(["---", *["---:"] * len(columns)]),
-        *(row([what, *(column[what] for column in columns.values())]) for what, _ in figures(found)),
     ]
+    for run, ones in (("first run", first), ("latest run", found)):
+        columns = [dict(figures(of_round(ones, name))) for name in rounds]
+        lines += [
+            "",
+            row([run, *(f"{name} round" for name in rounds)]),
+            row(["---", *["---:"] * len(rounds)]),
+            *(row([what, *(column[what] for column in columns)]) for what, _ in figures(found)),
+        ]
     for library, result in results.items():
         lines += [
             "",
