@@ -40,12 +40,6 @@ class Given(optimizers.KerasLegacyOptimizer):
     def _resource_apply_dense(self, grad, var, apply_state=None):
         return var.assign(grad)
 
-    def _resource_apply_sparse(self, grad, var, indices, apply_state=None):
-        raise NotImplementedError
-
-    def get_config(self):
-        return super().get_config()
-
 
 def betas(hyper):
     return {"beta_1": hyper["beta1"], "beta_2": hyper["beta2"]}

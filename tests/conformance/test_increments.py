@@ -20,11 +20,13 @@ from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.selftest.faults.scalars import Incremental
 from optimetry.conformance.selftest.instead import Instead, computing
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.books.papers.adamw import AdamW
 from optimetry.reference.rule import State
 from optimetry.reference.rules.adam import Adam
 from optimetry.reports.results import Computes
@@ -35,36 +37,23 @@ RULES = [name for name, subject in SUBJECTS.items() if isinstance(subject, RuleS
 AVERAGED = [name for name in RULES if knows_increments(name)]
 """The rules with an average that may be formed as an increment."""
 
-
 ENOUGH = Effort("enough", 80, 1)
 
 
-class Incremental(Adam):
-    """Adam by hand, with moments formed as increments."""
+class Chainers(AdamW):
+    """AdamW as Chainer has it: the decay of the publication, an epsilon that is not corrected, and increments."""
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        moment1 = state.moment1 + (1 - self.beta1) * (grad - state.moment1)
-        moment2 = state.moment2 + (1 - self.beta2) * (np.square(grad) - state.moment2)
+        m = state.m + (1 - self.beta1) * (grad - state.m)
+        v = state.v + (1 - self.beta2) * (np.square(grad) - state.v)
         rate = lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)
-        return param - rate * moment1 / (np.sqrt(moment2) + self.epsilon), State(moment1=moment1, moment2=moment2)
+        param = param - self.weight_decay * param
+        return param - rate * m / (np.sqrt(v) + self.epsilon), State(m=m, v=v)
 
 
-def published(decay: Any) -> Instead:
-    """A target that computes AdamW as published but for what is corrected, its moments formed as increments."""
-
-    def begin(documented: Any, parameters: list[Array]) -> Any:
-        hyper = {"beta1": documented.beta1, "beta2": documented.beta2, "epsilon": documented.epsilon}
-        run: Any = RuleRun(Incremental(**hyper), parameters)
-        plain = run.training.rule.update
-
-        def update(param: Array, *rest: Any) -> Any:
-            moved, state = plain(param, *rest)
-            return moved - decay(documented) * param, state
-
-        object.__setattr__(run.training.rule, "update", update)
-        return run
-
-    return Instead(begin, "papers.adamw")
+def computing_by_hand(rule: Any) -> Instead:
+    """A target that computes a rule written here, with the hyperparameters of the documented one."""
+    return Instead(lambda documented, parameters: RuleRun(rule(**documented.hyper()), parameters), rule.name)
 
 
 def test_rules_without_an_average_know_no_increments() -> None:
@@ -129,17 +118,14 @@ def test_a_published_rule_formed_as_increments_is_itself() -> None:
 
 
 def test_an_edit_is_found_of_a_rule_formed_as_increments() -> None:
-    """Chainer's AdamW, against the publication."""
-    target = published(lambda documented: documented.weight_decay)
-    verdict = verdict_of(target, "papers.adamw", "float32", ENOUGH)
+    verdict = verdict_of(computing_by_hand(Chainers), "papers.adamw", "float32", ENOUGH)
     assert verdict.computes.formula == "bias corrected in the learning rate, not in the moments"
     assert verdict.computes.arithmetic == ["incremental_moments"]
 
 
 def test_a_law_that_increments_alone_break_rejects_nothing() -> None:
     """Chainer's Adam explains every drawn case; without decays it keeps a rounding error of the old moment."""
-    target = Instead(lambda documented, parameters: RuleRun(Incremental(**documented.hyper()), parameters), "adam")
-    (found,) = examined([target], "adam", "float32", effort=Effort("few", 12, 3), seed=0)
+    (found,) = examined([computing_by_hand(Incremental)], "adam", "float32", effort=Effort("few", 12, 3), seed=0)
     assert found.rejected is None
     assert set(found.laws.broken) == {"special_case"}
     verdict = found.verdict()
@@ -155,7 +141,6 @@ def test_a_law_that_no_rounding_breaks_still_rejects() -> None:
         def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
             return super().update(param, grad, state, lr * (2.0 if self.beta1 == self.beta2 == 0 else 1.0), t)
 
-    target = Instead(lambda documented, params: RuleRun(TwiceWithoutDecays(**documented.hyper()), params), "adam")
-    (found,) = examined([target], "adam", "float32", effort=Effort("few", 12, 3), seed=0)
+    (found,) = examined([computing_by_hand(TwiceWithoutDecays)], "adam", "float32", effort=Effort("few", 12, 3), seed=0)
     verdict = found.verdict()
     assert (verdict.verdict, verdict.law) == ("diverges", "special_case")

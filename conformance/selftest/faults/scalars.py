@@ -37,22 +37,27 @@ def _powers_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> R
     return RuleRun(rule.lifted(lambda name, number: _Power(number)), parameters)
 
 
-class _Incremental(Adam):
-    """Adam with one count for all parameters, and moments formed as increments."""
-
-    step_count = ANY_GRADIENT
+class Incremental(Adam):
+    """Adam with moments formed as increments."""
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        """Do one update, as `Rule.update`."""
         moment1 = state.moment1 + (1 - self.beta1) * (grad - state.moment1)
         moment2 = state.moment2 + (1 - self.beta2) * (np.square(grad) - state.moment2)
         rate = lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)
         return param - rate * moment1 / (np.sqrt(moment2) + self.epsilon), State(moment1=moment1, moment2=moment2)
 
 
+class _Shared(Incremental):
+    """The same with one count for all parameters."""
+
+    step_count = ANY_GRADIENT
+
+
 def _as_tensorflow(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
-    """Runs of it with every number in float32."""
-    incremental = _Incremental(**rule.hyper())
-    return _RoundedRate(incremental.lifted(lambda name, number: _Power(np.float32(number))), parameters)
+    """Runs of that with every number in float32."""
+    shared = _Shared(**rule.hyper())
+    return _RoundedRate(shared.lifted(lambda name, number: _Power(np.float32(number))), parameters)
 
 
 class _CombinedInFloat32(AdamW):
