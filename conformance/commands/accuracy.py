@@ -16,8 +16,9 @@ from tqdm import tqdm
 
 from optimetry.conformance.cases.ordinary import KINDS
 from optimetry.conformance.commands.arguments import seconds, whole
-from optimetry.conformance.commands.check import checked_folder, header_of, write_tables
+from optimetry.conformance.commands.header import header_of
 from optimetry.conformance.commands.held import held
+from optimetry.conformance.commands.results_folder import checked_folder, write_tables
 from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.judging.accuracy import STEPS, accuracy
 from optimetry.conformance.numerics.formats import FORMATS

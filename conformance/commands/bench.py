@@ -13,8 +13,9 @@ from tabulate import tabulate
 from tqdm import tqdm
 
 from optimetry.conformance.commands.arguments import seconds, whole
-from optimetry.conformance.commands.check import checked_folder, header_of
+from optimetry.conformance.commands.header import header_of
 from optimetry.conformance.commands.held import held
+from optimetry.conformance.commands.results_folder import checked_folder
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in

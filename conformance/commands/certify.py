@@ -17,10 +17,11 @@ from optimetry.conformance.certify.settings import settings_of
 from optimetry.conformance.commands.arguments import add_workers, seconds, seed_of, whole
 from optimetry.conformance.commands.blocks import FILE, Blocks
 from optimetry.conformance.commands.certifying import Certification, certified, print_certificates
-from optimetry.conformance.commands.check import checked_folder, header_of, write_tables
+from optimetry.conformance.commands.header import header_of
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
+from optimetry.conformance.commands.results_folder import checked_folder, write_tables
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named

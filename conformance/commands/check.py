@@ -1,318 +1,128 @@
-"""Runs ``optimetry check``: gives jobs to workers, writes verdicts to the results file, prints and writes tables."""
+"""Reads the options of ``optimetry check``."""
 
 from __future__ import annotations
 
-import os
-import platform
-import re
-import shlex
-import sys
-import textwrap
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from importlib import metadata
+import argparse
 from pathlib import Path
-from typing import TextIO
+from typing import Any
 
-from optimetry.conformance.certify.judged import Judge
-from optimetry.conformance.commands.blocks import FILE
-from optimetry.conformance.commands.certifying import certify_all, first_steps, print_certificates
-from optimetry.conformance.commands.ci import Reporting
-from optimetry.conformance.commands.documents import document_of
-from optimetry.conformance.commands.held import held
-from optimetry.conformance.commands.jobs import Job, Task
-from optimetry.conformance.commands.launching import Launch
-from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of
-from optimetry.conformance.commands.progress import ending_searches, progress_bar
-from optimetry.conformance.commands.resuming import jobs_done, resumed
-from optimetry.conformance.commands.terminal import shown, terminal_width
-from optimetry.conformance.commands.workers import Workers
-from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.targets.loading import version_note
+from optimetry.conformance.cases.effort import EFFORTS, EXHAUSTIVE
+from optimetry.conformance.commands import ledger
+from optimetry.conformance.commands.arguments import (
+    DEFAULT_DTYPES,
+    OPTIMIZER_HELP,
+    add_dtypes,
+    add_format,
+    add_search,
+    add_workers,
+    search_of,
+    seconds,
+    seed_of,
+    whole,
+)
+from optimetry.conformance.commands.checking import Check, run
+from optimetry.conformance.commands.ci import add_reporting, reporting_of
+from optimetry.conformance.commands.jobs import Task
+from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
+from optimetry.conformance.commands.results_folder import checked_folder
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.names import chosen
+from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, SUBJECTS, chosen_in
+from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.reference.errors import UsageError
-from optimetry.reports import accuracy_tables, certificate_tables, speed_tables, tables
-from optimetry.reports.formats import WRITERS
-from optimetry.reports.results import Header, Results, Verdict, Writer
-from optimetry.reports.sentence import next_step, sentence
+
+DEFAULT_EFFORT = "standard"
+ALL_EFFORTS = {**EFFORTS, EXHAUSTIVE.name: EXHAUSTIVE}
+DEFAULT_SEED = 0
+DEFAULT_SEARCH = 0.0
+
+EXAMPLES = """\
+TARGET is a built-in name (see `optimetry targets`), or module:object, where the object is a class, an instance or a
+function that returns one; a module of the current directory is found. --optimizer and --dtype can be repeated.
+
+examples:
+  optimetry check torch --effort quick
+  optimetry check mypackage.adapter:Target --optimizer adam --optimizer sgd --dtype bfloat16
+  optimetry check torch --out results --expect expected.txt      verdicts listed in expected.txt do not fail
+  optimetry check torch --seed random                            new cases, from a seed that is printed
+  optimetry check torch --optimizer clip_by_global_norm          one of the wrappers
+  optimetry check mypackage.adapter:Target --book torch --optimizer adamw     is it torch's AdamW?"""
 
 
-@dataclass(frozen=True)
-class Check:
-    """The plan of one run of ``optimetry check``.
-
-    Attributes:
-        task: the target, and how it is judged.
-        optimizers: rule names.
-        dtypes: dtype names.
-        workers: how many processes judge.
-        ledger: the verdicts that are expected.
-        out: the folder for results, or None.
-        reporting: what a continuous-integration service is given.
-        form: the format that is printed.
-        resume: whether a run that was ended in ``out`` is resumed.
-    """
-
-    task: Task
-    optimizers: list[str]
-    dtypes: list[str]
-    workers: int
-    ledger: Ledger
-    out: Path | None
-    reporting: Reporting
-    form: str
-    resume: bool = False
-
-    @property
-    def jobs(self) -> list[Job]:
-        """Return one job for each optimizer and dtype, optimizer by optimizer."""
-        return [Job(optimizer, (dtype,)) for optimizer in self.optimizers for dtype in self.dtypes]
-
-    @property
-    def judges(self) -> list[Judge]:
-        """Return what is certified as well: at the effort that asks for it, first steps of rules in 16 bits."""
-        seed, pairs = self.task.seed, self.task.effort.pairs
-        return list(first_steps(self.optimizers, self.dtypes, seed)) if pairs else []
-
-
-def run(check: Check) -> int:
-    """Judge, print and write; return the exit status, 0 or 1.
-
-    Raises:
-        TargetError: the target cannot be loaded; nothing is written then.
-        UsageError: the folder for results cannot be written.
-        KeyboardInterrupt: after Ctrl-C. One that ended a search has let the jobs that were under way come to a verdict;
-            these are printed and written, and a run with ``--resume`` goes on behind them.
-    """
-    with Workers(check.task, min(check.workers, len(check.jobs))) as workers, held(check.out):
-        header = header_of(
-            workers.name,
-            workers.version,
-            dtypes=check.dtypes,
-            optimizers=check.optimizers,
-            seed=check.task.seed,
-            effort=check.task.effort.name,
-        )
-        results, not_run, said = Results(header), workers.not_run, workers.note
-        try:
-            kept = Kept(check.out) if check.out else None
-            if kept is None:
-                _judge(check, workers, results.verdicts)
-                refusals = certify_all(check.judges, workers, results)
-            else:
-                before = resumed(kept.results, header, check.jobs, workers.engines) if check.resume else Results(header)
-                kept.clear(before.verdicts)
-                if check.judges and not check.resume:
-                    (kept.folder / FILE).unlink(missing_ok=True)
-                with Writer(kept.results, header, before if before.documents else None) as writer:
-                    for optimizer in check.optimizers[len(before.documents) :]:
-                        writer.write(document_of(subject_named(optimizer)))
-                    results.verdicts.extend(before.verdicts)
-                    results.certificates.extend(before.certificates)
-                    _judge(check, workers, results.verdicts, writer, kept)
-                    refusals = certify_all(check.judges, workers, results, writer, kept.folder / FILE)
-                write_tables(kept.folder, [results])
-        except _SearchesEnded:
-            print(shown(tables.terminal(results.verdicts, terminal_width())))
-            raise
-        except OSError as error:
-            raise UsageError(f"--out {check.out}: cannot be written: {error.strerror or error}") from error
-    balance = check.ledger.balance(results.verdicts)
-    _print(check, results, balance, kept, not_run, said)
-    if check.judges and check.form not in WRITERS:
-        print()
-        print_certificates(header, results.certificates, refusals)
-    check.reporting.report(results, check.ledger)
-    failing = not all(each.holds for each in results.certificates)
-    return 1 if balance.unexpected or balance.stale or failing else 0
-
-
-def platform_here() -> str:
-    """Return what results are made on: system, machine, Python and NumPy."""
-    return (
-        f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, "
-        f"NumPy {metadata.version('numpy')}"
+def add_check(commands: Any) -> None:
+    """Add the command ``check`` to the subparsers of ``optimetry``."""
+    check = commands.add_parser(
+        "check",
+        help="judge a target against the documented rules",
+        description="Judge a target: every optimizer it offers, against the rule its document gives.",
+        epilog=EXAMPLES,
     )
-
-
-def header_of(target: str, version: str, *, dtypes: list[str], optimizers: list[str], seed: int, effort: str) -> Header:
-    """Return the header of results that are made here."""
-    return Header(
-        optimetry=metadata.version("optimetry"),
-        target=target,
-        target_version=version,
-        platform=platform_here(),
-        dtypes=dtypes,
-        optimizers=optimizers,
-        seed=seed,
-        effort=effort,
+    add_target(check)
+    check.add_argument(
+        "--optimizer",
+        action="append",
+        metavar="NAME",
+        help=f"{OPTIMIZER_HELP}; can be repeated (default: all rules of the book)",
     )
+    check.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
+    check.add_argument(
+        "--wrappers", action="store_true", help="also judge clips, regularizers, averages and compression"
+    )
+    add_dtypes(check)
+    check.add_argument(
+        "--effort",
+        default=DEFAULT_EFFORT,
+        metavar="|".join(ALL_EFFORTS),
+        help=f"how many cases (default {DEFAULT_EFFORT}); exhaustive: those of thorough, and all pairs of a "
+        "parameter and a gradient in the first step of elementwise rules in float16 and bfloat16",
+    )
+    check.add_argument(
+        "--seed",
+        default=str(DEFAULT_SEED),
+        metavar="N",
+        help=f"seed of the cases, or `random` (default {DEFAULT_SEED})",
+    )
+    check.add_argument("--out", type=Path, metavar="DIR", help="write results.jsonl, tables and counterexamples to DIR")
+    check.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with a run that was ended: give its options again; the verdicts in DIR/results.jsonl are kept",
+    )
+    add_workers(check)
+    check.add_argument(
+        "--expect", type=Path, metavar="LEDGER", help="expected verdicts: `optimizer dtype verdict[:name] reason`"
+    )
+    check.add_argument(
+        "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
+    )
+    add_search(check, DEFAULT_SEARCH)
+    add_format(check)
+    add_reporting(check)
+    check.set_defaults(command=check_command)
 
 
-def _judge(
-    check: Check, workers: Workers, verdicts: list[Verdict], writer: Writer | None = None, kept: Kept | None = None
-) -> None:
-    """Collect the verdicts of every job that has none yet, each written as it comes; a terminal has a progress bar."""
-    jobs = check.jobs[jobs_done(verdicts) :]
-    with progress_bar(len(jobs)) as bar, ending_searches(workers.finish) as interrupted:
-        for job, found in zip(jobs, workers.run(jobs, bar.set_postfix_str), strict=False):
-            verdicts += found
-            for verdict in found:
-                if writer and kept:
-                    writer.write(verdict)
-                    kept.write_counterexample(verdict)
-            bar.set_description(f"{job.optimizer} {job.dtypes[0]}", refresh=False)
-            bar.update()
-    if interrupted():
-        raise _SearchesEnded
-
-
-class _SearchesEnded(KeyboardInterrupt):
-    """Ctrl-C ended the searches that were under way, and with them the run."""
-
-
-class Kept:
-    """The folder of results."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.results = folder / "results.jsonl"
-        folder.mkdir(parents=True, exist_ok=True)
-
-    def clear(self, verdicts: Iterable[Verdict]) -> None:
-        """Remove the files of an earlier run, except those of its verdicts that are kept."""
-        for name in ("table.md", "table.csv"):
-            (self.folder / name).unlink(missing_ok=True)
-        for file in (self.folder / "counterexamples").glob("*-*float*-*.*"):
-            file.unlink()
-        for verdict in verdicts:
-            self.write_counterexample(verdict)
-
-    def counterexample(self, verdict: Verdict) -> Path | None:
-        """Return the path of a verdict's counterexample, if it has one: a script, or else the bare case."""
-        if verdict.counterexample is None:
-            return None
-        engine = re.sub(r"[^\w.-]", "-", verdict.engine)
-        suffix = "py" if verdict.counterexample.get("script") else "json"
-        return self.folder / "counterexamples" / f"{verdict.optimizer}-{verdict.dtype}-{engine}.{suffix}"
-
-    def write_counterexample(self, verdict: Verdict) -> None:
-        """Write the counterexample of a verdict, if it has one."""
-        file = self.counterexample(verdict)
-        if file is not None and verdict.counterexample is not None:
-            file.parent.mkdir(exist_ok=True)
-            text = verdict.counterexample.get("script") or verdict.counterexample["case"]
-            file.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
-
-
-def _print(
-    check: Check, results: Results, balance: Balance, kept: Kept | None, not_run: Mapping[str, str], said: str
-) -> None:
-    if check.form in WRITERS:
-        print(WRITERS[check.form]([results]), end="")
-        _print_balance(check, balance, sys.stderr)
-        return
-    note = said or version_note(check.task.spec, results.header.target_version)
-    print(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}\n")
-    if note:
-        print(f"{note}\n")
-    print(shown(tables.terminal(results.verdicts, terminal_width())))
-    print(f"\n{tables.summary(results.verdicts)}")
-    for engine, reason in not_run.items():
-        print(f"engine {engine} not run: {reason}")
-    _print_balance(check, balance, sys.stdout)
-    if kept is not None:
-        print(f"written: {kept.results}, table.md, table.csv")
-    count = sum(verdict.counterexample is not None for verdict in results.verdicts)
-    if count and kept is not None:
-        print(f"counterexamples: {count} in {kept.folder / 'counterexamples'}; each .py needs NumPy alone to show it")
-    elif count:
-        print(f"counterexamples: {count}; --out DIR keeps them, as scripts that need NumPy alone where possible")
-    print(*closing(check.task.launch, results), sep="\n")
-
-
-def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
-    if check.ledger.path is not None:
-        for verdict in balance.unexpected:
-            engine = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
-            print(
-                f"unexpected: {engine}: {full(verdict.verdict, name_of(verdict))}, not in {check.ledger.path}",
-                file=file,
-            )
-        for text in balance.stale:
-            print(f"stale: {text}", file=file)
-        if not (balance.unexpected or balance.stale):
-            print(f"all that is offered conforms or is expected by {check.ledger.path}", file=file)
-
-
-def closing(launch: Launch, results: Results) -> list[str]:
-    """Return a sentence that sums up the verdicts, and the command that explains the first that is not good."""
-    said, name = sentence(results.header.target, results.verdicts), next_step(results.verdicts)
-    more = [f"where and why: {diagnosing(launch, name)}"] if name else []
-    return ["", *textwrap.wrap(said, terminal_width()), *more] if said else []
-
-
-def diagnosing(launch: Launch, optimizer: str) -> str:
-    """Return the command that diagnoses one optimizer of a target."""
-    how = "".join(f" {shlex.quote(word)}" for word in launch.options)
-    if launch.program:
-        return f"optimetry diagnose --optimizer {optimizer}{how} -- {launch.spec}"
-    if launch.own is not None:
-        given = f" --with {shlex.join(launch.own.given)}" if launch.own.given else ""
-        return f"optimetry diagnose {shlex.quote(launch.spec)} --as {optimizer}{given}{how}"
-    return f"optimetry diagnose {shlex.quote(launch.spec)} --optimizer {optimizer}{how}"
-
-
-def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:
-    """Write tables of verdicts, errors, times and certificates, of what there is, into a folder; return their names.
-
-    The folder is created if needed. Without measurements there is a table of verdicts, even an empty one.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
-    found = list(results)
-    made: dict[str, str] = {}
-    if any(each.accuracy for each in found):
-        made |= {"accuracy.md": accuracy_tables.markdown(found), "accuracy.csv": accuracy_tables.csv_text(found)}
-    if any(each.speed for each in found):
-        made["speed.md"] = speed_tables.markdown(found)
-    if any(each.certificates for each in found):
-        made |= {
-            "certificates.md": certificate_tables.markdown(found),
-            "certificates.csv": certificate_tables.csv_text(found),
-        }
-    if not made or any(each.verdicts for each in found):
-        made = {"table.md": tables.markdown(found), "table.csv": tables.csv_text(found)} | made
-    for name, text in made.items():
-        write(folder / name, text)
-    return list(made)
-
-
-def write(file: Path, text: str) -> None:
-    """Write a text into the folder for results, which is created if needed.
-
-    Raises:
-        UsageError: it cannot be written.
-    """
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError(f"--out {file.parent}: cannot be written: {error.strerror or error}") from error
-
-
-def checked_folder(folder: Path, option: str = "--out") -> Path:
-    """Check that a folder can be written or made, as far as possible without writing.
-
-    Raises:
-        UsageError: it cannot.
-    """
-    try:
-        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    except OSError as error:
-        raise UsageError(f"{option} {folder}: {error.strerror or error}") from error
-    if not existing.is_dir():
-        raise UsageError(f"{option} {folder}: {existing} is a file, must be a folder")
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise UsageError(f"{option} {folder}: no permission to write in {existing}")
-    return folder
+def check_command(options: argparse.Namespace) -> int:
+    """Run ``optimetry check``."""
+    launch = launch_of(options)
+    optimizers = judged_as(launch, options.optimizer) or chosen_in(options.book, options.optimizer)
+    if options.wrappers:
+        optimizers = list(dict.fromkeys([*optimizers, *WRAPPERS]))
+    dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
+    (effort,) = chosen("effort", [options.effort], ALL_EFFORTS)
+    task = Task(
+        launch=launch,
+        effort=ALL_EFFORTS[effort],
+        seed=seed_of(options.seed),
+        time_limit=seconds("--time-limit", options.time_limit),
+        search=search_of(options.search),
+    )
+    workers = whole("-n", options.n, 1)
+    expected = ledger.read(options.expect, list(SUBJECTS), list(FORMATS)) if options.expect else ledger.Ledger()
+    if options.out is not None:
+        checked_folder(options.out)
+    elif options.resume:
+        raise UsageError("--resume: needs --out, the folder of the run that was ended")
+    reporting = reporting_of(options)
+    return run(
+        Check(task, optimizers, dtypes, workers, expected, options.out, reporting, options.format, options.resume)
+    )

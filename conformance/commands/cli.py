@@ -12,42 +12,13 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import metadata
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NoReturn
 
-from tabulate import tabulate
-
-from optimetry.conformance.cases.effort import EFFORTS, EXHAUSTIVE
-from optimetry.conformance.commands import ledger
-from optimetry.conformance.commands.arguments import (
-    DEFAULT_DTYPES,
-    OPTIMIZER_HELP,
-    add_dtypes,
-    add_format,
-    add_search,
-    add_workers,
-    search_of,
-    seconds,
-    seed_of,
-    whole,
-)
-from optimetry.conformance.commands.check import Check, checked_folder, run
-from optimetry.conformance.commands.ci import add_reporting, annotation, reporting_of
-from optimetry.conformance.commands.jobs import Task
-from optimetry.conformance.commands.launching import add_target, judged_as, launch_of, split
-from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, SUBJECTS, chosen_in
-from optimetry.conformance.subjects.wrappers import WRAPPERS
-from optimetry.conformance.targets.loading import builtin_meaning, builtin_names, builtin_version
+from optimetry.conformance.commands.ci import annotation
+from optimetry.conformance.commands.launching import split
 from optimetry.reference.errors import OptimetryError, UsageError
 from optimetry.reports.results import ResultsError
-
-DEFAULT_EFFORT = "standard"
-CHECK_EFFORTS = {**EFFORTS, EXHAUSTIVE.name: EXHAUSTIVE}
-DEFAULT_SEED = 0
-DEFAULT_SEARCH = 0.0
 
 EXAMPLES = """\
 examples:
@@ -69,18 +40,6 @@ examples:
 
 exit status: 0 all that is offered conforms or was expected; 1 some is not; 2 wrong usage, or a target or file that
 cannot be loaded."""
-
-CHECK_EXAMPLES = """\
-TARGET is a built-in name (see `optimetry targets`), or module:object, where the object is a class, an instance or a
-function that returns one; a module of the current directory is found. --optimizer and --dtype can be repeated.
-
-examples:
-  optimetry check torch --effort quick
-  optimetry check mypackage.adapter:Target --optimizer adam --optimizer sgd --dtype bfloat16
-  optimetry check torch --out results --expect expected.txt      verdicts listed in expected.txt do not fail
-  optimetry check torch --seed random                            new cases, from a seed that is printed
-  optimetry check torch --optimizer clip_by_global_norm          one of the wrappers
-  optimetry check mypackage.adapter:Target --book torch --optimizer adamw     is it torch's AdamW?"""
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -154,69 +113,10 @@ def parser(command: str | None = None) -> Parser:
     return top
 
 
-def add_check(commands: Any) -> None:
-    """Add the command ``check`` to the subparsers of ``optimetry``."""
-    check = commands.add_parser(
-        "check",
-        help="judge a target against the documented rules",
-        description="Judge a target: every optimizer it offers, against the rule its document gives.",
-        epilog=CHECK_EXAMPLES,
-    )
-    add_target(check)
-    check.add_argument(
-        "--optimizer",
-        action="append",
-        metavar="NAME",
-        help=f"{OPTIMIZER_HELP}; can be repeated (default: all rules of the book)",
-    )
-    check.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
-    check.add_argument(
-        "--wrappers", action="store_true", help="also judge clips, regularizers, averages and compression"
-    )
-    add_dtypes(check)
-    check.add_argument(
-        "--effort",
-        default=DEFAULT_EFFORT,
-        metavar="|".join(CHECK_EFFORTS),
-        help=f"how many cases (default {DEFAULT_EFFORT}); exhaustive: those of thorough, and all pairs of a "
-        "parameter and a gradient in the first step of elementwise rules in float16 and bfloat16",
-    )
-    check.add_argument(
-        "--seed",
-        default=str(DEFAULT_SEED),
-        metavar="N",
-        help=f"seed of the cases, or `random` (default {DEFAULT_SEED})",
-    )
-    check.add_argument("--out", type=Path, metavar="DIR", help="write results.jsonl, tables and counterexamples to DIR")
-    check.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with a run that was ended: give its options again; the verdicts in DIR/results.jsonl are kept",
-    )
-    add_workers(check)
-    check.add_argument(
-        "--expect", type=Path, metavar="LEDGER", help="expected verdicts: `optimizer dtype verdict[:name] reason`"
-    )
-    check.add_argument(
-        "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
-    )
-    add_search(check, DEFAULT_SEARCH)
-    add_format(check)
-    add_reporting(check)
-    check.set_defaults(command=check_command)
-
-
-def add_targets(commands: Any) -> None:
-    """Add the command ``targets`` to the subparsers of ``optimetry``."""
-    text = "List the built-in targets, with the version that is installed or how to install it."
-    targets = commands.add_parser("targets", help="list the built-in targets", description=text)
-    targets.set_defaults(command=targets_command)
-
-
 COMMANDS = {
-    "check": "cli:add_check",
+    "check": "check:add_check",
     "diagnose": "diagnose:add_diagnose",
-    "targets": "cli:add_targets",
+    "targets": "targets:add_targets",
     "rules": "rules:add_rules",
     "accuracy": "accuracy:add_accuracy_command",
     "bench": "bench:add_bench",
@@ -228,39 +128,3 @@ COMMANDS = {
     "museum": "museum:add_museum",
 }
 """The module and the function that add each command to the parser."""
-
-
-def check_command(options: argparse.Namespace) -> int:
-    """Run ``optimetry check``."""
-    launch = launch_of(options)
-    optimizers = judged_as(launch, options.optimizer) or chosen_in(options.book, options.optimizer)
-    if options.wrappers:
-        optimizers = list(dict.fromkeys([*optimizers, *WRAPPERS]))
-    dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
-    (effort,) = chosen("effort", [options.effort], CHECK_EFFORTS)
-    task = Task(
-        launch=launch,
-        effort=CHECK_EFFORTS[effort],
-        seed=seed_of(options.seed),
-        time_limit=seconds("--time-limit", options.time_limit),
-        search=search_of(options.search),
-    )
-    workers = whole("-n", options.n, 1)
-    expected = ledger.read(options.expect, list(SUBJECTS), list(FORMATS)) if options.expect else ledger.Ledger()
-    if options.out is not None:
-        checked_folder(options.out)
-    elif options.resume:
-        raise UsageError("--resume: needs --out, the folder of the run that was ended")
-    reporting = reporting_of(options)
-    return run(
-        Check(task, optimizers, dtypes, workers, expected, options.out, reporting, options.format, options.resume)
-    )
-
-
-def targets_command(options: argparse.Namespace) -> int:
-    """Run ``optimetry targets``: list the built-in targets, without importing any framework."""
-    rows = [(name, builtin_version(name), builtin_meaning(name)) for name in builtin_names()]
-    columns = ("target", "version", "description")
-    print(tabulate(rows, columns, "simple", disable_numparse=True, maxcolwidths=[None, 30, 70]))
-    print("\nYour own: `optimetry check module:object`, see `optimetry check --help`.")
-    return 0

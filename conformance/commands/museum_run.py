@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands.arguments import search_of, whole
-from optimetry.conformance.commands.check import checked_folder, write
+from optimetry.conformance.commands.results_folder import checked_folder, write
 from optimetry.conformance.selftest.museum.exhibit import EXHIBITS, load
 from optimetry.conformance.selftest.museum.page import bugs_of, page, summary
 from optimetry.conformance.selftest.museum.picture import picture

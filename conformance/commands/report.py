@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from optimetry.conformance.commands.arguments import add_format
-from optimetry.conformance.commands.check import checked_folder, write, write_tables
+from optimetry.conformance.commands.results_folder import checked_folder, write, write_tables
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.reference.errors import UsageError
 from optimetry.reports import accuracy_tables, certificate_tables, matrix, results, speed_tables, tables

@@ -13,7 +13,7 @@ from zipfile import ZipFile, ZipInfo
 from tqdm import tqdm
 
 from optimetry.conformance import judging
-from optimetry.conformance.commands.check import checked_folder, write
+from optimetry.conformance.commands.results_folder import checked_folder, write
 from optimetry.conformance.judging.vectors import DTYPES, document, text_of
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
@@ -46,6 +46,10 @@ class Broken:
     case: Case
     formula: Formula = expected
     engines: Sequence[Target] = ()
+
+    def trial(self, target: Target, case: Case, guard: Guard) -> Trial:
+        """Return what tries the law once more, on this case or on another one."""
+        return Trial(target, case, guard, self.formula, engines=self.engines)
 
 
 @dataclass
@@ -126,6 +130,7 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
         TargetFault: the target breaks the protocol.
     """
     formula = widest if explanation is None else explanation.expected
+    rule_of = None if explanation is None else explanation.rule.of
     bounded: list[Case] = []
 
     def noted(case: Case) -> Expected:
@@ -136,8 +141,8 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
     for name, each in laws.broken.items():
         if explanation is None or each.law.universal or each.law.any_arithmetic:
             bounded.clear()
-            rule_of = None if explanation is None else explanation.rule.of
-            found = each.law.broken(Trial(target, each.case, guard, noted, rule_of, engines=each.engines))
+            trial = replace(each.trial(target, each.case, guard), formula=noted, rule_of=rule_of)
+            found = each.law.broken(trial)
             if found is not None:
                 kept[name] = Broken(each.law, found, each.case, formula, each.engines)
             elif not bounded and not each.law.any_arithmetic:  # which is held to the formula, and to no bound
@@ -163,7 +168,7 @@ def contradicted_runs(target: Target, laws: BrokenLaws, guard: Guard) -> Iterato
         TargetFault: the target breaks the protocol.
     """
     for each in laws.ordered:
-        trial = Trial(target, each.case, guard, engines=each.engines)
+        trial = each.trial(target, each.case, guard)
         each.law.broken(trial)
         for case, after in trial.ran:
             if case.optimizer == each.case.optimizer and not explains(after, expected(case), case.form):

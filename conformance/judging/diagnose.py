@@ -109,17 +109,17 @@ def _diagnosis(examination: Examination) -> Diagnosis:
     verdict = examination.verdict()
     if verdict.verdict in ("unsupported", "error"):
         return Diagnosis(verdict)
-    target, guard = examination.target, examination.guard
+    target, guard, rejection = examination.target, examination.guard, examination.rejection
     known = Diagnosis(verdict, None if verdict.computes.found else examination.explanation)
     with suppress(TargetFault):  # too late to change the verdict: the diagnosis ends with what is known by then
         probed = Probed.of(target, verdict.optimizer, verdict.dtype, guard)
         known = dataclasses.replace(known, ranking=tuple(probed.agreements()), probed=probed)
         if known.explanation is None:
-            single = examination.nearest is not None and examination.nearest.in_float32
+            single = rejection is not None and rejection.nearest is not None and rejection.nearest.in_float32
             known = dataclasses.replace(known, in_float32=single)
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
-            if examination.found is not None and verdict.computes.found:
-                formula = _formula(examination.found)
+            if rejection is not None and rejection.found is not None and verdict.computes.found:
+                formula = _formula(rejection.found)
                 ruled = isinstance(subject_named(verdict.optimizer), RuleSubject)
                 apart = effect(target, default_case(verdict.optimizer, verdict.dtype, 1.0)) if ruled else None
                 known = dataclasses.replace(known, found=formula, effect=apart)
@@ -149,7 +149,8 @@ def _worked(examination: Examination, known: Diagnosis) -> Worked | None:
     The element is one of the counterexample, or else of a probe.
     """
     nearest = known.nearest or documented_class(known.verdict.optimizer)
-    other = examination.explanation or examination.partial or Explanation(nearest)
+    partial = examination.rejection.partial if examination.rejection else None
+    other = examination.explanation or partial or Explanation(nearest)
     named = str(known.verdict.computes) or f"nearest: {nearest.name}"
     same = other == Explanation(documented_class(known.verdict.optimizer))
     return worked(examination.target, _cases(known)[::-1], other, "" if same else named, examination.guard)

@@ -12,7 +12,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.shrink import shrunk
 from optimetry.conformance.judging.broken import Broken
 from optimetry.conformance.judging.script import Ran, script, script_of_law
-from optimetry.conformance.laws.law import Difference, Trial
+from optimetry.conformance.laws.law import Difference
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import Agreement, Expected, compare, first_beyond
 from optimetry.conformance.numerics.arrays import Array
@@ -111,7 +111,7 @@ def lawless(target: Target, broken: Broken, guard: Guard) -> dict[str, Any]:
     law = broken.law
 
     def contradicting(smaller: Case) -> tuple[str, list[Ran]] | None:
-        trial = Trial(target, smaller, guard, broken.formula, engines=broken.engines)
+        trial = broken.trial(target, smaller, guard)
         found = law.broken(trial)
         return None if found is None else (found, list(trial.ran))
 

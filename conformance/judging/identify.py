@@ -1,15 +1,15 @@
-"""Identifies what a rejected target computes: the one explanation that holds in every probe and every case."""
+"""Identifies what a rejected engine computes: the one explanation that holds in every probe and every case."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging.holding import Holding, Identity
 from optimetry.conformance.judging.narrowed import narrowed
+from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined, tiers_computed_in
 from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere, without_epsilon
 from optimetry.conformance.naming.explanation import Explanation
@@ -22,8 +22,6 @@ from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS, narrowest
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
-from optimetry.conformance.targets.protocol import Target
-from optimetry.conformance.targets.session import Guard
 
 ENOUGH = 4
 """The least cases that name a rule of another book: the probes tell apart the rules of one alone."""
@@ -32,7 +30,7 @@ WAYS_ELSEWHERE = FLUSHED, dataclasses.replace(FLUSHED, incremental_moments=True)
 """How rules of other books may be computed, the sharpest first; what else there may be is added to these."""
 
 
-def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
+def identify(observed: Observed) -> Identity:
     """Try candidates tier by tier; the first tier in which one holds decides, and it must be the only one.
 
     Where the target does not offer all hyperparameters, rules that differ in general may coincide: the one that differs
@@ -42,56 +40,56 @@ def identify(target: Target, optimizer: str, dtype: str, cases: Callable[[], Ite
     Raises:
         TargetFault: the target breaks the protocol.
     """
-    held = Holding(target, cases, guard, Probed.of(target, optimizer, dtype, guard))
-    identity = _first_holding(held, tiers(optimizer, dtype, held.probed))
+    optimizer, dtype = observed.optimizer, observed.dtype
+    identity = _first_holding(observed, tiers(optimizer, dtype, observed.probed))
     if identity.explanation or identity.several:
         return identity
     ways = list(WAYS_ELSEWHERE)
     if dtype == "float64":
         ways.append(dataclasses.replace(FLUSHED, float32_in_some_uses=subject_named(optimizer).numbers))
-    found = _found_elsewhere(held, ways)
+    found = _found_elsewhere(observed, ways)
     if found is None:
         return identity
     if found.explanation and found.explanation.arithmetic.float32_in_some_uses:
-        combined = _combined(held)
+        combined = identify_combined(observed)
         if combined.explanation and combined.explanation.rule.documented:
             return combined  # two texts of one formula combine other numbers
     return found
 
 
-def identify_combined(target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard) -> Identity:
+def identify_combined(observed: Observed) -> Identity:
     """Try candidates whose numbers are combined in float32 beside float64 parameters, as `identify` tries others.
+
+    Several are, or a learning rate with the number of the step.
 
     Raises:
         TargetFault: the target breaks the protocol.
     """
-    return _combined(Holding(target, cases, guard, probed))
+    identity = _first_holding(observed, tiers_combined(observed.optimizer, observed.dtype))
+    arithmetic = identity.explanation.arithmetic if identity.explanation else PLAIN
+    numbers = arithmetic.float32 + arithmetic.float32_in_some_uses
+    able = len(numbers) > 1 or numbers == (LEARNING_RATE,)
+    return identity if able else dataclasses.replace(identity, explanation=None)
 
 
-def identify_computed_in(
-    target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard, rejected: tuple[Case, Array]
-) -> Identity:
+def identify_computed_in(observed: Observed, rejected: tuple[Case, Array]) -> Identity:
     """Try candidates that compute everything in a narrower format, which must hold all numbers that a target makes.
 
     Args:
-        target: one engine.
-        probed: its results in the probes.
-        cases: every case, from the first.
-        guard: what watches over its runs.
+        observed: the engine.
         rejected: the case that rejected it, and what it returned there, shape (steps, elements).
 
     Raises:
         TargetFault: the target breaks the protocol.
     """
-    narrower = narrower_than(probed, rejected)
+    narrower = narrower_than(observed.probed, rejected)
     if narrower is None:
         return Identity(None)
-    held = Holding(target, cases, guard, probed)
-    found = _first_holding(held, tiers_computed_in(probed.optimizer, narrower))
+    found = _first_holding(observed, tiers_computed_in(observed.optimizer, narrower))
     if not found.explanation and not found.several:
         ways = [dataclasses.replace(way, computed_in=narrower) for way in WAYS_ELSEWHERE]
-        found = _found_elsewhere(held, ways) or found
-    return found if fits(held, narrower) else Identity(None)
+        found = _found_elsewhere(observed, ways) or found
+    return found if fits(observed, narrower) else Identity(None)
 
 
 def narrower_than(probed: Probed, rejected: tuple[Case, Array]) -> str | None:
@@ -99,9 +97,9 @@ def narrower_than(probed: Probed, rejected: tuple[Case, Array]) -> str | None:
     return narrowest(np.concatenate([_made(*run) for run in (rejected, *probed.cases)]))
 
 
-def fits(held: Holding, narrower: str) -> bool:
+def fits(observed: Observed, narrower: str) -> bool:
     """Whether a format holds all numbers that a target made in the cases tried so far."""
-    return all(FORMATS[narrower].holds(_made(*run)) for run in held.runs.items())
+    return all(FORMATS[narrower].holds(_made(*run)) for run in observed.runs.items())
 
 
 def _made(case: Case, after: Array) -> Array:
@@ -110,53 +108,46 @@ def _made(case: Case, after: Array) -> Array:
     return after[~np.isin(after, fed)]
 
 
-def _combined(held: Holding) -> Identity:
-    """Return what holds with numbers combined in float32: several, or a learning rate with the number of the step."""
-    identity = _first_holding(held, tiers_combined(held.probed.optimizer, held.probed.dtype))
-    arithmetic = identity.explanation.arithmetic if identity.explanation else PLAIN
-    numbers = arithmetic.float32 + arithmetic.float32_in_some_uses
-    able = len(numbers) > 1 or numbers == (LEARNING_RATE,)
-    return identity if able else dataclasses.replace(identity, explanation=None)
-
-
-def _first_holding(held: Holding, tiers: Iterable[list[Explanation]]) -> Identity:
+def _first_holding(observed: Observed, tiers: Iterable[list[Explanation]]) -> Identity:
     """Return the explanation of the first tier that has one; none where a tier has several, or no tier has any."""
-    longest = Identity(None, probed=held.probed)
+    longest = Identity(None)
     for tier in tiers:
-        alive, unexplained = held.surviving(tier)
+        alive, unexplained = observed.surviving(tier)
         if unexplained.tried > longest.tried:
-            longest = dataclasses.replace(unexplained, probed=held.probed)
+            longest = unexplained
         alive = _with_fewest_numbers(alive)
-        if len(alive) > 1 and not held.restricted:
+        if len(alive) > 1 and not observed.restricted:
             return dataclasses.replace(longest, several=_names(alive))
         if alive:
             found, *others = sorted(alive, key=_choices)
             alike = (other.explanation.rule.name for other in others if other.explanation)
-            identity = narrowed(held, found)
-            elsewhere = _same_elsewhere(held, identity.explanation)
+            identity = narrowed(observed, found)
+            elsewhere = _same_elsewhere(observed, identity.explanation)
             if elsewhere and identity.explanation and not identity.explanation.rule.declared:
-                identity = narrowed(held, elsewhere[0])  # what is computed somewhere, before what nobody is known to
+                identity = narrowed(
+                    observed, elsewhere[0]
+                )  # what is computed somewhere, before what nobody is known to
             return dataclasses.replace(identity, alike=tuple(dict.fromkeys(alike)), elsewhere=_names(elsewhere))
     return longest
 
 
-def _found_elsewhere(held: Holding, ways: Sequence[Arithmetic]) -> Identity | None:
+def _found_elsewhere(observed: Observed, ways: Sequence[Arithmetic]) -> Identity | None:
     """Return what names a target by rules of other books, or else their dialects; asked where its own book does not.
 
     Bounds that allow for flushed subnormals contain those that do not, so what holds is found by the wider ones.
 
     Args:
-        held: the probes and cases.
+        observed: the engine.
         ways: the ways in which these rules may be computed, flushing subnormals, the sharpest first.
     """
-    for rules in _tiers_elsewhere(held.probed, held.pinned):
+    for rules in _tiers_elsewhere(observed.probed, observed.pinned):
         for widest in ways:
-            alive = _elsewhere(held, rules, widest)
+            alive = _elsewhere(observed, rules, widest)
             found = [one.explanation.rule for one in alive if one.explanation]
             if alive:
-                alive = _elsewhere(held, found, dataclasses.replace(widest, flushes_subnormals=False)) or alive
+                alive = _elsewhere(observed, found, dataclasses.replace(widest, flushes_subnormals=False)) or alive
                 alive = [one for one in alive if one.tried >= ENOUGH]
-                return dataclasses.replace(narrowed(held, alive[0]), elsewhere=_names(alive)) if alive else None
+                return dataclasses.replace(narrowed(observed, alive[0]), elsewhere=_names(alive)) if alive else None
     return None
 
 
@@ -170,18 +161,18 @@ def _tiers_elsewhere(probed: Probed, pinned: frozenset[str]) -> Iterator[Sequenc
             yield [one.counting(way) for one in counting for way in STEP_COUNTS]
 
 
-def _same_elsewhere(held: Holding, explanation: Explanation | None) -> list[Identity]:
+def _same_elsewhere(observed: Observed, explanation: Explanation | None) -> list[Identity]:
     """Return the rules of other books that hold with the same arithmetic; none beside the documented rule."""
     if explanation is None or explanation.rule.documented:
         return []
-    return _elsewhere(held, rules_elsewhere(held.probed.optimizer, held.pinned), explanation.arithmetic)
+    return _elsewhere(observed, rules_elsewhere(observed.optimizer, observed.pinned), explanation.arithmetic)
 
 
-def _elsewhere(held: Holding, rules: Sequence[PointClass], arithmetic: Arithmetic) -> list[Identity]:
+def _elsewhere(observed: Observed, rules: Sequence[PointClass], arithmetic: Arithmetic) -> list[Identity]:
     """Return the rules that hold, computed with this arithmetic; those that cannot be are left out."""
     able = [rule for rule in rules if rule.dialect and knows_increments(rule.dialect.optimizer)]
     chosen = able if arithmetic.incremental_moments else rules
-    return held.surviving([Explanation(rule, arithmetic) for rule in chosen])[0]
+    return observed.surviving([Explanation(rule, arithmetic) for rule in chosen])[0]
 
 
 def _names(alive: Sequence[Identity]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging.holding import Holding, Identity
+from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.numerics.agreement import explains
@@ -21,47 +21,47 @@ FEW = 8
 """How many cases show what is rounded where a rule has no probes."""
 
 
-def narrowed(held: Holding, identity: Identity) -> Identity:
+def narrowed(observed: Observed, identity: Identity) -> Identity:
     """Reduce the numbers held in float32 to those that the probes, or else the cases, show."""
     explanation = identity.explanation
     assert explanation is not None
     if not explanation.arithmetic.float32_in_some_uses:
         return identity
-    return _shown(held, explanation) or _supposed(held, identity)
+    return _shown(observed, explanation) or _supposed(observed, identity)
 
 
-def _shown(held: Holding, explanation: Explanation) -> Identity | None:
+def _shown(observed: Observed, explanation: Explanation) -> Identity | None:
     """Return the same with those numbers held in float32 that probes show, or else cases, if that explains every case.
 
     Nothing is shown where numbers are combined: the probe of each shows what is rounded of all.
     """
     if explanation.arithmetic.combined:
         return None
-    cases = probes_of(explanation.rule.optimizer, "float64") or islice(held.offered(held.cases()), FEW)
-    shown = numbers_in_float32(held.target, explanation.with_numbers(()), tuple(cases), held.guard)
+    cases = probes_of(explanation.rule.optimizer, "float64") or islice(observed.offered(observed.cases()), FEW)
+    shown = numbers_in_float32(observed.target, explanation.with_numbers(()), tuple(cases), observed.guard)
     if not shown.float32 + shown.float32_in_some_uses:
         return None
-    return held.holding(explanation.with_numbers(shown.float32, shown.float32_in_some_uses))
+    return observed.holding(explanation.with_numbers(shown.float32, shown.float32_in_some_uses))
 
 
-def _supposed(held: Holding, identity: Identity) -> Identity:
+def _supposed(observed: Observed, identity: Identity) -> Identity:
     """Return the same with as few numbers held in float32 as explain every case, throughout where that does."""
     explanation = identity.explanation
     assert explanation is not None
     names = explanation.arithmetic.float32_in_some_uses
-    identity = _sharpest_alone(held, explanation, names) or _with_fewer(held, identity, names)
+    identity = _sharpest_alone(observed, explanation, names) or _with_fewer(observed, identity, names)
     assert identity.explanation is not None
     names = identity.explanation.arithmetic.float32_in_some_uses
     throughout: tuple[str, ...] = ()
     for name in names:
         others = tuple(other for other in names if other not in (*throughout, name))
-        found = held.holding(explanation.with_numbers((*throughout, name), others))
+        found = observed.holding(explanation.with_numbers((*throughout, name), others))
         if found is not None:
             identity, throughout = found, (*throughout, name)
     return identity
 
 
-def _sharpest_alone(held: Holding, explanation: Explanation, names: Sequence[str]) -> Identity | None:
+def _sharpest_alone(observed: Observed, explanation: Explanation, names: Sequence[str]) -> Identity | None:
     """Return the same with one number held in float32: of those that explain it, the one with the tightest bound.
 
     One that needs the slack for regrouping comes behind those that do not.
@@ -71,11 +71,11 @@ def _sharpest_alone(held: Holding, explanation: Explanation, names: Sequence[str
         share = identity.from_explanation.share
         return share <= 1, share
 
-    found = [held.holding(explanation.with_numbers((), (name,))) for name in names]
+    found = [observed.holding(explanation.with_numbers((), (name,))) for name in names]
     return max((one for one in found if one), key=sharpness, default=None)
 
 
-def _with_fewer(held: Holding, identity: Identity, names: Sequence[str]) -> Identity:
+def _with_fewer(observed: Observed, identity: Identity, names: Sequence[str]) -> Identity:
     """Drop numbers held in float32, one after the other, as long as the explanation still holds.
 
     The bounds of numbers that are combined there are so wide that, with the slack for regrouping, one may stand for
@@ -85,7 +85,7 @@ def _with_fewer(held: Holding, identity: Identity, names: Sequence[str]) -> Iden
     assert explanation is not None
     for name in names:
         fewer = tuple(other for other in names if other != name)
-        found = held.holding(explanation.with_numbers((), fewer)) if fewer else None
+        found = observed.holding(explanation.with_numbers((), fewer)) if fewer else None
         share = identity.from_explanation.share
         if found and not (explanation.arithmetic.combined and share <= 1 < found.from_explanation.share):
             identity, names = found, fewer

@@ -7,7 +7,7 @@ for there, where bounds are as wide as its rounding errors. What is found must e
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,15 +16,14 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging import evidence
-from optimetry.conformance.judging.holding import Holding, Identity, no_more
 from optimetry.conformance.judging.identify import fits, narrower_than
+from optimetry.conformance.judging.observed import Identity, Observed, no_more
 from optimetry.conformance.judging.parts import MOST, in_parts
 from optimetry.conformance.judging.searching import Found, searched
 from optimetry.conformance.naming.candidates import FLUSHED
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.agreement import first_beyond
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.numerics.arrays import Array
@@ -76,34 +75,21 @@ class InFormat:
 
 @dataclass(frozen=True)
 class Narrower:
-    """What is known of a target that seems to compute in a narrower format.
+    """What is known of an engine that seems to compute in a narrower format.
 
     Attributes:
-        target: one engine.
-        probed: its results in the probes.
-        cases: every case, from the first.
-        guard: what watches over its runs.
+        observed: the engine.
         format: the narrower format's name.
     """
 
-    target: Target
-    probed: Probed
-    cases: Callable[[], Iterator[Case]]
-    guard: Guard
+    observed: Observed
     format: str
 
     @classmethod
-    def of(
-        cls,
-        target: Target,
-        probed: Probed,
-        cases: Callable[[], Iterator[Case]],
-        guard: Guard,
-        rejected: tuple[Case, Array],
-    ) -> Narrower | None:
-        """Return this of a target whose results in the probes, and where it was rejected, are in such a format."""
-        found = narrower_than(probed, rejected)
-        return None if found is None else cls(target, probed, cases, guard, found)
+    def of(cls, observed: Observed, rejected: tuple[Case, Array]) -> Narrower | None:
+        """Return this of an engine whose results in the probes, and where it was rejected, are in such a format."""
+        found = narrower_than(observed.probed, rejected)
+        return None if found is None else cls(observed, found)
 
     def mistaken(self) -> tuple[Mistaken, Identity] | None:
         """Find a mistake, of the adapter or of the run, that explains every case.
@@ -111,16 +97,15 @@ class Narrower:
         Raises:
             TargetFault: the target breaks the protocol.
         """
-        found = in_parts(*self._there(), self.guard, laws=())
+        found = in_parts(self._there(), laws=())
         if found is None or not isinstance(found[0], Mistaken):
             return None
-        held = self._held
         more = found[0].mistake.shown_by or no_more
         for arithmetic in (PLAIN, FLUSHED):
             wide = found[0].computed_in(dataclasses.replace(arithmetic, computed_in=self.format))
-            alive, unexplained = held.holding_on_all([wide], more, MOST)
+            alive, unexplained = self.observed.holding_on_all([wide], more, MOST)
             if alive:
-                return (wide, unexplained) if fits(held, self.format) else None
+                return (wide, unexplained) if fits(self.observed, self.format) else None
         return None
 
     def searched(self, seconds: float) -> Found | None:
@@ -132,13 +117,12 @@ class Narrower:
         Raises:
             TargetFault: the target breaks the protocol.
         """
-        found = searched(*self._there(), self.guard, seconds)
-        held = self._held
+        found = searched(self._there(), seconds)
         for formula in found.formulas:
             arithmetic = dataclasses.replace(formula.arithmetic, computed_in=self.format)
             wide = dataclasses.replace(formula, arithmetic=arithmetic)
-            identity = held.holding(wide.explanation)
-            if identity is not None and fits(held, self.format):
+            identity = self.observed.holding(wide.explanation)
+            if identity is not None and fits(self.observed, self.format):
                 return dataclasses.replace(found, formulas=(wide,), identity=identity)
         return None
 
@@ -148,23 +132,19 @@ class Narrower:
         Raises:
             TargetFault: the target breaks the protocol.
         """
-        rounded = Explanation(documented_class(self.probed.optimizer), Arithmetic(computed_in=self.format)).expected
-        for case in self._held.offered(self.cases()):
-            after = trajectory(self.target, case, self.guard)
+        target, guard = self.observed.target, self.observed.guard
+        rounded = Explanation(documented_class(self.observed.optimizer), Arithmetic(computed_in=self.format)).expected
+        for case in self.observed.offered(self.observed.cases()):
+            after = trajectory(target, case, guard)
             if first_beyond(after, rounded(case)) is not None:
-                return {"counterexample": evidence.difference(self.target, case, after, self.guard, also=[rounded])}
+                return {"counterexample": evidence.difference(target, case, after, guard, also=[rounded])}
         return {}
 
-    @property
-    def _held(self) -> Holding:
-        return Holding(self.target, self.cases, self.guard, self.probed)
-
-    def _there(self) -> tuple[Target, Probed, Callable[[], Iterator[Case]]]:
-        """Return the target in the narrower format, its results in the probes of that, and cases."""
-        optimizer = self.probed.optimizer
-        target = InFormat(self.target, self.probed.dtype, self.guard)
-        cases = partial(_drawn, optimizer, self.format, self.probed.limits)
-        return target, Probed.of(target, optimizer, self.format, self.guard), cases
+    def _there(self) -> Observed:
+        """Return what the engine does as a target of the narrower format, in probes and cases of that."""
+        optimizer, limits, guard = self.observed.optimizer, self.observed.limits, self.observed.guard
+        target = InFormat(self.observed.target, self.observed.dtype, guard)
+        return Observed.of(target, optimizer, self.format, partial(_drawn, optimizer, self.format, limits), guard)
 
 
 def _drawn(optimizer: str, dtype: str, limits: Limits) -> Iterator[Case]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging.holding import Holding, Identity
 from optimetry.conformance.judging.identify import ENOUGH
+from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.elsewhere import starts_elsewhere
@@ -15,15 +14,14 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.fed import Runs, runs_of
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
-from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.rivals import Rival, candidates_of, told_apart
 from optimetry.conformance.naming.search import MOST_EDITS, edited_formulas
 from optimetry.conformance.naming.telling import neutral_cases, telling_cases
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import same_bits
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.targets.protocol import Target, reason_unsupported
-from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.conformance.targets.protocol import reason_unsupported
+from optimetry.conformance.targets.session import trajectory
 from optimetry.reference.declaration import Hyperparameter
 
 NEAR = 4
@@ -55,40 +53,36 @@ class Found:
         return f"; explained equally by {names}" if names else ""
 
 
-def searched(
-    target: Target, probed: Probed, cases: Callable[[], Iterator[Case]], guard: Guard, seconds: float
-) -> Found:
+def searched(observed: Observed, seconds: float) -> Found:
     """Search for formulas near the documented one, or near the nearest known ones, that explain every case.
 
     Args:
-        target: one engine, which nothing known explains.
-        probed: its results in the probes.
-        cases: every case again, from the first.
-        guard: what watches over its runs.
+        observed: one engine, which nothing known explains.
         seconds: what two edits may cost; one is always tried, and two where this is not 0.
 
     Raises:
         TargetFault: the target breaks the protocol.
     """
-    held, identities = Holding(target, cases, guard, probed), {}
-    telling = held.offered(telling_cases(probed.optimizer, probed.dtype, probed.limits))
+    target, guard, asked = observed.target, observed.guard, (observed.optimizer, observed.dtype, observed.limits)
+    identities: dict[Explanation, Identity | None] = {}
+    telling = observed.offered(telling_cases(*asked))
     runs = runs_of(target, telling, guard)
 
     def holds(explanation: Explanation) -> bool:
-        identities[explanation] = held.holding(explanation)
+        identities[explanation] = observed.holding(explanation)
         return identities[explanation] is not None
 
     budget = Budget(seconds, guard.heartbeat, guard.searching)
-    telling_apart = candidates_of(probed.optimizer, probed.dtype, probed.limits) if runs else ()
+    telling_apart = candidates_of(*asked) if runs else ()
     most = MOST_EDITS if seconds else 1
-    parts = map(held.offered, neutral_cases(probed.optimizer, probed.dtype, probed.limits))
+    parts = map(observed.offered, neutral_cases(*asked))
     neutral = (runs_of(target, part, guard) for part in parts)
-    starts = _starts(held, runs) if runs else []
-    counts = STEP_COUNTS if probed.counts_otherwise else ()
+    starts = _starts(observed, runs) if runs else []
+    counts = STEP_COUNTS if observed.probed.counts_otherwise else ()
     found = edited_formulas(starts, runs, holds, budget, most, telling_apart, neutral, counts) if runs else []
 
     def takes(case: Case) -> bool:
-        return not probed.limits.lacking(case) and reason_unsupported(target, case) is None
+        return not observed.limits.lacking(case) and reason_unsupported(target, case) is None
 
     def refuted(formula: Edited, case: Case) -> bool:
         return not explains(trajectory(target, case, guard), formula.explanation.expected(case), case.form)
@@ -100,24 +94,24 @@ def searched(
     return Found(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling_apart))
 
 
-def _starts(held: Holding, runs: Runs) -> list[PointClass]:
+def _starts(observed: Observed, runs: Runs) -> list[PointClass]:
     """Return the documented formula, the nearest ones, the named ones, and those of other books.
 
     A number that the target has no use for needs none in a formula of another book.
     """
-    optimizer = held.probed.optimizer
-    near = [rule for rule, _ in held.probed.agreements() if not rule.documented][:NEAR]
-    unused = {x.name for x in subject_named(optimizer).hyperparameters() if _unused(held, x, runs)}
-    elsewhere = starts_elsewhere(optimizer, held.pinned | unused)
+    optimizer = observed.optimizer
+    near = [rule for rule, _ in observed.probed.agreements() if not rule.documented][:NEAR]
+    unused = {x.name for x in subject_named(optimizer).hyperparameters() if _unused(observed, x, runs)}
+    elsewhere = starts_elsewhere(optimizer, observed.pinned | unused)
     return list(dict.fromkeys([documented_class(optimizer), *near, *named_classes(optimizer), *elsewhere]))
 
 
-def _unused(held: Holding, number: Hyperparameter, runs: Runs) -> bool:
+def _unused(observed: Observed, number: Hyperparameter, runs: Runs) -> bool:
     """Whether a target gives the same bits, in every run, with another value of a hyperparameter."""
     for case, after in runs:
         for value in number.corners:
             other = case.replace(hyper={**case.hyper, number.name: value})
-            offered = value != case.hyper[number.name] and reason_unsupported(held.target, other) is None
-            if offered and not same_bits(trajectory(held.target, other, held.guard), after):
+            offered = value != case.hyper[number.name] and reason_unsupported(observed.target, other) is None
+            if offered and not same_bits(trajectory(observed.target, other, observed.guard), after):
                 return False
     return bool(number.corners)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from optimetry.conformance.commands.check import diagnosing
+from optimetry.conformance.commands.checking import diagnosing
 from optimetry.conformance.commands.cli import COMMANDS, parser
 from optimetry.conformance.commands.launching import launch_of, split
 from optimetry.conformance.subjects.wrappers import WRAPPERS

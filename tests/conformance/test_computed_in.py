@@ -15,10 +15,10 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.identify import identify_computed_in
 from optimetry.conformance.judging.narrower import InFormat, Narrower
+from optimetry.conformance.judging.observed import Observed
 from optimetry.conformance.judging.script import differences
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.agreement import SLACK, compare
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
@@ -127,9 +127,9 @@ def test_one_number_that_the_narrower_format_does_not_hold_excludes_it(spoiled: 
         return Spoiled(rule, parameters, np.float32)
 
     target, cases = Instead(begin, "adagrad"), cases_of("adagrad", "float64", 4)
-    probed = Probed.of(target, "adagrad", "float64", Guard())
+    observed = Observed.of(target, "adagrad", "float64", partial(iter, cases), Guard())
     rejected = cases[0], trajectory(target, cases[0], Guard())
-    found = identify_computed_in(target, probed, partial(iter, cases), Guard(), rejected).explanation
+    found = identify_computed_in(observed, rejected).explanation
     assert (found.rule.name if found else None) == name
 
 
@@ -139,9 +139,9 @@ def test_all_cases_must_have_numbers_of_the_narrower_format() -> None:
     rejected = next((case, after) for case in cases if (after := trajectory(target, case, Guard())).size)
     honest = Instead(RuleRun, "papers.signum")  # type: ignore[arg-type]
     for one, name in ((target, "documented"), (honest, None)):
-        probed = Probed.of(one, "papers.signum", "float32", Guard())
-        assert probed.cases == []
-        found = identify_computed_in(one, probed, partial(iter, cases), Guard(), rejected).explanation
+        observed = Observed.of(one, "papers.signum", "float32", partial(iter, cases), Guard())
+        assert observed.probed.cases == []
+        found = identify_computed_in(observed, rejected).explanation
         assert (found.rule.name if found else None) == name
 
 
@@ -159,9 +159,9 @@ def test_a_parameter_without_a_gradient_may_keep_its_digits() -> None:
     target = Instead(lambda rule, parameters: Kept(rule, parameters, np.float32), "adagrad")  # type: ignore[arg-type]
     drawn = cases_of("adagrad", "float64", 40)
     missing = [case for case in drawn if any(grad is None for grads in case.grads for grad in grads)]
-    probed = Probed.of(target, "adagrad", "float64", Guard())
+    observed = Observed.of(target, "adagrad", "float64", partial(iter, missing), Guard())
     rejected = missing[0], trajectory(target, missing[0], Guard())
-    found = identify_computed_in(target, probed, partial(iter, missing), Guard(), rejected).explanation
+    found = identify_computed_in(observed, rejected).explanation
     assert found == in_format("adagrad", np.float32)
 
 
@@ -183,9 +183,8 @@ class Spoiled(IgnoresItsMomentum):
 
 def narrower_of(begin: Any) -> Narrower | None:
     target, cases = Instead(begin, "torch.rmsprop"), cases_of("torch.rmsprop", "float64", 12)
-    probed = Probed.of(target, "torch.rmsprop", "float64", Guard())
-    rejected = cases[0], trajectory(target, cases[0], Guard())
-    return Narrower.of(target, probed, partial(iter, cases), Guard(), rejected)
+    observed = Observed.of(target, "torch.rmsprop", "float64", partial(iter, cases), Guard())
+    return Narrower.of(observed, (cases[0], observed.run(cases[0])))
 
 
 def test_a_mistake_is_found_as_one_of_the_narrower_format() -> None:
@@ -213,7 +212,8 @@ def test_what_is_explained_in_the_narrower_format_alone_is_not_explained() -> No
         kind = Spoiled if parameters[0].dtype == np.float64 and next(runs) % 8 == 7 else IgnoresItsMomentum
         return kind(rule, parameters)
 
-    assert replace(there, target=Instead(sometimes_spoiled, "torch.rmsprop")).mistaken() is None
+    observed = replace(there.observed, target=Instead(sometimes_spoiled, "torch.rmsprop"), runs={})
+    assert replace(there, observed=observed).mistaken() is None
 
 
 @pytest.mark.parametrize("spoiled", [False, True])
@@ -232,8 +232,7 @@ def test_a_formula_that_is_found_in_the_narrower_format_must_explain_every_case(
             return [np.where(a == given, a, b) for a, b, given in zip(after, moved, self.given, strict=True)]
 
     target, cases = Instead(Edited, "adadelta"), cases_of("adadelta", "float64", 24)  # type: ignore[arg-type]
-    probed = Probed.of(target, "adadelta", "float64", Guard())
-    there = Narrower(target, probed, partial(iter, cases), Guard(), "float32")
+    there = Narrower(Observed.of(target, "adadelta", "float64", partial(iter, cases), Guard()), "float32")
     explained = there.searched(0.0)
     assert (explained is None) == spoiled
     if explained:

@@ -8,7 +8,7 @@ import pytest
 
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.certify.pairs import Pairs
-from optimetry.conformance.commands import certifying, cli
+from optimetry.conformance.commands import certifying, check, cli
 from optimetry.conformance.commands.blocks import FILE
 from optimetry.conformance.selftest.faults import single_pair
 from optimetry.reports.results import read
@@ -20,11 +20,11 @@ FAULTY = single_pair.PARAMETER % 64 * 64 + single_pair.GRADIENT % 64
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw few cases, and compare two blocks in the place of all."""
-    monkeypatch.setitem(cli.CHECK_EFFORTS, "exhaustive", Effort("exhaustive", 20, 2, pairs=True))
+    monkeypatch.setitem(check.ALL_EFFORTS, "exhaustive", Effort("exhaustive", 20, 2, pairs=True))
     monkeypatch.setattr(Pairs, "share", lambda self, count: [FAULTY, FAULTY + 1])
 
 
-def check(target: str, out: Path, *options: str) -> int:
+def checked(target: str, out: Path, *options: str) -> int:
     """Run the command, and return its status."""
     asked = ("--optimizer", "sgd", "--dtype", "bfloat16", "--effort", "exhaustive", "-n", "1", "--out", str(out))
     return cli.main(["check", target, *asked, *options])
@@ -33,7 +33,7 @@ def check(target: str, out: Path, *options: str) -> int:
 def test_a_fault_in_one_pair_is_found_beside_a_verdict_that_conforms(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert check("optimetry.conformance.selftest.faults.single_pair:target", tmp_path) == 1
+    assert checked("optimetry.conformance.selftest.faults.single_pair:target", tmp_path) == 1
     found = read(tmp_path / "results.jsonl")
     assert [verdict.verdict for verdict in found.verdicts] == ["conforms"]
     (certificate,) = found.certificates
@@ -48,7 +48,7 @@ def test_a_run_that_was_ended_among_its_certificates_goes_on_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     more = ("--dtype", "float16", "--dtype", "float32")
-    assert check("numpy", tmp_path, *more) == 0
+    assert checked("numpy", tmp_path, *more) == 0
     file = tmp_path / "results.jsonl"
     whole = file.read_bytes()
     assert [(x.dtype, x.holds) for x in read(file).certificates] == [("bfloat16", True), ("float16", True)]
@@ -56,15 +56,15 @@ def test_a_run_that_was_ended_among_its_certificates_goes_on_there(
     done = certifying.certified
     monkeypatch.setattr(certifying, "certified", lambda *asked: ended(done(*asked)))
     file.unlink()
-    assert check("numpy", tmp_path, *more) == 130
+    assert checked("numpy", tmp_path, *more) == 130
     assert len(read(file, unfinished=True).certificates) == 1
     assert (tmp_path / FILE).exists()
 
     monkeypatch.setattr(certifying, "certified", done)
-    assert check("numpy", tmp_path, *more, "--resume") == 0
+    assert checked("numpy", tmp_path, *more, "--resume") == 0
     assert file.read_bytes() == whole
     monkeypatch.setattr(certifying, "certified", None)  # nothing is left to certify
-    assert check("numpy", tmp_path, *more, "--resume") == 0
+    assert checked("numpy", tmp_path, *more, "--resume") == 0
     assert file.read_bytes() == whole
 
 

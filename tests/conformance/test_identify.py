@@ -13,8 +13,8 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging import identify as identifying
-from optimetry.conformance.judging.holding import Identity
 from optimetry.conformance.judging.identify import identify
+from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.naming.explanation import Explanation, to_float32
 from optimetry.conformance.naming.families.clips import RoundedClipByNorm
 from optimetry.conformance.naming.points import documented_class
@@ -121,7 +121,7 @@ def identified(target: Any, optimizer: str = "adam", dtype: str = "float32") -> 
     def cases() -> Iterator[Case]:
         return drawn_cases(subject_named(optimizer), dtype, seed=0, count=12)
 
-    return identify(target, optimizer, dtype, cases, Guard())
+    return identify(Observed.of(target, optimizer, dtype, cases, Guard()))
 
 
 def test_a_tier_in_which_two_hold_decides_that_there_is_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +181,7 @@ def test_a_target_is_fed_a_case_once_for_all_candidates() -> None:
     def cases() -> Iterator[Case]:
         return drawn_cases(subject_named("adam"), "float32", seed=0, count=12)
 
-    found = identify(Instead(begin, "adam"), "adam", "float32", cases, Guard())
+    found = identify(Observed.of(Instead(begin, "adam"), "adam", "float32", cases, Guard()))
     assert (found.tried, found.elsewhere) == (12, ("papers.adam", "torch.adam"))
     assert {fed[bits(case.parameters)] for case in cases()} == {1}
 

@@ -13,12 +13,12 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.observed import Observed
 from optimetry.conformance.judging.parts import in_parts
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistake, Mistaken
 from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import mistakes_of_runs, surviving
 from optimetry.conformance.naming.runs.gradients import of_all_magnitudes
 from optimetry.conformance.naming.runs.precision import stored
@@ -190,8 +190,8 @@ def cases_of(optimizer: str, dtype: str, count: int) -> Callable[[], Iterator[Ca
 
 
 def found_of(target: Any, optimizer: str, dtype: str = "float32", *, refuted: bool) -> Any:
-    probed = Probed.of(target, optimizer, dtype, Guard())
-    return in_parts(target, probed, cases_of(optimizer, dtype, 3), Guard(), [], refuted=refuted)
+    observed = Observed.of(target, optimizer, dtype, cases_of(optimizer, dtype, 3), Guard())
+    return in_parts(observed, [], refuted=refuted)
 
 
 @pytest.mark.parametrize("refuted", [True, False])

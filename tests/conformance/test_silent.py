@@ -8,7 +8,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.judging.holding import Holding
+from optimetry.conformance.judging.observed import Observed
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.oracle.expected import expected
@@ -36,27 +36,27 @@ class Vague:
         )
 
 
-def held() -> Holding:
-    return Holding(NumpyTarget(), lambda: iter(CASES), Guard(), Probed("sgd", "float32", ()))
+def observed() -> Observed:
+    return Observed(NumpyTarget(), lambda: iter(CASES), Guard(), Probed("sgd", "float32", ()))
 
 
 def test_what_says_nothing_of_most_elements_is_dropped_before_the_last_case() -> None:
-    one, holding = Vague(CASES), held()
-    assert holding.holding_on_all([one], judged=0.5)[0] == []
-    assert holding.silent == {one}
+    one, seen = Vague(CASES), observed()
+    assert seen.holding_on_all([one], judged=0.5)[0] == []
+    assert seen.silent == {one}
     assert 0 < len(one.asked) < len(CASES)
 
 
 def test_what_says_something_of_most_elements_is_asked_of_every_case() -> None:
     smallest = sorted(CASES, key=lambda case: case.elements)[:4]
     assert 0 < sum(case.elements for case in smallest) < 0.5 * sum(case.elements for case in CASES)
-    one, holding = Vague(smallest), held()
-    ((alive, agreement),), _ = holding.holding_on_all([one], judged=0.5)
-    assert (alive, holding.silent, len(one.asked)) == (one, set(), len(CASES))
+    one, seen = Vague(smallest), observed()
+    ((alive, agreement),), _ = seen.holding_on_all([one], judged=0.5)
+    assert (alive, seen.silent, len(one.asked)) == (one, set(), len(CASES))
     assert 0.5 < agreement.judged < 1
 
 
 def test_nothing_is_dropped_where_no_part_is_asked_for() -> None:
-    one, holding = Vague(CASES), held()
-    assert [alive for alive, _ in holding.holding_on_all([one])[0]] == [one]
-    assert (holding.silent, len(one.asked)) == (set(), len(CASES))
+    one, seen = Vague(CASES), observed()
+    assert [alive for alive, _ in seen.holding_on_all([one])[0]] == [one]
+    assert (seen.silent, len(one.asked)) == (set(), len(CASES))

@@ -8,7 +8,7 @@ from collections import deque
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
-from optimetry.conformance.commands import jobs, workers
+from optimetry.conformance.commands import jobs, worker, workers
 from optimetry.conformance.commands.jobs import Job, Task, work
 from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.commands.workers import Workers
@@ -65,7 +65,7 @@ def test_a_hanging_run_is_interrupted():
 
 
 def test_a_run_that_no_signal_reaches_is_killed(monkeypatch):
-    monkeypatch.setattr(workers, "GRACE", 2.0)
+    monkeypatch.setattr(worker, "GRACE", 2.0)
     assert error_of("HangsDeaf", time_limit=0.3) == "hung: one run took longer than 0.3 s"
 
 
@@ -88,7 +88,7 @@ def test_a_target_that_cannot_be_loaded_is_refused():
 def test_a_target_whose_import_kills_or_hangs_is_refused(tmp_path, monkeypatch, source, expected):
     (tmp_path / "import_fails.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(workers, "LOADING_LIMIT", 60.0 if "exit" in source else 1.0)
+    monkeypatch.setattr(worker, "LOADING_LIMIT", 60.0 if "exit" in source else 1.0)
     with pytest.raises(TargetError, match=expected), Workers(Task(Launch("import_fails:Target"), FEW, 0)):
         pass
     assert multiprocessing.active_children() == []
@@ -123,7 +123,7 @@ def test_leaving_early_leaves_no_process_behind():
 
 def test_a_job_that_takes_long_is_no_hang_while_its_runs_are_short(monkeypatch):
     """Every heartbeat gives the worker another time limit: a job of many runs may take longer than one run."""
-    monkeypatch.setattr(workers, "GRACE", 0.5)
+    monkeypatch.setattr(worker, "GRACE", 0.5)
     with Workers(Task(Launch("miniatures:Sleepy"), Effort("few", 40, 0), 0, time_limit=1.0)) as pool:
         start = time.monotonic()
         ((verdict,),) = pool.run([SGD])
@@ -134,7 +134,7 @@ def test_a_job_that_takes_long_is_no_hang_while_its_runs_are_short(monkeypatch):
 @pytest.mark.parametrize(("command", "outcome"), [(COMMAND, "conforms"), (None, "error")])
 def test_a_judge_that_takes_its_time_is_no_hang_of_a_program(monkeypatch, command, outcome):
     """A run beside the judge is killed when nothing was heard for the time of a run, here at once; a program is not."""
-    monkeypatch.setattr(workers, "GRACE", -60.0)
+    monkeypatch.setattr(worker, "GRACE", -60.0)
     with Workers(Task(Launch("miniatures:Sleepy", command), Effort("few", 10, 0), 0, time_limit=60.0)) as pool:
         ((verdict,),) = pool.run([SGD])
     assert (verdict.verdict, verdict.reason.partition(":")[0]) == (outcome, "hung" if command is None else "")
@@ -191,7 +191,7 @@ def test_the_parent_does_not_load_the_target(tmp_path, monkeypatch):
 def test_threads_are_few_unless_the_user_says_otherwise(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    with workers._inherited():
+    with worker.inherited():
         assert os.environ["OMP_NUM_THREADS"] == "3"
         assert os.environ["MKL_NUM_THREADS"] == "1"
     assert "MKL_NUM_THREADS" not in os.environ
@@ -240,4 +240,4 @@ def test_waiting_costs_no_processor_time(monkeypatch):
     monkeypatch.setattr(workers, "wait", lambda pipes, timeout: waits.append(timeout) or blocking(pipes, timeout))
     error_of("Hangs", time_limit=1.0)
     assert 1 <= len(waits) <= 20, "once for each message, of which a run that hangs sends few"
-    assert all(0 < timeout <= workers.LOADING_LIMIT for timeout in waits)
+    assert all(0 < timeout <= worker.LOADING_LIMIT for timeout in waits)

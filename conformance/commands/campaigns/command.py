@@ -25,12 +25,13 @@ from optimetry.conformance.commands.campaigns.on_worker import Site, site_at
 from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart, Part, Plan, SearchPart
 from optimetry.conformance.commands.certify import rule_of
 from optimetry.conformance.commands.certifying import print_certificates
-from optimetry.conformance.commands.check import checked_folder, header_of
+from optimetry.conformance.commands.header import header_of
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import AnyJob, Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
 from optimetry.conformance.commands.ledger import Ledger
 from optimetry.conformance.commands.progress import progress_bar
+from optimetry.conformance.commands.results_folder import checked_folder
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.numerics.formats import FORMATS

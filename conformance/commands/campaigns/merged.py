@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from optimetry.conformance.certify.worst import Worst, worst_of
 from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart, Part, Plan, SearchPart, encoded
-from optimetry.conformance.commands.check import Kept, write, write_tables
 from optimetry.conformance.commands.documents import document_of
+from optimetry.conformance.commands.results_folder import ResultsFolder, write, write_tables
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.keeping import add
@@ -79,7 +79,7 @@ def write_results(folder: Path, check: Header, certify: Header, plan: Plan, outc
     """
     results = folder / "results.jsonl"
     if _any(plan, CheckPart):
-        kept = Kept(folder)
+        kept = ResultsFolder(folder)
         kept.clear([])
         with Writer(results, check) as writer:
             for optimizer in check.optimizers:

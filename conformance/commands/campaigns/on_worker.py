@@ -8,7 +8,7 @@ from functools import cache
 from importlib import metadata
 from typing import Any, NamedTuple
 
-from optimetry.conformance.commands.check import platform_here
+from optimetry.conformance.commands.header import platform_here
 from optimetry.conformance.commands.jobs import AnyJob, Loaded, Task
 from optimetry.conformance.commands.workers import Workers
 from optimetry.reference.errors import TargetError

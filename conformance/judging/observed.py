@@ -1,23 +1,23 @@
-"""Compares candidates with the probes and cases of one target, and keeps those that explain all of them."""
+"""What one engine does in its probes and cases: keeps the candidates that explain all of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case, met_before
 from optimetry.conformance.cases.offered import Limits
+from optimetry.conformance.judging.short_numbers import with_short_numbers
 from optimetry.conformance.naming.explanation import Candidate, Explanation
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.agreement import Agreement, answered, compare, contradicted, explained, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.batched import evaluated_ahead
-from optimetry.conformance.oracle.expected import Asked, decays_of, expected
-from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, runs_ahead, taken_ahead, trajectory
@@ -35,7 +35,6 @@ class Identity:
         alike: other rules that are the same for all hyperparameters that the target offers.
         elsewhere: rules of other books that explain every case.
         several: where several explain every case and nothing tells them apart, their names.
-        probed: the results in the probes.
     """
 
     explanation: Explanation | None
@@ -45,7 +44,6 @@ class Identity:
     alike: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
     several: tuple[str, ...] = ()
-    probed: Probed | None = None
 
 
 C = TypeVar("C", bound=Candidate)
@@ -65,45 +63,19 @@ TOLD = 0.5
 EXCLUDING = 2
 """The cases that are evaluated one by one: they exclude most of many candidates, which then need no others."""
 
-BITS = 8
-"""How many bits the numbers of a case have that float32 holds, with their third powers, and with 1 less a decay."""
-
-
-def with_short_numbers(case: Case) -> Case:
-    """Round the numbers of a case to few bits, so that float32 holds them and their short products exactly."""
-    subject = subject_of(case)
-    domains = {one.name: one.domain for one in subject.hyperparameters() if one.kind is float}
-    decays = decays_of(subject)
-
-    def short(name: str, number: Any) -> Any:
-        if name in decays:  # a multiple of 2^-8, as 1 less it is
-            return min(max(round(number * 2**BITS), 1), 2**BITS - 1) / 2**BITS if number else number
-        domain, near = domains.get(name), _short(number) if isinstance(number, float) else number
-        return number if domain is not None and near not in domain else near
-
-    hyper = {name: short(name, value) for name, value in case.hyper.items()}
-    return case.replace(hyper=hyper, learning_rates=tuple(map(_short, case.learning_rates)))
-
-
-def _short(number: float) -> float:
-    fraction, exponent = np.frexp(number)
-    with np.errstate(over="ignore"):
-        near = float(np.ldexp(np.rint(fraction * 2**BITS), exponent - BITS))
-    return near if np.isfinite(near) else number
-
 
 @dataclass(frozen=True)
-class Holding:
-    """The probes and cases that a candidate must explain.
+class Observed:
+    """What one engine does in its probes and cases, all of which a candidate must explain.
 
     Attributes:
-        target: one engine.
+        target: the engine.
         cases: every case, from the first.
         guard: what watches over its runs.
         probed: its results in the probes.
-        refuting: the case that has refuted the last candidates, with the trajectory of the target: it mostly refutes
-            the next ones, too.
-        runs: the trajectories of the target in the cases tried so far.
+        refuting: the case that has refuted the last candidates, with its trajectory: it mostly refutes the next ones,
+            too.
+        runs: its trajectories in the cases tried so far.
         silent: the candidates that say nothing of most elements. In a wider arithmetic they say no more.
     """
 
@@ -115,20 +87,49 @@ class Holding:
     runs: dict[Case, Array] = field(default_factory=dict)
     silent: set[Candidate] = field(default_factory=set)
 
+    @classmethod
+    def of(
+        cls, target: Target, optimizer: str, dtype: str, cases: Callable[[], Iterator[Case]], guard: Guard
+    ) -> Observed:
+        """Run the probes of a subject on an engine.
+
+        Raises:
+            TargetFault: the engine breaks the protocol.
+        """
+        return cls(target, cases, guard, Probed.of(target, optimizer, dtype, guard))
+
+    def anew(self) -> Observed:
+        """Run the probes once more, and forget all other runs: of an engine that gives something else each time.
+
+        Raises:
+            TargetFault: the engine breaks the protocol.
+        """
+        return Observed.of(self.target, self.optimizer, self.dtype, self.cases, self.guard)
+
+    @property
+    def optimizer(self) -> str:
+        """The subject's name."""
+        return self.probed.optimizer
+
+    @property
+    def dtype(self) -> str:
+        """The dtype's name."""
+        return self.probed.dtype
+
     def run(self, case: Case) -> Array:
-        """Return the target's trajectory in a case; it is fed once for all candidates."""
+        """Return the engine's trajectory in a case; it is fed once for all candidates."""
         if case not in self.runs:
             self.runs[case] = trajectory(self.target, case, self.guard)
         return self.runs[case]
 
     @property
     def limits(self) -> Limits:
-        """What the target does not offer."""
-        return limits_of(self.target, self.probed.optimizer)
+        """What the engine does not offer."""
+        return limits_of(self.target, self.optimizer)
 
     @property
     def restricted(self) -> bool:
-        """Whether the target declines hyperparameters that the document has."""
+        """Whether the engine declines hyperparameters that the document has."""
         return self.limits.bounds or any(reason_unsupported(self.target, case) is not None for case in self.cases())
 
     @property
@@ -137,7 +138,7 @@ class Holding:
         return frozenset(name for name, _ in self.limits.pinned)
 
     def offered(self, cases: Iterable[Case]) -> Iterator[Case]:
-        """Yield those of the cases that the target offers."""
+        """Yield those of the cases that the engine offers."""
         return (case for case in cases if reason_unsupported(self.target, case) is None)
 
     def standing(self, candidates: Sequence[C]) -> list[C]:

@@ -1,0 +1,208 @@
+"""Runs ``optimetry check``: gives jobs to workers, writes verdicts to the results file, prints and writes tables."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from optimetry.conformance.certify.judged import Judge
+from optimetry.conformance.commands.blocks import FILE
+from optimetry.conformance.commands.certifying import certify_all, first_steps, print_certificates
+from optimetry.conformance.commands.ci import Reporting
+from optimetry.conformance.commands.documents import document_of
+from optimetry.conformance.commands.header import header_of
+from optimetry.conformance.commands.held import held
+from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.launching import Launch
+from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of
+from optimetry.conformance.commands.progress import ending_searches, progress_bar
+from optimetry.conformance.commands.results_folder import ResultsFolder, write_tables
+from optimetry.conformance.commands.resuming import jobs_done, resumed
+from optimetry.conformance.commands.terminal import shown, terminal_width
+from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.targets.loading import version_note
+from optimetry.reference.errors import UsageError
+from optimetry.reports import tables
+from optimetry.reports.formats import WRITERS
+from optimetry.reports.results import Results, Verdict, Writer
+from optimetry.reports.sentence import next_step, sentence
+
+
+@dataclass(frozen=True)
+class Check:
+    """The plan of one run of ``optimetry check``.
+
+    Attributes:
+        task: the target, and how it is judged.
+        optimizers: rule names.
+        dtypes: dtype names.
+        workers: how many processes judge.
+        ledger: the verdicts that are expected.
+        out: the folder for results, or None.
+        reporting: what a continuous-integration service is given.
+        form: the format that is printed.
+        resume: whether a run that was ended in ``out`` is resumed.
+    """
+
+    task: Task
+    optimizers: list[str]
+    dtypes: list[str]
+    workers: int
+    ledger: Ledger
+    out: Path | None
+    reporting: Reporting
+    form: str
+    resume: bool = False
+
+    @property
+    def jobs(self) -> list[Job]:
+        """Return one job for each optimizer and dtype, optimizer by optimizer."""
+        return [Job(optimizer, (dtype,)) for optimizer in self.optimizers for dtype in self.dtypes]
+
+    @property
+    def judges(self) -> list[Judge]:
+        """Return what is certified as well: at the effort that asks for it, first steps of rules in 16 bits."""
+        seed, pairs = self.task.seed, self.task.effort.pairs
+        return list(first_steps(self.optimizers, self.dtypes, seed)) if pairs else []
+
+
+def run(check: Check) -> int:
+    """Judge, print and write; return the exit status, 0 or 1.
+
+    Raises:
+        TargetError: the target cannot be loaded; nothing is written then.
+        UsageError: the folder for results cannot be written.
+        KeyboardInterrupt: after Ctrl-C. One that ended a search has let the jobs that were under way come to a verdict;
+            these are printed and written, and a run with ``--resume`` goes on behind them.
+    """
+    with Workers(check.task, min(check.workers, len(check.jobs))) as workers, held(check.out):
+        header = header_of(
+            workers.name,
+            workers.version,
+            dtypes=check.dtypes,
+            optimizers=check.optimizers,
+            seed=check.task.seed,
+            effort=check.task.effort.name,
+        )
+        results, not_run, said = Results(header), workers.not_run, workers.note
+        try:
+            kept = ResultsFolder(check.out) if check.out else None
+            if kept is None:
+                _judge(check, workers, results.verdicts)
+                refusals = certify_all(check.judges, workers, results)
+            else:
+                before = resumed(kept.results, header, check.jobs, workers.engines) if check.resume else Results(header)
+                kept.clear(before.verdicts)
+                if check.judges and not check.resume:
+                    (kept.folder / FILE).unlink(missing_ok=True)
+                with Writer(kept.results, header, before if before.documents else None) as writer:
+                    for optimizer in check.optimizers[len(before.documents) :]:
+                        writer.write(document_of(subject_named(optimizer)))
+                    results.verdicts.extend(before.verdicts)
+                    results.certificates.extend(before.certificates)
+                    _judge(check, workers, results.verdicts, writer, kept)
+                    refusals = certify_all(check.judges, workers, results, writer, kept.folder / FILE)
+                write_tables(kept.folder, [results])
+        except _SearchesEnded:
+            print(shown(tables.terminal(results.verdicts, terminal_width())))
+            raise
+        except OSError as error:
+            raise UsageError(f"--out {check.out}: cannot be written: {error.strerror or error}") from error
+    balance = check.ledger.balance(results.verdicts)
+    _print(check, results, balance, kept, not_run, said)
+    if check.judges and check.form not in WRITERS:
+        print()
+        print_certificates(header, results.certificates, refusals)
+    check.reporting.report(results, check.ledger)
+    failing = not all(each.holds for each in results.certificates)
+    return 1 if balance.unexpected or balance.stale or failing else 0
+
+
+def _judge(
+    check: Check,
+    workers: Workers,
+    verdicts: list[Verdict],
+    writer: Writer | None = None,
+    kept: ResultsFolder | None = None,
+) -> None:
+    """Collect the verdicts of every job that has none yet, each written as it comes; a terminal has a progress bar."""
+    jobs = check.jobs[jobs_done(verdicts) :]
+    with progress_bar(len(jobs)) as bar, ending_searches(workers.finish) as interrupted:
+        for job, found in zip(jobs, workers.run(jobs, bar.set_postfix_str), strict=False):
+            verdicts += found
+            for verdict in found:
+                if writer and kept:
+                    writer.write(verdict)
+                    kept.write_counterexample(verdict)
+            bar.set_description(f"{job.optimizer} {job.dtypes[0]}", refresh=False)
+            bar.update()
+    if interrupted():
+        raise _SearchesEnded
+
+
+class _SearchesEnded(KeyboardInterrupt):
+    """Ctrl-C ended the searches that were under way, and with them the run."""
+
+
+def _print(
+    check: Check, results: Results, balance: Balance, kept: ResultsFolder | None, not_run: Mapping[str, str], said: str
+) -> None:
+    if check.form in WRITERS:
+        print(WRITERS[check.form]([results]), end="")
+        _print_balance(check, balance, sys.stderr)
+        return
+    note = said or version_note(check.task.spec, results.header.target_version)
+    print(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}\n")
+    if note:
+        print(f"{note}\n")
+    print(shown(tables.terminal(results.verdicts, terminal_width())))
+    print(f"\n{tables.summary(results.verdicts)}")
+    for engine, reason in not_run.items():
+        print(f"engine {engine} not run: {reason}")
+    _print_balance(check, balance, sys.stdout)
+    if kept is not None:
+        print(f"written: {kept.results}, table.md, table.csv")
+    count = sum(verdict.counterexample is not None for verdict in results.verdicts)
+    if count and kept is not None:
+        print(f"counterexamples: {count} in {kept.folder / 'counterexamples'}; each .py needs NumPy alone to show it")
+    elif count:
+        print(f"counterexamples: {count}; --out DIR keeps them, as scripts that need NumPy alone where possible")
+    print(*closing(check.task.launch, results), sep="\n")
+
+
+def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
+    if check.ledger.path is not None:
+        for verdict in balance.unexpected:
+            engine = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
+            print(
+                f"unexpected: {engine}: {full(verdict.verdict, name_of(verdict))}, not in {check.ledger.path}",
+                file=file,
+            )
+        for text in balance.stale:
+            print(f"stale: {text}", file=file)
+        if not (balance.unexpected or balance.stale):
+            print(f"all that is offered conforms or is expected by {check.ledger.path}", file=file)
+
+
+def closing(launch: Launch, results: Results) -> list[str]:
+    """Return a sentence that sums up the verdicts, and the command that explains the first that is not good."""
+    said, name = sentence(results.header.target, results.verdicts), next_step(results.verdicts)
+    more = [f"where and why: {diagnosing(launch, name)}"] if name else []
+    return ["", *textwrap.wrap(said, terminal_width()), *more] if said else []
+
+
+def diagnosing(launch: Launch, optimizer: str) -> str:
+    """Return the command that diagnoses one optimizer of a target."""
+    how = "".join(f" {shlex.quote(word)}" for word in launch.options)
+    if launch.program:
+        return f"optimetry diagnose --optimizer {optimizer}{how} -- {launch.spec}"
+    if launch.own is not None:
+        given = f" --with {shlex.join(launch.own.given)}" if launch.own.given else ""
+        return f"optimetry diagnose {shlex.quote(launch.spec)} --as {optimizer}{given}{how}"
+    return f"optimetry diagnose {shlex.quote(launch.spec)} --optimizer {optimizer}{how}"

@@ -1,0 +1,30 @@
+"""The header of results: what they are of, and where they were made."""
+
+from __future__ import annotations
+
+import platform
+from importlib import metadata
+
+from optimetry.reports.results import Header
+
+
+def header_of(target: str, version: str, *, dtypes: list[str], optimizers: list[str], seed: int, effort: str) -> Header:
+    """Return the header of results that are made here."""
+    return Header(
+        optimetry=metadata.version("optimetry"),
+        target=target,
+        target_version=version,
+        platform=platform_here(),
+        dtypes=dtypes,
+        optimizers=optimizers,
+        seed=seed,
+        effort=effort,
+    )
+
+
+def platform_here() -> str:
+    """Return what results are made on: system, machine, Python and NumPy."""
+    return (
+        f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, "
+        f"NumPy {metadata.version('numpy')}"
+    )

@@ -1,0 +1,102 @@
+"""The folder that ``--out`` names: results, counterexamples and tables."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from optimetry.reference.errors import UsageError
+from optimetry.reports import accuracy_tables, certificate_tables, speed_tables, tables
+from optimetry.reports.results import Results, Verdict
+
+
+class ResultsFolder:
+    """The folder of results, with a file for each counterexample; it is made where there is none."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.results = folder / "results.jsonl"
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def clear(self, verdicts: Iterable[Verdict]) -> None:
+        """Remove the files of an earlier run, except those of its verdicts that are kept."""
+        for name in ("table.md", "table.csv"):
+            (self.folder / name).unlink(missing_ok=True)
+        for file in (self.folder / "counterexamples").glob("*-*float*-*.*"):
+            file.unlink()
+        for verdict in verdicts:
+            self.write_counterexample(verdict)
+
+    def counterexample(self, verdict: Verdict) -> Path | None:
+        """Return the path of a verdict's counterexample, if it has one: a script, or else the bare case."""
+        if verdict.counterexample is None:
+            return None
+        engine = re.sub(r"[^\w.-]", "-", verdict.engine)
+        suffix = "py" if verdict.counterexample.get("script") else "json"
+        return self.folder / "counterexamples" / f"{verdict.optimizer}-{verdict.dtype}-{engine}.{suffix}"
+
+    def write_counterexample(self, verdict: Verdict) -> None:
+        """Write the counterexample of a verdict, if it has one."""
+        file = self.counterexample(verdict)
+        if file is not None and verdict.counterexample is not None:
+            file.parent.mkdir(exist_ok=True)
+            text = verdict.counterexample.get("script") or verdict.counterexample["case"]
+            file.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+
+
+def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:
+    """Write tables of verdicts, errors, times and certificates, of what there is, into a folder; return their names.
+
+    The folder is created if needed. Without measurements there is a table of verdicts, even an empty one.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    found = list(results)
+    made: dict[str, str] = {}
+    if any(each.accuracy for each in found):
+        made |= {"accuracy.md": accuracy_tables.markdown(found), "accuracy.csv": accuracy_tables.csv_text(found)}
+    if any(each.speed for each in found):
+        made["speed.md"] = speed_tables.markdown(found)
+    if any(each.certificates for each in found):
+        made |= {
+            "certificates.md": certificate_tables.markdown(found),
+            "certificates.csv": certificate_tables.csv_text(found),
+        }
+    if not made or any(each.verdicts for each in found):
+        made = {"table.md": tables.markdown(found), "table.csv": tables.csv_text(found)} | made
+    for name, text in made.items():
+        write(folder / name, text)
+    return list(made)
+
+
+def write(file: Path, text: str) -> None:
+    """Write a text into the folder for results, which is created if needed.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(f"--out {file.parent}: cannot be written: {error.strerror or error}") from error
+
+
+def checked_folder(folder: Path, option: str = "--out") -> Path:
+    """Check that a folder can be written or made, as far as possible without writing.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    try:
+        existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    except OSError as error:
+        raise UsageError(f"{option} {folder}: {error.strerror or error}") from error
+    if not existing.is_dir():
+        raise UsageError(f"{option} {folder}: {existing} is a file, must be a folder")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise UsageError(f"{option} {folder}: no permission to write in {existing}")
+    return folder

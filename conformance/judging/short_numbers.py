@@ -1,0 +1,37 @@
+"""Makes cases whose numbers float32 holds exactly, so that rounding them hides no small difference of another kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.oracle.expected import decays_of
+from optimetry.conformance.subjects.registry import subject_of
+
+BITS = 8
+"""How many bits the numbers of a case have that float32 holds, with their third powers, and with 1 less a decay."""
+
+
+def with_short_numbers(case: Case) -> Case:
+    """Round the numbers of a case to few bits, so that float32 holds them and their short products exactly."""
+    subject = subject_of(case)
+    domains = {one.name: one.domain for one in subject.hyperparameters() if one.kind is float}
+    decays = decays_of(subject)
+
+    def short(name: str, number: Any) -> Any:
+        if name in decays:  # a multiple of 2^-8, as 1 less it is
+            return min(max(round(number * 2**BITS), 1), 2**BITS - 1) / 2**BITS if number else number
+        domain, near = domains.get(name), _short(number) if isinstance(number, float) else number
+        return number if domain is not None and near not in domain else near
+
+    hyper = {name: short(name, value) for name, value in case.hyper.items()}
+    return case.replace(hyper=hyper, learning_rates=tuple(map(_short, case.learning_rates)))
+
+
+def _short(number: float) -> float:
+    fraction, exponent = np.frexp(number)
+    with np.errstate(over="ignore"):
+        near = float(np.ldexp(np.rint(fraction * 2**BITS), exponent - BITS))
+    return near if np.isfinite(near) else number
