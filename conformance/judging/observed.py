@@ -175,7 +175,7 @@ class Observed:
             for case in tried_with(drawn):
                 if taken_ahead(self.target, case):
                     yield Asked(case)
-                    yield from (one.asked(case) for one, *_ in alive if isinstance(one, Explanation))
+                    yield from chain.from_iterable(one.asks(case) for one, *_ in alive)
 
         def compared(drawn: Case) -> Iterator[Case]:
             return self.offered(chain(more(drawn), tried_with(drawn)))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.case import Case, met_before
 from optimetry.conformance.naming.alterations import Alteration, altered
 from optimetry.conformance.naming.increments import with_increments
 from optimetry.conformance.naming.points import PointClass
@@ -35,6 +35,10 @@ class Candidate(Protocol):
 
     def expected(self, case: Case) -> Expected:
         """Return the expected value of a target that this explains."""
+        ...
+
+    def asks(self, case: Case) -> Iterator[Asked]:
+        """Yield what the oracle is asked for by `expected`, so that it can be evaluated together with other cases."""
         ...
 
     @property
@@ -77,6 +81,10 @@ class Explanation:
         """
         return expected(*self.asked(case, instead, alteration))
 
+    def asks(self, case: Case) -> Iterator[Asked]:
+        """Yield what the oracle is asked for by `expected`."""
+        yield self.asked(case)
+
     def asked(
         self, case: Case, instead: Mapping[str, Any] | None = None, alteration: Alteration | None = None
     ) -> Asked:
@@ -86,7 +94,7 @@ class Explanation:
             return Asked(case)
         computed = altered(self.computed(case.hyper, instead), alteration)
         if LEARNING_RATE in arithmetic.float32:
-            case = case.replace(learning_rates=tuple(map(to_float32, case.learning_rates)))
+            case = met_before(case.replace(learning_rates=tuple(map(to_float32, case.learning_rates))))
         return Asked(
             case, computed, self._form(case), self._called(arithmetic.float32_in_some_uses), arithmetic.combined
         )

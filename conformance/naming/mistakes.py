@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
 
-from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.case import Case, met_before
 from optimetry.conformance.laws.law import Check, Law
 from optimetry.conformance.naming.alterations import Alteration
 from optimetry.conformance.naming.explanation import Explanation
@@ -19,6 +19,7 @@ from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import Arithmetic
+from optimetry.conformance.oracle.expected import Asked
 from optimetry.reports.parts import Part
 
 Hyper = Mapping[str, Any]
@@ -82,6 +83,16 @@ class Mistaken:
         """Return the expected value of a target that this explains; those in probes are kept, of others the latest."""
         return (_in_probe if case in probes_of(case.optimizer, case.dtype) else _kept)(self, case)
 
+    def asks(self, case: Case) -> Iterator[Asked]:
+        """Yield what the oracle is asked for by `expected`."""
+        yield self.explanation.asked(*self._given(case))
+
+    def _given(self, case: Case) -> tuple[Case, Hyper, Alteration | None]:
+        """Return what reaches the rule in a case."""
+        mistake = self.mistake
+        fed = mistake.fed(case)
+        return fed if fed is case else met_before(fed), mistake.hyper(case.hyper), mistake.alteration
+
     def computed_in(self, arithmetic: Arithmetic) -> Mistaken:
         """Return the same in another arithmetic."""
         return Mistaken(Explanation(self.rule, arithmetic), self.mistake)
@@ -115,9 +126,7 @@ class Mistaken:
 
 
 def _evaluated(mistaken: Mistaken, case: Case) -> Expected:
-    mistake = mistaken.mistake
-    value = mistaken.explanation.expected(mistake.fed(case), mistake.hyper(case.hyper), mistake.alteration)
-    return mistake.returned(case, value)
+    return mistaken.mistake.returned(case, mistaken.explanation.expected(*mistaken._given(case)))
 
 
 _in_probe = cache(_evaluated)

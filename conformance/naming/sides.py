@@ -6,6 +6,7 @@ another documented rule that is near, or no update at all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -22,7 +23,7 @@ from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import flat
 from optimetry.conformance.numerics.formats import BOUND, flushing
-from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.rule import Rule
 from optimetry.reference.rules import RULES
@@ -44,9 +45,14 @@ class Neighbour:
 
     def expected(self, case: Case) -> Expected:
         """Return what the rule gives."""
+        (asked,) = self.asks(case)
+        return expected(*asked)
+
+    def asks(self, case: Case) -> Iterator[Asked]:
+        """Yield what the oracle is asked for by `expected`."""
         names = {declared.name for declared in self.rule.hyperparameters()}
         computed = self.rule.of({name: value for name, value in case.hyper.items() if name in names})
-        return expected(case, computed, flushing(case.form) if self.flushes else None)
+        yield Asked(case, computed, flushing(case.form) if self.flushes else None)
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,10 @@ class Unchanged:
         start = flat(case.parameters).astype(case.form.wide)
         value = np.repeat(start[None], len(case.grads), axis=0)
         return Expected(value, np.zeros(value.shape, BOUND), np.abs(start).astype(np.float64))
+
+    def asks(self, case: Case) -> Iterator[Asked]:
+        """Yield nothing, as there is nothing to evaluate."""
+        return iter(())
 
 
 @cache

@@ -19,6 +19,7 @@ from optimetry.conformance.laws.universal import reshaping, splitting
 from optimetry.conformance.laws.variations import each
 from optimetry.conformance.naming.explanation import Candidate
 from optimetry.conformance.numerics.agreement import Expected
+from optimetry.conformance.oracle.expected import Asked
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reports.parts import DOCUMENTED, Part
@@ -85,6 +86,12 @@ class Split:
         true, false = self.true.expected(case), self.false.expected(case)
         value, bound = np.where(columns, true.value, false.value), np.where(columns, true.bound, false.bound)
         return Expected(value, bound, true.start)
+
+    def asks(self, case: Case) -> Iterator[Asked]:
+        """Yield what the oracle is asked for by `expected`."""
+        parts = [case.only([i]) for i in range(len(case.parameters))] if self.by.of_tensors else [case]
+        for holds in dict.fromkeys(map(self.by.holds, parts)):
+            yield from self.side(holds).asks(case)
 
     @property
     def narrow(self) -> bool:

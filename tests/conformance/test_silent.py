@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +12,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.observed import Observed
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.agreement import Expected
-from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard
@@ -26,6 +27,9 @@ class Vague:
     unbounded: list[Case]
     asked: list[Case] = field(default_factory=list)
     narrow: bool = False
+
+    def asks(self, case: Case) -> Iterator[Asked]:
+        return iter(())
 
     def expected(self, case: Case) -> Expected:
         if case not in self.asked:
