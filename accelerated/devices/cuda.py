@@ -96,7 +96,7 @@ class CudaDevice:
         with self._current():
             architecture = f"sm_{self._cupy.cuda.Device().compute_capability}"
             module = self._cupy.cuda.Module()
-            module.load(nvrtc.compiled(text, architecture, fmad=fmad))
+            module.load(nvrtc.compiled(text, architecture, fmad=fmad).machine_code)
             function = module.get_function(name)
 
         def launch(blocks: int, arguments: Sequence[int]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
+from typing import NamedTuple
 
 from optimetry.reference.errors import EngineUnavailableError
 
@@ -14,8 +15,20 @@ OPTIONS = ("--std=c++17", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
 """IEEE 754 arithmetic: every operation rounded once and to nearest, subnormals kept."""
 
 
-def compiled(text: str, architecture: str, *, fmad: bool) -> bytes:
-    """Compile to PTX for a virtual architecture (``compute_90``) or to machine code for a real one (``sm_90``).
+class Compiled(NamedTuple):
+    """What one compilation gives.
+
+    Attributes:
+        ptx: what is assembled.
+        machine_code: an ELF file; empty for a virtual architecture (``compute_90``).
+    """
+
+    ptx: bytes
+    machine_code: bytes
+
+
+def compiled(text: str, architecture: str, *, fmad: bool) -> Compiled:
+    """Compile to PTX for an architecture, and from there to machine code for a real one (``sm_90``).
 
     Args:
         text: in CUDA C++.
@@ -36,7 +49,7 @@ def compiled(text: str, architecture: str, *, fmad: bool) -> bytes:
         if library.nvrtcCompileProgram(program, len(options), given):
             log = " ".join(_result("ProgramLog", program).rstrip(b"\0").decode(errors="replace").split())
             raise EngineUnavailableError(f"NVRTC does not compile for {architecture}: {log[:300]}")
-        return _result("CUBIN" if architecture.startswith("sm_") else "PTX", program)
+        return Compiled(_result("PTX", program), _result("CUBIN", program))
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
 

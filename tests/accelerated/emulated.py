@@ -1,5 +1,7 @@
 """A device of NumPy arrays that runs CUDA C++ on the processor, compiled with g++: for tests without a CUDA device.
 
+Hundreds of programs are compiled: none includes the standard library, which takes longer than the rest.
+
 The threads of a block are fibres: each runs until ``__syncthreads``, then the next. So sums over a block, the tree and
 its barriers included, run as on a device, only in turn.
 """
@@ -29,7 +31,6 @@ needs_compiler = pytest.mark.skipif(COMPILER is None, reason="g++ is not install
 
 SHIM = """
 #include <ucontext.h>
-#include <utility>
 #define __global__
 #define __device__ static
 #define __shared__ static
@@ -60,10 +61,11 @@ static inline half narrow(float wide) {
 """In place of the two functions that consist of one instruction of the device."""
 
 DRIVER = """
-template <class... A, std::size_t... I>
-static void call(void (*kernel)(A...), const i64* given, std::index_sequence<I...>) {{ kernel((A)given[I]...); }}
+template <int...> struct Numbers {{}};
+template <class... A, int... I>
+static void call(void (*kernel)(A...), const i64* given, Numbers<I...>) {{ kernel((A)given[I]...); }}
 template <class... A>
-static void call(void (*kernel)(A...), const i64* given) {{ call(kernel, given, std::index_sequence_for<A...>()); }}
+static void call(void (*kernel)(A...), const i64* given) {{ call(kernel, given, Numbers<__integer_pack(sizeof...(A))...>()); }}
 
 static const i64* arguments;
 static void fibre(int thread) {{ call({name}, arguments); ended[thread] = true; }}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.accelerated.devices.nvrtc import Compiled
 from tests.accelerated.emulated import compiled
 
 
@@ -84,10 +85,10 @@ class Module:
         return function
 
 
-def program(text: str, architecture: str, *, fmad: bool) -> bytes:
+def program(text: str, architecture: str, *, fmad: bool) -> Compiled:
     """In place of NVRTC."""
     assert architecture == "sm_90"
-    return f"{'fmad' if fmad else ''}\n{text}".encode()
+    return Compiled(b"", f"{'fmad' if fmad else ''}\n{text}".encode())
 
 
 def array(given: Any) -> ndarray:

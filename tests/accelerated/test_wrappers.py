@@ -24,7 +24,7 @@ from tests.accelerated.emulated import COMPILER
 pytestmark = pytest.mark.usefixtures("emulated_cuda")
 
 JUDGED = (("numba", "numpy", *(("cuda",) if COMPILER else ())), ("cuda-fmad",) if COMPILER else ())
-SOME = Effort("quick", 40, 3)
+SOME = Effort("quick", 40, 1)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])

@@ -38,7 +38,7 @@ def some_cases(optimizer: str, dtype: str = "float32") -> list[Case]:
 def test_the_reference_keeps_every_law_and_is_fed_arrays_of_its_own(optimizer: str, dtype: str) -> None:
     """0-d ones too, C-contiguous, writeable, of the parameter's dtype: in each variation a law makes of a case."""
     target = HoldsInputs()
-    for number, case in enumerate(some_cases(optimizer, dtype)[:2]):
+    for number, case in enumerate(some_cases(optimizer, dtype)[: 2 if dtype == "float32" else 1]):
         laws = [one for one in laws_of(SUBJECTS[optimizer]) if number == 0 or not one.slow]
         assert {one.name: one.broken(Trial(target, case, Guard())) for one in laws} == dict.fromkeys(
             one.name for one in laws
