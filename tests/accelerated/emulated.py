@@ -65,7 +65,9 @@ template <int...> struct Numbers {{}};
 template <class... A, int... I>
 static void call(void (*kernel)(A...), const i64* given, Numbers<I...>) {{ kernel((A)given[I]...); }}
 template <class... A>
-static void call(void (*kernel)(A...), const i64* given) {{ call(kernel, given, Numbers<__integer_pack(sizeof...(A))...>()); }}
+static void call(void (*kernel)(A...), const i64* given) {{
+    call(kernel, given, Numbers<__integer_pack(sizeof...(A))...>());
+}}
 
 static const i64* arguments;
 static void fibre(int thread) {{ call({name}, arguments); ended[thread] = true; }}
