@@ -135,7 +135,7 @@ class Narrower:
         target, guard = self.observed.target, self.observed.guard
         rounded = Explanation(documented_class(self.observed.optimizer), Arithmetic(computed_in=self.format)).expected
         for case in self.observed.offered(self.observed.cases()):
-            after = trajectory(target, case, guard)
+            after = self.observed.run_anew(case)
             if first_beyond(after, rounded(case)) is not None:
                 return {"counterexample": evidence.difference(target, case, after, guard, also=[rounded])}
         return {}

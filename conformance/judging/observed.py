@@ -119,8 +119,20 @@ class Observed:
     def run(self, case: Case) -> Array:
         """Return the engine's trajectory in a case; it is fed once for all candidates."""
         if case not in self.runs:
-            self.runs[case] = trajectory(self.target, case, self.guard)
+            self.runs[case] = self.run_anew(case)
         return self.runs[case]
+
+    def run_anew(self, case: Case) -> Array:
+        """Return its trajectory in a new run of a case, which is not kept."""
+        return trajectory(self.target, case, self.guard)
+
+    def offers(self, case: Case) -> bool:
+        """Whether the engine offers a case."""
+        return reason_unsupported(self.target, case) is None
+
+    def offered(self, cases: Iterable[Case]) -> Iterator[Case]:
+        """Yield those of the cases that the engine offers."""
+        return filter(self.offers, cases)
 
     @property
     def limits(self) -> Limits:
@@ -130,16 +142,12 @@ class Observed:
     @property
     def restricted(self) -> bool:
         """Whether the engine declines hyperparameters that the document has."""
-        return self.limits.bounds or any(reason_unsupported(self.target, case) is not None for case in self.cases())
+        return self.limits.bounds or not all(map(self.offers, self.cases()))
 
     @property
     def pinned(self) -> frozenset[str]:
         """The hyperparameters that can have one value alone."""
         return frozenset(name for name, _ in self.limits.pinned)
-
-    def offered(self, cases: Iterable[Case]) -> Iterator[Case]:
-        """Yield those of the cases that the engine offers."""
-        return (case for case in cases if reason_unsupported(self.target, case) is None)
 
     def standing(self, candidates: Sequence[C]) -> list[C]:
         """Return the candidates that also explain the case that refuted the last ones, if there is one."""
@@ -186,7 +194,7 @@ class Observed:
         cases = evaluated_ahead(self.cases(), asked, EXCLUDING) if alive else ()
         for drawn in runs_ahead(cases, lambda: [self.target], self.runs):
             for case in compared(drawn):
-                after = self.run(case) if case is drawn else trajectory(self.target, case, self.guard)
+                after = self.run(case) if case is drawn else self.run_anew(case)
                 documented = expected(case)
                 if case is drawn:
                     document, tried = document + compare(after, documented, case.form), tried + 1

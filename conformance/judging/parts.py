@@ -22,7 +22,6 @@ from optimetry.conformance.numerics.agreement import Agreement, compare, explain
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.targets.session import trajectory
 
 MOST = 0.5
 """The least part of all elements that a mistake must explain by a finite bound: a rule far outside its domain, which
@@ -120,7 +119,7 @@ def _outlived(observed: Observed, broken: Law | None) -> tuple[Mistaken, Identit
     alive = [Mistaken(documented, each) for each in surviving.mistakes() if broken and each.may_break(broken)]
     refuted = False
     for case in observed.offered(surviving.of_fresh_sizes(observed.cases())) if alive else ():
-        first, second = (trajectory(observed.target, case, observed.guard) for _ in range(2))
+        first, second = (observed.run_anew(case) for _ in range(2))
         if not explains(first, documented.expected(case), case.form):
             return None
         alive = [one for one in alive if explains(second, one.expected(case), case.form)]
@@ -172,7 +171,7 @@ def _beginning(observed: Observed) -> tuple[Case, Array]:
 
 def _first_steps(observed: Observed, case: Case) -> tuple[Case, Array]:
     short = _shortened(case)
-    return short, trajectory(observed.target, short, observed.guard)
+    return short, observed.run_anew(short)
 
 
 def _refuted(observed: Observed, explanation: Explanation, more: More) -> bool:
@@ -180,7 +179,7 @@ def _refuted(observed: Observed, explanation: Explanation, more: More) -> bool:
     if not observed.holding_on_all([explanation], more)[0]:
         return True
     for case in observed.offered(chain.from_iterable(map(more, observed.cases()))):
-        after = trajectory(observed.target, case, observed.guard)
+        after = observed.run_anew(case)
         if np.isfinite(after)[~np.isfinite(explanation.expected(case).value)].any():
             return True
     return False

@@ -20,8 +20,6 @@ from optimetry.conformance.naming.telling import neutral_cases, telling_cases
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import same_bits
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.targets.protocol import reason_unsupported
-from optimetry.conformance.targets.session import trajectory
 from optimetry.reference.declaration import Hyperparameter
 
 NEAR = 4
@@ -64,34 +62,32 @@ def searched(observed: Observed, seconds: float) -> Found:
         TargetFault: the target breaks the protocol.
     """
     target, guard, asked = observed.target, observed.guard, (observed.optimizer, observed.dtype, observed.limits)
+    budget = Budget(seconds, guard.heartbeat, guard.searching)
+    runs = runs_of(target, observed.offered(telling_cases(*asked)), guard)
+    if not runs:
+        return Found((), Identity(None), budget)
     identities: dict[Explanation, Identity | None] = {}
-    telling = observed.offered(telling_cases(*asked))
-    runs = runs_of(target, telling, guard)
 
     def holds(explanation: Explanation) -> bool:
         identities[explanation] = observed.holding(explanation)
         return identities[explanation] is not None
 
-    budget = Budget(seconds, guard.heartbeat, guard.searching)
-    telling_apart = candidates_of(*asked) if runs else ()
-    most = MOST_EDITS if seconds else 1
-    parts = map(observed.offered, neutral_cases(*asked))
-    neutral = (runs_of(target, part, guard) for part in parts)
-    starts = _starts(observed, runs) if runs else []
+    most, telling = MOST_EDITS if seconds else 1, candidates_of(*asked)
+    neutral = (runs_of(target, observed.offered(part), guard) for part in neutral_cases(*asked))
     counts = STEP_COUNTS if observed.probed.counts_otherwise else ()
-    found = edited_formulas(starts, runs, holds, budget, most, telling_apart, neutral, counts) if runs else []
+    found = edited_formulas(_starts(observed, runs), runs, holds, budget, most, telling, neutral, counts)
 
     def takes(case: Case) -> bool:
-        return not observed.limits.lacking(case) and reason_unsupported(target, case) is None
+        return not observed.limits.lacking(case) and observed.offers(case)
 
     def refuted(formula: Edited, case: Case) -> bool:
-        return not explains(trajectory(target, case, guard), formula.explanation.expected(case), case.form)
+        return not explains(observed.run_anew(case), formula.explanation.expected(case), case.form)
 
-    formulas, rivals = told_apart(found, telling_apart, takes, refuted)
+    formulas, rivals = told_apart(found, telling, takes, refuted)
     identity = identities[formulas[0].explanation] if formulas else None
     if identity and not formulas[0].edits and identity.tried < ENOUGH:
         identity, formulas, rivals = None, [], []
-    return Found(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling_apart))
+    return Found(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling))
 
 
 def _starts(observed: Observed, runs: Runs) -> list[PointClass]:
@@ -111,7 +107,7 @@ def _unused(observed: Observed, number: Hyperparameter, runs: Runs) -> bool:
     for case, after in runs:
         for value in number.corners:
             other = case.replace(hyper={**case.hyper, number.name: value})
-            offered = value != case.hyper[number.name] and reason_unsupported(observed.target, other) is None
-            if offered and not same_bits(trajectory(observed.target, other, observed.guard), after):
+            offered = value != case.hyper[number.name] and observed.offers(other)
+            if offered and not same_bits(observed.run_anew(other), after):
                 return False
     return bool(number.corners)
