@@ -8,6 +8,8 @@ import os
 import secrets
 
 from optimetry.conformance.numerics.formats import FORMATS as DTYPES
+from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.reference.errors import UsageError
 from optimetry.reports.formats import FORMATS, TABLE
 
@@ -51,6 +53,18 @@ def seconds(option: str, text: str) -> float:
     if not (math.isfinite(number) and number > 0):
         raise UsageError(f"{option} = {text!r}, must be a number of seconds above 0")
     return number
+
+
+def elementwise_rule(name: str) -> RuleSubject:
+    """Return an elementwise rule.
+
+    Raises:
+        UsageError: it is none.
+    """
+    subject = subject_named(name)
+    if not isinstance(subject, RuleSubject) or not subject.elementwise:
+        raise UsageError(f"--optimizer {name}: must be a rule that treats elements one by one")
+    return subject
 
 
 def add_dtypes(parser: argparse.ArgumentParser) -> None:

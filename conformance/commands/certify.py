@@ -14,7 +14,7 @@ from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
-from optimetry.conformance.commands.arguments import add_workers, seconds, seed_of, whole
+from optimetry.conformance.commands.arguments import add_workers, elementwise_rule, seconds, seed_of, whole
 from optimetry.conformance.commands.blocks import FILE, Blocks
 from optimetry.conformance.commands.certifying import Certification, certified, print_certificates
 from optimetry.conformance.commands.header import header_of
@@ -25,7 +25,6 @@ from optimetry.conformance.commands.results_folder import checked_folder, write_
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
-from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.reference.errors import UsageError
 from optimetry.reports.keeping import add, check_fits
 from optimetry.reports.results import file_of, read
@@ -91,7 +90,7 @@ def certify_command(options: argparse.Namespace) -> int:
         for rule in rules
         for dtype in dtypes
         for step in STEPS
-        for setting in settings_of(rule_of(rule), options.corners)
+        for setting in settings_of(elementwise_rule(rule), options.corners)
     ]
     with Workers(task, count) as workers, held(options.out):
         engines = {name: workers.engines.index(name) for name in chosen("engine", options.engine, workers.engines)}
@@ -122,19 +121,9 @@ def certify_command(options: argparse.Namespace) -> int:
     return 0 if certificates and all(each.holds for each in certificates) else 1
 
 
-def rule_of(name: str) -> RuleSubject:
-    """Return an elementwise rule.
-
-    Raises:
-        UsageError: it is none.
-    """
-    subject = subject_named(name)
-    if not isinstance(subject, RuleSubject) or not subject.elementwise:
-        raise UsageError(f"--optimizer {name}: must be a rule that treats elements one by one")
-    return subject
-
-
 def _elementwise(book: str, asked: Sequence[str] | None) -> list[str]:
     """Return the rules that are asked for, or all of a book that treat elements one by one."""
     names = chosen_in(book, asked)
-    return [rule_of(name).name for name in names] if asked else [x for x in names if subject_named(x).elementwise]
+    return (
+        [elementwise_rule(name).name for name in names] if asked else [x for x in names if subject_named(x).elementwise]
+    )

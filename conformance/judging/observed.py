@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Case, met_before
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.judging.short_numbers import with_short_numbers
 from optimetry.conformance.naming.explanation import Candidate, Explanation
@@ -175,9 +175,9 @@ class Observed:
         narrow = any(one.narrow for one, *_ in alive)
         document, tried, differing = Agreement(), 0, 0
 
-        def tried_with(drawn: Case) -> Iterator[Case]:
-            short = met_before(self.limits.offered(with_short_numbers(drawn))) if narrow else drawn
-            yield from [drawn] if short is drawn else [short, drawn]
+        def tried_with(drawn: Case) -> list[Case]:
+            short = with_short_numbers(drawn, self.limits) if narrow else drawn
+            return [drawn] if short is drawn else [short, drawn]
 
         def asked(drawn: Case) -> Iterator[Asked]:
             for case in tried_with(drawn):
@@ -194,7 +194,7 @@ class Observed:
         cases = evaluated_ahead(self.cases(), asked, EXCLUDING) if alive else ()
         for drawn in runs_ahead(cases, lambda: [self.target], self.runs):
             for case in compared(drawn):
-                after = self.run(case) if case is drawn else self.run_anew(case)
+                after = self.run(case) if case in tried_with(drawn) else self.run_anew(case)
                 documented = expected(case)
                 if case is drawn:
                     document, tried = document + compare(after, documented, case.form), tried + 1

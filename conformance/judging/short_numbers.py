@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.case import Case, met_before
+from optimetry.conformance.cases.offered import UNLIMITED, Limits
 from optimetry.conformance.oracle.expected import decays_of
 from optimetry.conformance.subjects.registry import subject_of
 
@@ -14,8 +16,13 @@ BITS = 8
 """How many bits the numbers of a case have that float32 holds, with their third powers, and with 1 less a decay."""
 
 
-def with_short_numbers(case: Case) -> Case:
-    """Round the numbers of a case to few bits, so that float32 holds them and their short products exactly."""
+@lru_cache(maxsize=1024)
+def with_short_numbers(case: Case, limits: Limits = UNLIMITED) -> Case:
+    """Round the numbers of a case to few bits, so that float32 holds them and their short products exactly.
+
+    Returns:
+        A case that is within the limits, the same for each candidate; the case itself where nothing is rounded.
+    """
     subject = subject_of(case)
     domains = {one.name: one.domain for one in subject.hyperparameters() if one.kind is float}
     decays = decays_of(subject)
@@ -27,7 +34,8 @@ def with_short_numbers(case: Case) -> Case:
         return number if domain is not None and near not in domain else near
 
     hyper = {name: short(name, value) for name, value in case.hyper.items()}
-    return case.replace(hyper=hyper, learning_rates=tuple(map(_short, case.learning_rates)))
+    rounded = case.replace(hyper=hyper, learning_rates=tuple(map(_short, case.learning_rates)))
+    return case if rounded.content == case.content else met_before(limits.offered(rounded))
 
 
 def _short(number: float) -> float:

@@ -17,13 +17,12 @@ from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
 from optimetry.conformance.certify.worst import Search, Worst
-from optimetry.conformance.commands.arguments import default_workers, seconds, seed_of, whole
+from optimetry.conformance.commands.arguments import default_workers, elementwise_rule, seconds, seed_of, whole
 from optimetry.conformance.commands.campaigns.cluster import LOCAL, Cluster
 from optimetry.conformance.commands.campaigns.finished import FILE, Finished
 from optimetry.conformance.commands.campaigns.merged import WORST_CASES, Outcome, Searched, merged, write_results
 from optimetry.conformance.commands.campaigns.on_worker import Site, site_at
 from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart, Part, Plan, SearchPart
-from optimetry.conformance.commands.certify import rule_of
 from optimetry.conformance.commands.certifying import print_certificates
 from optimetry.conformance.commands.header import header_of
 from optimetry.conformance.commands.held import held
@@ -177,7 +176,7 @@ def plan_of(asked: Kinds, seed: int, search: Search, blocks: int | None, corners
         for rule in asked.rules.get(CERTIFY, ())
         for dtype in asked.dtypes[CERTIFY]
         for step in STEPS
-        for setting in settings_of(rule_of(rule), corners)
+        for setting in settings_of(elementwise_rule(rule), corners)
         for number, name in enumerate(engines)
     ]
     parts += [
