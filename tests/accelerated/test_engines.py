@@ -138,9 +138,10 @@ def test_loops_are_vectorised_and_nothing_is_contracted(name: str, hyper: dict[s
     made = kernel(name, hyper)
     for one, measured in zip(made.passes, made.measured, strict=True):
         scalars = len(one.scalars(1.0, 1, *[1.0] * measured))
-        loop: Any = machine_code.in_machine_code(
-            loop_text.loop_of(one, scalars, DTYPES[dtype], False, writer(made, one)), loop_text.SIGNATURE, cache=False
-        )
+        written = loop_text.loop_of(one, scalars, DTYPES[dtype], False, writer(made, one))
+        loop: Any = machine_code.in_machine_code(written, loop_text.SIGNATURE)
+        if loop.stats.cache_hits:  # what other tests have compiled has no text
+            loop = machine_code.in_machine_code(written, loop_text.SIGNATURE, cache=False)
         (text,) = loop.inspect_llvm().values()
         assert re.search(rf"fmul <\d+ x {'float' if one.writes else 'double'}>", text)  # norms alone are of doubles
         assert not re.search(r"= f(mul|sub|div) \w*(fast|contract|reassoc)", text)
