@@ -117,7 +117,8 @@ class Examination:
                 fields = self._at_scale(self.explanation) or fields
         except TargetFault as fault:
             fields = {"verdict": "error", "reason": str(fault)}
-        if fields["verdict"] in ("conforms", "imprecise") and (little := reasons.too_little(self.agreement)):
+        limits = limits_of(self.target, self.optimizer)
+        if fields["verdict"] in ("conforms", "imprecise") and (little := reasons.too_little(self.agreement, limits)):
             fields = {"verdict": "error", "reason": little}
         compared = self.agreement.elements > self.agreement.vacuous
         return Verdict(
@@ -129,7 +130,7 @@ class Examination:
             ulp=self.agreement.ulp if compared else None,
             vacuous=self.agreement.vacuous / max(self.agreement.elements, 1),
             cases=self.tried,
-            untried=limits_of(self.target, self.optimizer).untried() if self.tried else [],
+            untried=limits.untried() if self.tried else [],
             **fields,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -62,6 +62,35 @@ TOLD = 0.5
 
 EXCLUDING = 2
 """The cases that are evaluated one by one: they exclude most of many candidates, which then need no others."""
+
+
+@dataclass(frozen=True)
+class Standing(Generic[C]):
+    """A candidate that explains every case so far.
+
+    Attributes:
+        candidate: which one.
+        agreement: with the runs of these cases.
+        told: of the elements that first contradict the document, those of which it says what they are.
+    """
+
+    candidate: C
+    agreement: Agreement = field(default_factory=Agreement)
+    told: int = 0
+
+    def on(self, case: Case, after: Array, there: Array) -> Standing[C] | None:
+        """Return the same with one case more, None where it does not explain that.
+
+        Args:
+            case: what the engine was fed.
+            after: its trajectory.
+            there: where an element first contradicts the document.
+        """
+        oracle = self.candidate.expected(case)
+        agreement = explained(after, oracle, case.form)
+        if agreement is None:
+            return None
+        return Standing(self.candidate, self.agreement + agreement, self.told + answered(after, oracle, there))
 
 
 @dataclass(frozen=True)
@@ -171,8 +200,8 @@ class Observed:
         most elements that first contradict the document explains nothing, nor does one that has it for a smaller part
         of all elements than ``judged``.
         """
-        alive = [(one, Agreement(), 0) for one in candidates if self.probed.explained_by(one.expected)]
-        narrow = any(one.narrow for one, *_ in alive)
+        alive = [Standing(one) for one in candidates if self.probed.explained_by(one.expected)]
+        narrow = any(each.candidate.narrow for each in alive)
         document, tried, differing = Agreement(), 0, 0
 
         def tried_with(drawn: Case) -> list[Case]:
@@ -183,7 +212,7 @@ class Observed:
             for case in tried_with(drawn):
                 if taken_ahead(self.target, case):
                     yield Asked(case)
-                    yield from chain.from_iterable(one.asks(case) for one, *_ in alive)
+                    yield from chain.from_iterable(each.candidate.asks(case) for each in alive)
 
         def compared(drawn: Case) -> Iterator[Case]:
             return self.offered(chain(more(drawn), tried_with(drawn)))
@@ -200,19 +229,14 @@ class Observed:
                     document, tried = document + compare(after, documented, case.form), tried + 1
                 there = contradicted(after, documented)
                 differing += int(np.count_nonzero(there))
-                evaluated = ((*each, each[0].expected(case)) for each in alive)
-                alive = [
-                    (one, before + agreement, told + answered(after, oracle, there))
-                    for one, before, told, oracle in evaluated
-                    if (agreement := explained(after, oracle, case.form)) is not None
-                ]
+                alive = [still for each in alive if (still := each.on(case, after, there))]
                 if not alive and case is drawn:
                     self.refuting[:] = [(case, after)]
-                self.silent.update(one for one, agreement, _ in alive if agreement.vacuous > most)
-                alive = [each for each in alive if each[0] not in self.silent]
+                self.silent.update(each.candidate for each in alive if each.agreement.vacuous > most)
+                alive = [each for each in alive if each.candidate not in self.silent]
                 if not alive:
                     return [], Identity(None, document, Agreement(), tried)
-        telling = [(one, agreement) for one, agreement, told in alive if told >= TOLD * differing]
+        telling = [(each.candidate, each.agreement) for each in alive if each.told >= TOLD * differing]
         return telling, Identity(None, document, Agreement(), tried)
 
     def holding(self, explanation: Explanation) -> Identity | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.judging.broken import BrokenLaws
 from optimetry.conformance.judging.nearest import Nearest
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
@@ -14,11 +15,18 @@ LEAST_JUDGED = 1 / 3
 """The part of the elements of which the bound must say something for a target to be accepted."""
 
 
-def too_little(agreement: Agreement) -> str | None:
-    """Say that a target agrees with bounds that say too little for it to be accepted; None where they say enough."""
+def too_little(agreement: Agreement, limits: Limits) -> str | None:
+    """Say that a target agrees with bounds that say too little for it to be accepted; None where they say enough.
+
+    Args:
+        agreement: with the documented formula.
+        limits: what the target does not offer: of other values the bounds may say more.
+    """
     if agreement.judged >= LEAST_JUDGED:
         return None
-    return f"too little could be judged: of {1 - agreement.judged:.0%} of the elements the bound says nothing"
+    pinned = ", ".join(name for name, _ in limits.pinned)
+    more = f"; it may say more of other values of what the target pins: {pinned}" if pinned else ""
+    return f"too little could be judged: of {1 - agreement.judged:.0%} of the elements the bound says nothing{more}"
 
 
 def lawless(laws: BrokenLaws) -> str:

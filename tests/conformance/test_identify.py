@@ -181,9 +181,14 @@ def test_a_target_is_fed_a_case_once_for_all_candidates() -> None:
     def cases() -> Iterator[Case]:
         return drawn_cases(subject_named("adam"), "float32", seed=0, count=12)
 
-    found = identify(Observed.of(Instead(begin, "adam"), "adam", "float32", cases, Guard()))
+    observed = Observed.of(Instead(begin, "adam"), "adam", "float32", cases, Guard())
+    found = identify(observed)
     assert (found.tried, found.elsewhere) == (12, ("papers.adam", "torch.adam"))
     assert {fed[bits(case.parameters)] for case in cases()} == {1}
+    assert found.explanation is not None
+    for _ in range(2):
+        assert observed.holding(found.explanation.with_numbers(("beta1",))) is not None
+    assert {fed[bits(case.parameters)] for case in cases()} == {2}, "once more, with short numbers"
 
 
 def bits(arrays: Sequence[Array]) -> bytes:
