@@ -124,6 +124,6 @@ def certify_command(options: argparse.Namespace) -> int:
 def _elementwise(book: str, asked: Sequence[str] | None) -> list[str]:
     """Return the rules that are asked for, or all of a book that treat elements one by one."""
     names = chosen_in(book, asked)
-    return (
-        [elementwise_rule(name).name for name in names] if asked else [x for x in names if subject_named(x).elementwise]
-    )
+    if asked:
+        return [elementwise_rule(name).name for name in names]
+    return [name for name in names if subject_named(name).elementwise]

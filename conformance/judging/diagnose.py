@@ -112,7 +112,7 @@ def _diagnosis(examination: Examination) -> Diagnosis:
     target, guard, rejection = examination.target, examination.guard, examination.rejection
     known = Diagnosis(verdict, None if verdict.computes.found else examination.explanation)
     with suppress(TargetFault):  # too late to change the verdict: the diagnosis ends with what is known by then
-        probed = Probed.of(target, verdict.optimizer, verdict.dtype, guard)
+        probed = rejection.observed.probed if rejection else Probed.of(target, verdict.optimizer, verdict.dtype, guard)
         known = dataclasses.replace(known, ranking=tuple(probed.agreements()), probed=probed)
         if known.explanation is None:
             single = rejection is not None and rejection.nearest is not None and rejection.nearest.in_float32

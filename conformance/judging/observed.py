@@ -18,7 +18,6 @@ from optimetry.conformance.numerics.agreement import Agreement, answered, compar
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.oracle.batched import evaluated_ahead
 from optimetry.conformance.oracle.expected import Asked, expected
-from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, runs_ahead, taken_ahead, trajectory
 
@@ -166,7 +165,7 @@ class Observed:
     @property
     def limits(self) -> Limits:
         """What the engine does not offer."""
-        return limits_of(self.target, self.optimizer)
+        return self.probed.limits
 
     @property
     def restricted(self) -> bool:
