@@ -14,7 +14,8 @@ LONGER = 3
 def near_miss(name: str, names: Iterable[str]) -> str:
     """Return ``; did you mean adam?`` where names are the same in other books, close, or longer, else nothing."""
     known = list(names)
-    near = [other for other in known if other.rpartition(".")[2] == name]  # of another book
+    rule = name.rpartition(".")[2]
+    near = [other for other in known if other.rpartition(".")[2] == rule]  # of another book
     near = near or difflib.get_close_matches(name, known, n=1)
     near = near or [other for other in known if name and other.startswith(name)][:LONGER]
     return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -102,3 +102,36 @@ class Picky(HonestAdam):
         if eps == 0:
             raise ValueError("Invalid epsilon value: 0")
         super().__init__(params, lr, betas, eps)
+
+
+class ListsInTheGroup(HonestAdam):
+    """Keeps its moments in lists of the group, and the number of steps there as a tensor."""
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            kept = group.setdefault("kept", [{} for _ in group["params"]])
+            for param, state in zip(group["params"], kept, strict=True):
+                if param.grad is not None:
+                    if not state:
+                        state.update(m=torch.zeros_like(param), v=torch.zeros_like(param))
+                    self.update(param, state, group, self.count(state, group))
+
+
+class KeepsTheGradient(torch.optim.Optimizer):
+    """Momentum whose buffer is the tensor of the first gradient, not a copy of it."""
+
+    def __init__(self, params, lr=1e-2, momentum=0.9):
+        super().__init__(params, {"lr": lr, "momentum": momentum})
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for param in group["params"]:
+                if param.grad is not None:
+                    state = self.state[param]
+                    if "buffer" in state:
+                        state["buffer"].mul_(group["momentum"]).add_(param.grad)
+                    else:
+                        state["buffer"] = param.grad
+                    param.add_(state["buffer"], alpha=-group["lr"])

@@ -57,6 +57,8 @@ def test_a_rule_is_found_in_its_book_and_by_its_full_name_everywhere() -> None:
 
 
 def test_what_is_in_no_book_is_refused_with_the_name_that_was_meant() -> None:
+    with pytest.raises(UsageError, match=r"unknown optimizer 'papers.adafactor'.*; did you mean torch\.adafactor\?"):
+        chosen_in("fluid", ["papers.adafactor"])
     with pytest.raises(UsageError, match=r"unknown optimizer 'adamw'.*; did you mean papers\.adamw or torch\.adamw\?"):
         chosen_in("fluid", ["adamw"])
     with pytest.raises(

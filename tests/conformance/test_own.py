@@ -1,11 +1,13 @@
 """Targets made of one optimizer of a user: honest ones conform, faulty ones are named, the rest says what it lacks."""
 
 import importlib
+import re
 import subprocess
 import sys
 from importlib import util
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
@@ -70,11 +72,29 @@ def test_a_group_that_does_not_restore_its_count_breaks_the_law_of_resuming():
     class Forgetful(type(offer)):
         def start(self, *arguments):
             run = super().start(*arguments)
-            run.load = lambda state, load=run.load: load({k: v for k, v in state.items() if k != "group t"})
+            run.load = lambda state, load=run.load: load({k: v for k, v in state.items() if "group t" not in k})
             return run
 
     vars(target)["offers"] = {"adam": Forgetful(**vars(offer))}
     assert "saved state" in judged(target, "adam").reason
+
+
+@needs("torch")
+@pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
+def test_lists_of_the_group_are_saved_with_it(dtype):
+    target = for_torch(classes("torch").ListsInTheGroup, adam=DECAYS)
+    assert judged(target, "adam", dtype).verdict == "conforms"
+    run = target.engines()[0].start("adam", {"beta1": 0.5, "beta2": 0.5, "epsilon": 0.5}, [np.ones(2)])
+    assert run.state() == {}
+    run.step([np.ones(2)], 0.1)
+    assert list(run.state()) == ["object group kept"]
+
+
+@needs("torch")
+def test_a_kept_tensor_of_a_gradient_is_an_error_that_says_so():
+    verdict = judged(for_torch(classes("torch").KeepsTheGradient, "momentum"), "momentum")
+    assert verdict.verdict == "error"
+    assert re.search(r"keeps the array of gradient \d instead of its contents", verdict.reason)
 
 
 @needs("torch")

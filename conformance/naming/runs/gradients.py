@@ -48,6 +48,17 @@ def replacing_finite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     for small in THRESHOLDS:
         dropped = f"a gradient element below {small:g} in magnitude"
         yield _taking("0", dropped, lambda x, c=small: np.where(np.abs(x) < c, 0, x))  # type: ignore[misc]
+    if subject.has_learning_rate:
+        run = {"finding": "replaced", "new": "no gradient", "old": "a whole gradient of zeros"}
+        yield Mistake(run=run, fed=_missing_where(lambda x: not x.any()), shown_by=with_zeros_in_a_step)
+
+
+def with_zeros_in_a_step(case: Case) -> Iterator[Case]:
+    """Yield the case with gradients of zeros in the middle, where a state may move a parameter on."""
+    grads, middle = list(case.grads), len(case.grads) // 2
+    if middle:
+        grads[middle] = tuple(None if x is None else np.zeros_like(x) for x in grads[middle])
+        yield case.replace(grads=tuple(grads))
 
 
 def of_all_magnitudes(case: Case) -> Iterator[Case]:
@@ -85,7 +96,7 @@ def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     whole = "a whole gradient with NaN or an infinity in it"
     yield _taking("0", whole, lambda x: x if np.isfinite(x).all() else np.zeros_like(x), nonfinite=True)
     if subject.has_learning_rate:
-        yield _taking("no gradient", whole, lambda x: x, nonfinite=True, fed=_missing_where_not_finite)
+        yield _taking("no gradient", whole, lambda x: x, nonfinite=True, fed=_missing_where(_not_finite))
         run = {"finding": "replaced", "new": "0", "old": "NaN and infinities in steps"}
         yield _beside(run, FiniteSteps())
     if isinstance(subject, RuleSubject):
@@ -132,10 +143,17 @@ def _where(which: Callable[[Array], Any], value: Change) -> Change:
     return lambda x: np.where(which(x), value(x), x)
 
 
-def _missing_where_not_finite(case: Case) -> Case:
-    rows = tuple(tuple(None if x is None or not np.isfinite(x).all() else x for x in row) for row in case.grads)
-    same = all(a is b for rows in zip(rows, case.grads, strict=True) for a, b in zip(*rows, strict=True))
-    return case if same else case.replace(grads=rows)
+def _not_finite(grad: Array) -> bool:
+    return not np.isfinite(grad).all()
+
+
+def _missing_where(which: Callable[[Array], bool]) -> Callable[[Case], Case]:
+    def fed(case: Case) -> Case:
+        rows = tuple(tuple(None if x is None or which(x) else x for x in row) for row in case.grads)
+        same = all(a is b for rows in zip(rows, case.grads, strict=True) for a, b in zip(*rows, strict=True))
+        return case if same else case.replace(grads=rows)
+
+    return fed
 
 
 def _clipping(limits: str, change: Change) -> Mistake:

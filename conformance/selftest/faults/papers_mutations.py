@@ -122,17 +122,13 @@ ELSEWHERE = {
 
 NOT_FOUND = (
     "papers.amsgrad_corrected",
-    "papers.novograd_second_moment_from_zero",
-    "papers.novograd_gradient_damped",
-    "papers.novograd_moment_never_stored",
-    "papers.adan_change_from_zero",
     "papers.adan_weights_of_the_other_end",
-    "papers.adan_change_not_in_the_step",
 )
 """No single edit of the traced formula: two places, or one step alone."""
 
 OUTCOMES = {
     **dict.fromkeys(NOT_FOUND, "diverges"),
+    "papers.novograd_second_moment_from_zero": "dialect: second_moment=from_zero",
     **{name: f"dialect: {rule}" for name, rule in ELSEWHERE.items()},
     "papers.lion_average_stored": "diverges: sign_of_momentum with beta1 and beta2 swapped",
     "papers.adan_decay_as_of_adamw": DECAYS.format("apart from the gradient, times the learning rate"),

@@ -122,6 +122,10 @@ def _zero_for_nonfinite(grad: Array) -> Array:
     return np.where(np.isfinite(grad), grad, grad.dtype.type(0))
 
 
+def _none_where_zero(grads: Grads) -> Grads:
+    return [None if grad is None or not grad.any() else grad for grad in grads]
+
+
 def _none_unless_finite(grads: Grads) -> Grads:
     return [grad if grad is None or np.isfinite(grad).all() else None for grad in grads]
 
@@ -260,6 +264,13 @@ enter(
         "a parameter whose gradient is not finite is left out of the step",
         hooked(grads=_none_unless_finite),
         rejected_by="nonfinite_gradients_stay",
+    ),
+    beside(
+        "zero_gradient_is_missing",
+        "adam",
+        "takes no gradient for a whole gradient of zeros",
+        "a parameter whose gradient is all zero, as under DDP where nothing used it, is left out of the step",
+        hooked(grads=_none_where_zero),
     ),
     beside(
         "steps_that_are_not_finite_are_dropped",

@@ -167,8 +167,6 @@ NOT_FOUND = (
     "torch.nadam_schedule_one_step_behind",
     "torch.nadam_product_with_the_next",
     "torch.nadam_not_ahead",
-    "torch.asgd_decay_missing",
-    "torch.asgd_decay_without_the_rate",
     "torch.asgd_returns_the_average",
     "torch.radam_threshold_lowered",
     "torch.radam_rectification_missing",
@@ -183,7 +181,7 @@ OUTCOMES = {
     **{  # which are not searched
         f"{rule}_{change}": "diverges" for rule in ("torch.adafactor", "torch.muon") for change, *_ in MUTATIONS[rule]
     },
-    "torch.adafactor_decay_times_the_scale": "dialect: scaled_by=both",
+    "torch.adafactor_decay_times_the_scale": "dialect: decay=scaled",
     "torch.adafactor_relative_step_missing": "dialect: rate=given",
     "torch.muon_epsilon_clamps": "dialect: divisor=larger",
     "torch.muon_scale_of_the_other_side": "dialect: scaled_if_wider",

@@ -15,9 +15,9 @@ BETAS = {"b1": "beta1", "b2": "beta2", "eps": "eps"}
 MOMENTS = {"exp_avg": "mu", "exp_avg_sq": "nu", "step": "count"}
 
 
-def adafactor(learning_rate: Any, beta2_decay: Any, eps: Any, clipping_threshold: Any) -> Any:
+def adafactor(learning_rate: Any, beta2_decay: Any, **numbers: Any) -> Any:
     """``optax.adafactor`` with the power of the step as torch gives it, and factors of matrices of every size."""
-    return optax.adafactor(learning_rate, 0, decay_rate=-beta2_decay, eps=eps, clipping_threshold=clipping_threshold)
+    return optax.adafactor(learning_rate, min_dim_size_to_factor=0, decay_rate=-beta2_decay, **numbers)
 
 
 BOOK: Mapping[str, OptaxRule] = {
@@ -58,11 +58,10 @@ BOOK: Mapping[str, OptaxRule] = {
         slots={"square_avg": "nu", "grad_avg": "mu", "momentum_buffer": "trace"},
         pinned=PLAIN,
     ),
-    # Its decay is not multiplied by the learning rate, and its smallest scale is no argument.
     "torch.adafactor": OptaxRule(
         adafactor,
-        {"beta2_decay": "beta2_decay", "eps": "eps1", "clipping_threshold": "d"},
-        pinned={**PLAIN, "eps2": 1e-3},
+        {"beta2_decay": "beta2_decay", "eps": "eps1", "clipping_threshold": "d", "weight_decay_rate": "weight_decay"},
+        pinned={"eps2": 1e-3, "maximize": False},
     ),
     "torch.rprop": OptaxRule(
         optax.rprop,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,8 +19,8 @@ from optimetry.conformance.targets.torch.rules import ENGINES, TorchClass, Torch
 from optimetry.conformance.targets.torch.table import OFFERS
 from optimetry.reference.errors import TargetError
 
-OF_THE_GROUP, NUMBER = "group ", "number "
-"""How slots begin that the parameters of a group share, and those that are no tensors."""
+OF_THE_GROUP, OBJECT = "group ", "object "
+"""How slots begin that the parameters of a group share, and those of numbers, lists and other objects, as bytes."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class OwnTorchClass(TorchClass):
 
 
 class OwnTorchRun(TorchRun):
-    """A run whose state has torch's names: numbers of the group, which may count its steps there, belong to it."""
+    """A run whose state is what ``Optimizer.state_dict`` has, under the names that the class gives it."""
 
     def __init__(self, entry: TorchClass, keywords: Mapping[str, object], parameters: Sequence[Array]) -> None:
         super().__init__(entry, keywords, parameters)
@@ -48,37 +49,47 @@ class OwnTorchRun(TorchRun):
         if not kept:
             raise ValueError(f"{entry.cls.__name__} keeps no {entry.rate!r} in param_groups, so no step can change it")
         self._rate = kept[0]
-        self._first = dict(self._group)
+        self._first = {key: _bytes(value) for key, value in self._group.items()}
 
     def state(self) -> dict[str, list[Array]]:
-        """Return the state; an array without elements stands for what a parameter does not have yet."""
+        """Return the state; an array without elements stands for what a parameter does not have yet.
+
+        Of what the parameters of a group share it is what has changed, such as a number of steps that is counted there.
+        """
         states = [self._optimizer.state.get(parameter, {}) for parameter in self._parameters]
-        keys = dict.fromkeys(key for state in states for key in state)
-        found = {}
-        for key in keys:
-            slot = key if any(isinstance(state.get(key), torch.Tensor) for state in states) else NUMBER + key
-            found[slot] = [_array(state.get(key)) for state in states]
-        for key, value in self._group.items():
-            if isinstance(value, int | float) and key != self._rate and self._first.get(key) != value:
-                found[OF_THE_GROUP + key] = [_array(value) for _ in states]
-        return found
+        changed = {
+            OF_THE_GROUP + key: [value for _ in states]
+            for key, value in self._group.items()
+            if key not in ("params", self._rate) and _bytes(value) != self._first.get(key)
+        }
+        own = {key: [state.get(key) for state in states] for state in states for key in state}
+        return dict(_slot(key, values) for key, values in (own | changed).items())
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""
-        for slot, values in state.items():
-            for parameter, array in zip(self._parameters, values, strict=True):
-                if slot.startswith(OF_THE_GROUP):
-                    self._group[slot.removeprefix(OF_THE_GROUP)] = array.item()
-                elif array.size or parameter.numel() == 0:
-                    value = array.item() if slot.startswith(NUMBER) else tensor_over(np.array(array, order="C"))
-                    self._optimizer.state[parameter][slot.removeprefix(NUMBER)] = value
+        for slot, arrays in state.items():
+            key, pickled = slot.removeprefix(OBJECT), slot.startswith(OBJECT)
+            for parameter, array in zip(self._parameters, arrays, strict=True):
+                value = pickle.loads(array.tobytes()) if pickled else tensor_over(np.array(array, order="C"))
+                if key.startswith(OF_THE_GROUP):
+                    self._group[key.removeprefix(OF_THE_GROUP)] = value
+                elif value is not None if pickled else array.size or parameter.numel() == 0:
+                    self._optimizer.state[parameter][key] = value
 
 
-def _array(value: Any) -> Array:
-    """Return a part of a state as an array."""
-    if value is None:
-        return np.zeros(0)
-    return array_of(value.detach()) if isinstance(value, torch.Tensor) else np.array(value)
+def _slot(key: str, values: list[Any]) -> tuple[str, list[Array]]:
+    """Return a slot's name and arrays: those of tensors, or the bytes of anything else."""
+    if all(value is None or isinstance(value, torch.Tensor) for value in values):
+        return key, [np.zeros(0) if value is None else array_of(value.detach()) for value in values]
+    return OBJECT + key, [np.frombuffer(_bytes(value), np.uint8) for value in values]
+
+
+def _bytes(value: Any) -> bytes:
+    """Return a value as it is saved, tensors within it, too; nothing of what cannot be saved, such as a function."""
+    try:
+        return pickle.dumps(value)
+    except (pickle.PicklingError, TypeError, AttributeError):
+        return pickle.dumps(None)
 
 
 def check(cls: Any, spec: str) -> None:

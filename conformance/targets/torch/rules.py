@@ -104,6 +104,7 @@ class TorchRun:
     def __init__(self, entry: TorchClass, keywords: Mapping[str, object], parameters: Sequence[Array]) -> None:
         self._slots, self._sparse = entry.slots, entry.sparse
         self._arrays = [np.array(parameter, order="C") for parameter in parameters]
+        self._given: list[Array | None] = [None for _ in parameters]
         self._grad_arrays = [np.zeros_like(array) for array in self._arrays]
         self._grads = [tensor_over(array) for array in self._grad_arrays]
         self._parameters = [torch.nn.Parameter(tensor_over(array)) for array in self._arrays]
@@ -118,13 +119,21 @@ class TorchRun:
         return [array.copy() for array in self._arrays]
 
     def _give(self, grads: Sequence[Array | None], learning_rate: float) -> None:
+        """Set gradients and learning rate.
+
+        A gradient that comes in another array than the last one of its parameter is another tensor, too: an optimizer
+        that keeps the tensor of a gradient is told from one that keeps its contents by whether that makes a difference.
+        """
         self._group[self._rate] = float(learning_rate)
-        for parameter, tensor, array, grad in zip(self._parameters, self._grads, self._grad_arrays, grads, strict=True):
+        for i, (parameter, grad) in enumerate(zip(self._parameters, grads, strict=True)):
             if grad is None:
                 parameter.grad = None
-            else:
-                array[...] = grad
-                parameter.grad = tensor.to_sparse() if self._sparse else tensor
+                continue
+            if grad is not self._given[i]:
+                self._given[i], self._grad_arrays[i] = grad, np.zeros_like(grad)
+                self._grads[i] = tensor_over(self._grad_arrays[i])
+            self._grad_arrays[i][...] = grad
+            parameter.grad = self._grads[i].to_sparse() if self._sparse else self._grads[i]
 
     def state(self) -> dict[str, list[Array]]:
         """Return the state, zero for a parameter that torch has not updated yet; empty before the first step.

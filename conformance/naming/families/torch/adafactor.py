@@ -25,10 +25,18 @@ class AdafactorFamily(Adafactor):
         {
             "before": "RMS(w) before the decay",
             "decayed": "RMS(w) after it",
-            "both": "RMS(w) before the decay, which is as large: w -= alpha*lambda*w",
             "nothing": "alpha = min(lr, 1/sqrt(t)), whatever RMS(w) is",
         },
-        rare=("both", "nothing"),
+        rare=("nothing",),
+    )
+    decay: str = axis(
+        "with_lr",
+        {
+            "with_lr": "w loses lr*lambda*w",
+            "scaled": "w loses alpha*lambda*w",
+            "without_lr": "w loses lambda*w",
+        },
+        rare=("scaled", "without_lr"),
     )
     factored: str = axis(
         "last",
@@ -44,8 +52,8 @@ class AdafactorFamily(Adafactor):
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         grad, beta2 = directed(grad, self.maximize), 1 - t**self.beta2_decay
         rate = np.minimum(lr, 1 / t**0.5) if self.rate == "smaller" else lr
-        decay = self.scaled(rate, param) if self.scaled_by == "both" else lr
-        decayed = param - decay * self.weight_decay * param
+        share = {"with_lr": lr, "scaled": self.scaled(rate, param), "without_lr": 1.0}[self.decay]
+        decayed = param - share * self.weight_decay * param
         scale = self.scaled(rate, decayed if self.scaled_by == "decayed" else param)
         squared = np.square(grad) + self.eps1 if self.epsilon == "squares" else np.square(grad)
         row_var, col_var, variance = state.row_var, state.col_var, state.variance
@@ -104,10 +112,18 @@ declare(
     Dialect(
         name="epsilon_on_squares_decay_scaled",
         family=AdafactorFamily,
-        point={"epsilon": "squares", "rate": "given", "scaled_by": "both"},
+        point={"epsilon": "squares", "rate": "given", "decay": "scaled"},
         origin="transformers.optimization.Adafactor(relative_step=False) and galore_torch, of fairseq's",
         reference="transformers/optimization.py, Adafactor.step, _get_lr and _approx_sq_grad",
         difference="R and C are of g^2 + eps1; the step is lr*max(eps2, RMS(w)), whatever t is, and so is the decay",
+    ),
+    Dialect(
+        name="epsilon_on_squares_decay_without_lr",
+        family=AdafactorFamily,
+        point={"epsilon": "squares", "rate": "given", "factored": "largest", "decay": "without_lr"},
+        origin="optax.adafactor with a decay, and Adafactor of flax.optim",
+        reference="optax/_src/alias.py, adafactor, where add_decayed_weights comes behind the learning rate",
+        difference="R and C are of g^2 + eps1, along the two largest dimensions; the step is lr itself; w loses wd*w",
     ),
     Dialect(
         name="epsilon_on_squares_unscaled",

@@ -40,10 +40,13 @@ class AdamChoices(Rule):
     )
     step_count: str = step_count()
 
+    def corrections(self: Any, t: int) -> tuple[Any, Any]:
+        """Return c1 and c2."""
+        return (1 - self.beta1**t, 1 - self.beta2**t) if self.bias_correction == "documented" else (1.0, 1.0)
+
     def stepped(self: Any, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         """Return a parameter and its state after a step along a gradient to descend along."""
-        corrected = self.bias_correction == "documented"
-        correction1, correction2 = (1 - self.beta1**t, 1 - self.beta2**t) if corrected else (1.0, 1.0)
+        correction1, correction2 = self.corrections(t)
         exp_avg = self.beta1 * state.exp_avg + (1 - self.beta1) * grad
         exp_avg_sq = self.beta2 * state.exp_avg_sq + (1 - self.beta2) * np.square(grad)
 

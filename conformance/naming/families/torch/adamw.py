@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from optimetry.conformance.naming.families.family import Dialect, Setting, axis, declare
 from optimetry.conformance.naming.families.torch.adam import (
     AFTER_CORRECTION,
@@ -29,7 +31,9 @@ class AdamWFamily(AdamChoices, AdamW):
             "without_lr": "w loses wd*w",
             "after_step": "w loses lr*wd of what the step has made of it",
             "coupled": "g + wd*w takes the place of g",
+            "by_step_size": "w loses lr*sqrt(c2)/c1*wd*w",
         },
+        rare=("by_step_size",),
     )
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
@@ -40,6 +44,9 @@ class AdamWFamily(AdamChoices, AdamW):
             param = param - lr * self.weight_decay * param
         elif self.decay == "without_lr":
             param = param - self.weight_decay * param
+        elif self.decay == "by_step_size":
+            correction1, correction2 = self.corrections(t)
+            param = param - lr * np.sqrt(correction2) / correction1 * self.weight_decay * param
         param, state = self.stepped(param, grad, state, lr, t)
         if self.decay == "after_step":
             param = param - lr * self.weight_decay * param
@@ -112,6 +119,14 @@ declare(
         origin="transformers.AdamW(correct_bias=False), of Hugging Face up to 4.4x",
         reference="transformers/optimization.py, AdamW",
         difference=f"{UNCORRECTED}; {AFTER_STEP}",
+    ),
+    Dialect(
+        name="uncorrected_epsilon_decay_by_step_size",
+        family=AdamWFamily,
+        point={"epsilon_placement": "uncorrected", "decay": "by_step_size"},
+        origin="AdamW-pytorch, from before torch had an AdamW, and the many copies of it",
+        reference="pytorch/pytorch#3740, and egg-west/AdamW-pytorch, adamW.py",
+        difference=f"{UNCORRECTED_EPSILON}; w -= lr*sqrt(c2)/c1*wd*w",
     ),
     Dialect(
         name="coupled_decay",
