@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from optimetry.reports.results import Outcome, Verdict
+from optimetry.reports.results import Verdict
 
-SAID: dict[Outcome, tuple[str, str]] = {
+SAID = {
     "diverges": ("computes no known rule", "compute no known rule"),
+    "breaks": ("breaks a law", "break laws"),
+    "partly": ("differs in a way that the reason names", "differ in ways that reasons name"),
     "error": ("ended with an error", "ended with errors"),
     "dialect": ("computes another rule", "compute other rules"),
     "imprecise": ("is less precise than its dtype", "are less precise than their dtype"),
 }
-"""What is said of one rule and of several, the most telling outcome first."""
+"""What is said of one rule and of several, the most telling first: outcomes, and two kinds of what diverges."""
+
+WITHIN_ROUNDING = 2.0
+"""The largest error ratio that conforms."""
 
 SHOWN = 6
 """Names of rules that are listed before the rest is counted."""
@@ -24,13 +29,13 @@ def sentence(target: str, verdicts: Sequence[Verdict]) -> str:
     Those count that conform in every dtype and engine offered, and beside them those that do in part. A rule whose
     worst is not said of every dtype and engine is that *in part*. Empty where nothing judged is offered.
     """
-    found: dict[str, list[Outcome]] = {}
+    found: dict[str, list[str]] = {}
     for verdict in verdicts:
         if verdict.verdict != "unsupported":
-            found.setdefault(verdict.optimizer, []).append(verdict.verdict)
+            found.setdefault(verdict.optimizer, []).append(_kind(verdict))
     if not found:
         return ""
-    others: dict[Outcome, list[str]] = {}
+    others: dict[str, list[str]] = {}
     for name, outcomes in found.items():
         worst = next((outcome for outcome in SAID if outcome in outcomes), None)
         if worst is not None:
@@ -58,6 +63,16 @@ def next_step(verdicts: Sequence[Verdict]) -> str | None:
             if verdict.verdict == outcome:
                 return verdict.optimizer
     return None
+
+
+def _kind(verdict: Verdict) -> str:
+    """Return the outcome, and of what diverges whether its parts are known, or its numbers are as documented."""
+    if verdict.verdict != "diverges":
+        return verdict.verdict
+    if verdict.computes.parts:
+        return "partly"
+    within = verdict.share is not None and verdict.share <= WITHIN_ROUNDING
+    return "breaks" if verdict.law and within else "diverges"
 
 
 def _rules(count: int) -> str:

@@ -6,9 +6,13 @@ import dataclasses
 
 import pytest
 
-from optimetry.reports.results import Outcome, Verdict
-from optimetry.reports.sentence import next_step, sentence
+from optimetry.conformance.numerics.agreement import SLACK
+from optimetry.reports.parts import Part
+from optimetry.reports.results import Computes, Outcome, Verdict
+from optimetry.reports.sentence import WITHIN_ROUNDING, next_step, sentence
 from tests.reports.written import ABSENT, BAD, GOOD
+
+PARTLY = Computes(None, parts=[Part("documented", run={"finding": "replaced", "new": "0", "old": "NaN in gradients"})])
 
 
 def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
@@ -45,8 +49,27 @@ def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
             None,
         ),
         ([ABSENT], "", None),
+        (
+            [dataclasses.replace(GOOD, verdict="diverges", law="resuming")],
+            "torch does not compute sgd as documented: it breaks a law.",
+            "sgd",
+        ),
+        (
+            [dataclasses.replace(GOOD, verdict="diverges", law="resuming", share=2.1)],
+            "torch does not compute sgd as documented: it computes no known rule.",
+            "sgd",
+        ),
+        (
+            [*of("adam", "conforms"), dataclasses.replace(GOOD, verdict="diverges", computes=PARTLY, share=9.0)],
+            "torch computes 1 of 2 rules as documented; sgd differs in a way that the reason names.",
+            "sgd",
+        ),
     ],
 )
 def test_a_sentence_that_a_person_understands(verdicts: list[Verdict], said: str, first: str | None) -> None:
     assert sentence("torch", verdicts) == said
     assert next_step(verdicts) == first
+
+
+def test_the_judge_and_the_sentence_mean_the_same_by_within_rounding() -> None:
+    assert WITHIN_ROUNDING == SLACK
