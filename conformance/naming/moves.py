@@ -37,6 +37,7 @@ def moves(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
     yield from _terms_out_of_slots(program, hyperparameters)
     yield from _undecayed(program, hyperparameters)
     yield from _enlarged(program, hyperparameters)
+    yield from _advanced(program)
 
 
 def _out_of_slots(program: Program) -> Iterator[Move]:
@@ -79,6 +80,15 @@ def _factors(product: Expression) -> Iterator[tuple[Expression, Expression]]:
 def _with_slot(program: Program, slot: str, new: Expression, used: Expression) -> Program:
     """Return the program with another line of a slot, and what the parameter uses in its place."""
     return {**program, slot: new, PARAM: replaced(program[PARAM], program[slot], used)}
+
+
+def _advanced(program: Program) -> Iterator[Move]:
+    """Yield a slot that is overwritten before the line of another slot takes its old number."""
+    for slot in slots_of(program):
+        for other in slots_of(program):
+            if slot != other and slot in parts_of(program[other]):
+                new = replaced(program[other], slot, program[slot])
+                yield _with_slot(program, other, new, new), f"{slot} overwritten before it enters new {other}"
 
 
 def _into_slots(program: Program) -> Iterator[Move]:

@@ -65,6 +65,14 @@ def test_what_a_decay_is_added_to_may_be_left_alone_where_a_condition_fails():
     assert velocity[2][2][0] == "where"
 
 
+def test_a_slot_is_overwritten_before_another_takes_its_old_number():
+    n, z = ("add", "n", "grad"), ("multiply", "z", "n")
+    program = {PARAM: ("subtract", PARAM, ("add", n, z)), "n": n, "z": z}
+    lines = {words: lines for lines, words in moves(program, [])}["n overwritten before it enters new z"]
+    other = ("multiply", "z", n)
+    assert lines == {PARAM: ("subtract", PARAM, ("add", n, other)), "n": n, "z": other}
+
+
 def test_ratios_and_norms_are_limited_and_choices_have_exceptions():
     ratio = ("divide", NORM, OF_PARAM)
     assert ("minimum", ratio, 1.0) in list(limited(ratio, [], []))

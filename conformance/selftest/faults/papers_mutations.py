@@ -43,6 +43,7 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("lambda2_doubled", "+ self.lambda2", "+ 2 * self.lambda2"),
         ("beta_dropped", "self.beta + np.sqrt(n)", "np.sqrt(n)"),
         ("whole_root", "np.sqrt(n) - np.sqrt(state.n)", "np.sqrt(n)"),
+        ("sum_overwritten_first", "np.sqrt(n) - np.sqrt(state.n)", "np.sqrt(n + np.square(grad)) - np.sqrt(n)"),
     ),
     "papers.lars": (("coefficient_dropped", "self.eta * quotient", "quotient"),),
     "papers.lamb": (
