@@ -118,20 +118,15 @@ class ListsInTheGroup(HonestAdam):
                     self.update(param, state, group, self.count(state, group))
 
 
-class KeepsTheGradient(torch.optim.Optimizer):
+class KeepsTheGradient(HonestAdam):
     """Momentum whose buffer is the tensor of the first gradient, not a copy of it."""
 
     def __init__(self, params, lr=1e-2, momentum=0.9):
-        super().__init__(params, {"lr": lr, "momentum": momentum})
+        torch.optim.Optimizer.__init__(self, params, {"lr": lr, "momentum": momentum})
 
-    @torch.no_grad()
-    def step(self, closure=None):
-        for group in self.param_groups:
-            for param in group["params"]:
-                if param.grad is not None:
-                    state = self.state[param]
-                    if "buffer" in state:
-                        state["buffer"].mul_(group["momentum"]).add_(param.grad)
-                    else:
-                        state["buffer"] = param.grad
-                    param.add_(state["buffer"], alpha=-group["lr"])
+    def update(self, param, state, group, t):
+        if "buffer" in state:
+            state["buffer"].mul_(group["momentum"]).add_(param.grad)
+        else:
+            state["buffer"] = param.grad
+        param.add_(state["buffer"], alpha=-group["lr"])
