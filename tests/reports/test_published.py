@@ -115,7 +115,7 @@ def test_what_was_found_is_found_again(name):
     offered = [each for each in results.verdicts if each.verdict != "unsupported" and each.engine in engines]
     # To find nothing again takes longest, and to find how something is computed.
     known = [each for each in offered if each.computes.rule and not each.computes.arithmetic]
-    before = known[5 + len(known) // 2]  # other optimizers, engines and dtypes for each framework
+    before = known[8 + len(known) // 2]  # other optimizers, engines and dtypes for each framework
     engine, effort = engines[before.engine], EFFORTS[results.header.effort]
     (again,) = judge([engine], before.optimizer, before.dtype, effort=effort, seed=results.header.seed)
     if not any(verdict.computes.same_as for verdict in results.verdicts):  # written before other books were named
