@@ -44,6 +44,27 @@ class GroupCounted(HonestAdam):
         return group["t"]
 
 
+class GroupCountedInATensor(GroupCounted):
+    """The same, in a tensor of the group."""
+
+    def step(self, closure=None):
+        for group in self.param_groups:
+            group.setdefault("t", torch.tensor(0))
+        super().step()
+
+    def count(self, state, group):
+        return int(group["t"])
+
+
+class KeepsNone(HonestAdam):
+    """Keeps None where it has nothing to say, and looks there in every step."""
+
+    def update(self, param, state, group, t):
+        assert t == 1 or state["note"] is None
+        state["note"] = None
+        super().update(param, state, group, t)
+
+
 class Squared(HonestAdam):
     """Forgets to square the gradient of the second moment."""
 
@@ -105,7 +126,7 @@ class Picky(HonestAdam):
 
 
 class ListsInTheGroup(HonestAdam):
-    """Keeps its moments in lists of the group, and the number of steps there as a tensor."""
+    """Keeps the state of its parameters in a list of the group."""
 
     @torch.no_grad()
     def step(self, closure=None):

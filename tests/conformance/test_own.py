@@ -59,8 +59,9 @@ def test_a_class_for_torch_is_judged_by_what_it_computes():
 
 
 @needs("torch")
-def test_steps_that_a_group_counts_are_saved_with_it_and_named():
-    verdict = judged(for_torch(classes("torch").GroupCounted, adam=DECAYS), "adam")
+@pytest.mark.parametrize("name", ["GroupCounted", "GroupCountedInATensor"])
+def test_steps_that_a_group_counts_are_saved_with_it_and_named(name):
+    verdict = judged(for_torch(getattr(classes("torch"), name), adam=DECAYS), "adam")
     assert (verdict.verdict, computed(verdict), verdict.law) == ("dialect", "step_count_global", None)
 
 
@@ -88,6 +89,11 @@ def test_lists_of_the_group_are_saved_with_it(dtype):
     assert run.state() == {}
     run.step([np.ones(2)], 0.1)
     assert list(run.state()) == ["object group kept"]
+
+
+@needs("torch")
+def test_a_state_of_none_is_not_one_that_is_missing():
+    assert judged(for_torch(classes("torch").KeepsNone, adam=DECAYS), "adam").verdict == "conforms"
 
 
 @needs("torch")

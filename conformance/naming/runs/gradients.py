@@ -50,10 +50,10 @@ def replacing_finite(subject: Subject, dtype: str) -> Iterator[Mistake]:
         yield _taking("0", dropped, lambda x, c=small: np.where(np.abs(x) < c, 0, x))  # type: ignore[misc]
     if subject.has_learning_rate:
         run = {"finding": "replaced", "new": "no gradient", "old": "a whole gradient of zeros"}
-        yield Mistake(run=run, fed=_missing_where(lambda x: not x.any()), shown_by=with_zeros_in_a_step)
+        yield Mistake(run=run, fed=_missing_where(lambda x: not x.any()), shown_by=_with_zeros_in_a_step)
 
 
-def with_zeros_in_a_step(case: Case) -> Iterator[Case]:
+def _with_zeros_in_a_step(case: Case) -> Iterator[Case]:
     """Yield the case with gradients of zeros in the middle, where a state may move a parameter on."""
     grads, middle = list(case.grads), len(case.grads) // 2
     if middle:

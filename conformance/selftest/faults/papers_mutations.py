@@ -129,9 +129,9 @@ NOT_FOUND = (
 
 OUTCOMES = {
     **dict.fromkeys(NOT_FOUND, "diverges"),
-    "papers.novograd_second_moment_from_zero": "dialect: second_moment=from_zero",
     **{name: f"dialect: {rule}" for name, rule in ELSEWHERE.items()},
     "papers.lion_average_stored": "diverges: sign_of_momentum with beta1 and beta2 swapped",
+    "papers.novograd_second_moment_from_zero": "dialect: second_moment=from_zero",
     "papers.adan_decay_as_of_adamw": DECAYS.format("apart from the gradient, times the learning rate"),
     "papers.amsgrad_largest_never_stored": "diverges: documented, but starts v_max anew in every step",
 }

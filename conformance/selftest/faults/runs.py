@@ -122,12 +122,8 @@ def _zero_for_nonfinite(grad: Array) -> Array:
     return np.where(np.isfinite(grad), grad, grad.dtype.type(0))
 
 
-def _none_where_zero(grads: Grads) -> Grads:
-    return [None if grad is None or not grad.any() else grad for grad in grads]
-
-
-def _none_unless_finite(grads: Grads) -> Grads:
-    return [grad if grad is None or np.isfinite(grad).all() else None for grad in grads]
+def _none_unless(holds: Callable[[Array], Any]) -> Callable[[Grads], Grads]:
+    return lambda grads: [grad if grad is not None and holds(grad) else None for grad in grads]
 
 
 def _clipped(limit: float) -> Start:
@@ -262,7 +258,7 @@ enter(
         "momentum",
         "takes no gradient for a whole gradient with NaN or an infinity in it",
         "a parameter whose gradient is not finite is left out of the step",
-        hooked(grads=_none_unless_finite),
+        hooked(grads=_none_unless(lambda grad: np.isfinite(grad).all())),
         rejected_by="nonfinite_gradients_stay",
     ),
     beside(
@@ -270,7 +266,7 @@ enter(
         "adam",
         "takes no gradient for a whole gradient of zeros",
         "a parameter whose gradient is all zero, as under DDP where nothing used it, is left out of the step",
-        hooked(grads=_none_where_zero),
+        hooked(grads=_none_unless(np.any)),
     ),
     beside(
         "steps_that_are_not_finite_are_dropped",

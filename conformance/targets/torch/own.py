@@ -22,6 +22,9 @@ from optimetry.reference.errors import TargetError
 OF_THE_GROUP, OBJECT = "group ", "object "
 """How slots begin that the parameters of a group share, and those of numbers, lists and other objects, as bytes."""
 
+ABSENT = object()
+"""Stands for what a parameter does not have yet."""
+
 
 @dataclass(frozen=True)
 class OwnTorchClass(TorchClass):
@@ -49,7 +52,11 @@ class OwnTorchRun(TorchRun):
         if not kept:
             raise ValueError(f"{entry.cls.__name__} keeps no {entry.rate!r} in param_groups, so no step can change it")
         self._rate = kept[0]
-        self._first = {key: _bytes(value) for key, value in self._group.items()}
+        self._first = self._shared()
+
+    def _shared(self) -> dict[str, bytes]:
+        """Return what the parameters of the group share, but the learning rate, as it is saved."""
+        return {key: _bytes(value) for key, value in self._group.items() if key not in ("params", self._rate)}
 
     def state(self) -> dict[str, list[Array]]:
         """Return the state; an array without elements stands for what a parameter does not have yet.
@@ -58,11 +65,11 @@ class OwnTorchRun(TorchRun):
         """
         states = [self._optimizer.state.get(parameter, {}) for parameter in self._parameters]
         changed = {
-            OF_THE_GROUP + key: [value for _ in states]
-            for key, value in self._group.items()
-            if key not in ("params", self._rate) and _bytes(value) != self._first.get(key)
+            OF_THE_GROUP + key: [self._group[key] for _ in states]
+            for key, saved in self._shared().items()
+            if saved != self._first.get(key)
         }
-        own = {key: [state.get(key) for state in states] for state in states for key in state}
+        own = {key: [state.get(key, ABSENT) for state in states] for state in states for key in state}
         return dict(_slot(key, values) for key, values in (own | changed).items())
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
@@ -70,18 +77,20 @@ class OwnTorchRun(TorchRun):
         for slot, arrays in state.items():
             key, pickled = slot.removeprefix(OBJECT), slot.startswith(OBJECT)
             for parameter, array in zip(self._parameters, arrays, strict=True):
+                if not array.size and (pickled or parameter.numel()):
+                    continue  # it does not have that yet
                 value = pickle.loads(array.tobytes()) if pickled else tensor_over(np.array(array, order="C"))
                 if key.startswith(OF_THE_GROUP):
                     self._group[key.removeprefix(OF_THE_GROUP)] = value
-                elif value is not None if pickled else array.size or parameter.numel() == 0:
+                else:
                     self._optimizer.state[parameter][key] = value
 
 
 def _slot(key: str, values: list[Any]) -> tuple[str, list[Array]]:
     """Return a slot's name and arrays: those of tensors, or the bytes of anything else."""
-    if all(value is None or isinstance(value, torch.Tensor) for value in values):
-        return key, [np.zeros(0) if value is None else array_of(value.detach()) for value in values]
-    return OBJECT + key, [np.frombuffer(_bytes(value), np.uint8) for value in values]
+    if all(value is ABSENT or isinstance(value, torch.Tensor) for value in values):
+        return key, [np.zeros(0) if value is ABSENT else array_of(value.detach()) for value in values]
+    return OBJECT + key, [np.frombuffer(b"" if value is ABSENT else _bytes(value), np.uint8) for value in values]
 
 
 def _bytes(value: Any) -> bytes:

@@ -52,8 +52,7 @@ class AdafactorFamily(Adafactor):
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         grad, beta2 = directed(grad, self.maximize), 1 - t**self.beta2_decay
         rate = np.minimum(lr, 1 / t**0.5) if self.rate == "smaller" else lr
-        share = {"with_lr": lr, "scaled": self.scaled(rate, param), "without_lr": 1.0}[self.decay]
-        decayed = param - share * self.weight_decay * param
+        decayed = param - self.decay_rate(rate, param, lr) * self.weight_decay * param
         scale = self.scaled(rate, decayed if self.scaled_by == "decayed" else param)
         squared = np.square(grad) + self.eps1 if self.epsilon == "squares" else np.square(grad)
         row_var, col_var, variance = state.row_var, state.col_var, state.variance
@@ -71,6 +70,12 @@ class AdafactorFamily(Adafactor):
     def scaled(self, rate: Any, param: Array) -> Any:
         """Return alpha: the rate, times the size of the parameter."""
         return rate if self.scaled_by == "nothing" else np.maximum(self.eps2, rms(param)) * rate
+
+    def decay_rate(self, rate: Any, param: Array, lr: Any) -> Any:
+        """Return what the decay is multiplied by."""
+        if self.decay == "scaled":
+            return self.scaled(rate, param)
+        return lr if self.decay == "with_lr" else 1.0
 
     def dimensions(self, shape: tuple[int, ...]) -> tuple[int, int]:
         """Return the dimensions that rows and columns run along, counted from the last."""
@@ -105,7 +110,7 @@ declare(
         name="epsilon_on_squares_rate_as_given",
         family=AdafactorFamily,
         point={"epsilon": "squares", "rate": "given", "factored": "largest"},
-        origin="optax.adafactor",
+        origin="optax.adafactor without a decay",
         reference="optax/_src/factorized.py, _factored_dims, and alias.py, which scales by the learning rate alone",
         difference="R and C are of g^2 + eps1, along the two largest dimensions; the step is lr itself, whatever t is",
     ),
