@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from itertools import chain
+from functools import partial
+from itertools import chain, tee
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -121,10 +123,13 @@ class Observed:
     ) -> Observed:
         """Run the probes of a subject on an engine.
 
+        Each case is made once, however often all are tried: runs, and what explains them, are kept by case.
+
         Raises:
             TargetFault: the engine breaks the protocol.
         """
-        return cls(target, cases, guard, Probed.of(target, optimizer, dtype, guard))
+        (first,) = tee(cases(), 1)
+        return cls(target, partial(copy, first), guard, Probed.of(target, optimizer, dtype, guard))
 
     def anew(self) -> Observed:
         """Run the probes once more, and forget all other runs: of an engine that gives something else each time.
