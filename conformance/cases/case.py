@@ -146,8 +146,7 @@ def _number_in(value: Any) -> Any:
 
 
 def _array_out(array: Array) -> dict[str, Any]:
-    little_endian = np.ascontiguousarray(array).view(np.uint8) if array.ndim else array.reshape(1).view(np.uint8)
-    return {"shape": list(array.shape), "bits": little_endian.tobytes().hex()}
+    return {"shape": list(array.shape), "bits": array.tobytes().hex()}
 
 
 def _array_in(fields: dict[str, Any], dtype: np.dtype[Any]) -> Array:

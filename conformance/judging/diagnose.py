@@ -68,7 +68,6 @@ class Diagnosis:
         ranking: every class of the family with the target's agreement in the probes, the nearest first.
         probed: the target's results in the probes, None where they were not run.
         divergence: the target's first divergence from the nearest class, if nothing explains it.
-        in_float32: whether, beside float64, the nearest class in float32 arithmetic explains it.
         found: where nothing known explains it, the edited formula that does.
         worked: where it is rejected, one element in the document and in what explains it or comes nearest.
         effect: how far parameters end apart with default hyperparameters then, see `effect`.
@@ -79,7 +78,6 @@ class Diagnosis:
     ranking: tuple[tuple[PointClass, Agreement], ...] = ()
     probed: Probed | None = None
     divergence: Divergence | None = None
-    in_float32: bool = False
     found: FoundFormula | None = None
     worked: Worked | None = None
     effect: float | None = None
@@ -115,8 +113,6 @@ def _diagnosis(examination: Examination) -> Diagnosis:
         probed = rejection.observed.probed if rejection else Probed.of(target, verdict.optimizer, verdict.dtype, guard)
         known = dataclasses.replace(known, ranking=tuple(probed.agreements()), probed=probed)
         if known.explanation is None:
-            single = rejection is not None and rejection.nearest is not None and rejection.nearest.in_float32
-            known = dataclasses.replace(known, in_float32=single)
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
             if rejection is not None and rejection.found is not None and verdict.computes.found:
                 formula = _formula(rejection.found)

@@ -64,10 +64,9 @@ def split_found(observed: Observed) -> tuple[Split, Identity] | None:
     Raises:
         TargetFault: the target breaks the protocol.
     """
-    optimizer, dtype = observed.optimizer, observed.dtype
-    subject = subject_named(optimizer)
+    optimizer = observed.optimizer
     known = [Explanation(one) for one in (documented_class(optimizer), *named_classes(optimizer))]
-    for split in Splitting(observed.target, subject, dtype, observed.guard).found(list(properties(subject)), known):
+    for split in Splitting(observed).found(list(properties(subject_named(optimizer))), known):
         alive, unexplained = observed.holding_on_all([split])
         if alive:
             return split, unexplained
@@ -188,9 +187,8 @@ def _refuted(observed: Observed, explanation: Explanation, more: More) -> bool:
 def _split(observed: Observed, broken: Law | None) -> tuple[Split, Identity] | None:
     """Find the simplest property that decides between two explanations, which hold on every case together."""
     optimizer, dtype = observed.optimizer, observed.dtype
-    subject = subject_named(optimizer)
-    chosen = [by for by in properties(subject) if by.may_break(broken)]
-    splitting = Splitting(observed.target, subject, dtype, observed.guard)
+    chosen = [by for by in properties(subject_named(optimizer)) if by.may_break(broken)]
+    splitting = Splitting(observed)
     for arithmetic in arithmetics(optimizer, dtype) if chosen else ():
         for split in splitting.splits(arithmetic, chosen):
             alive, unexplained = observed.holding_on_all([split])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ class _Failing:
     given: Array
     oracle: Expected
 
-    @property
+    @cached_property
     def shares(self) -> Array:
         """The error ratios."""
         found: Array = shares_of(self.given, self.oracle)

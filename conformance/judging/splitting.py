@@ -9,6 +9,7 @@ from itertools import islice
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
+from optimetry.conformance.judging.observed import Observed
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.fed import runs_of
@@ -18,10 +19,8 @@ from optimetry.conformance.naming.splits import Property, Side, Split
 from optimetry.conformance.naming.telling import telling_cases
 from optimetry.conformance.numerics.agreement import Expected, explains
 from optimetry.conformance.numerics.arithmetic import Arithmetic
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import Subject
-from optimetry.conformance.targets.protocol import Target, reason_unsupported
-from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.errors import TargetFault
 
 DRAWN = 80
@@ -54,26 +53,23 @@ def _expected(side: Side, case: Case) -> Expected:
 
 @dataclass
 class Splitting:
-    """What is known of a target on the cases of the evidence, and on those switched.
+    """What is known of an engine on the cases of the evidence, and on those switched.
 
     Attributes:
-        target: one engine.
-        subject: what it was asked for.
-        dtype: the dtype's name.
-        guard: what watches over its runs.
+        observed: the engine.
     """
 
-    target: Target
-    subject: Subject
-    dtype: str
-    guard: Guard
-    _runs: dict[Case, Array | None] = field(default_factory=dict)
+    observed: Observed
     _known: dict[tuple[Side, Case], bool] = field(default_factory=dict)
+
+    def evidence(self) -> list[Case]:
+        """Return the cases of the evidence that the engine offers."""
+        return list(self.observed.offered(evidence(subject_named(self.observed.optimizer), self.observed.dtype)))
 
     def splits(self, arithmetic: Arithmetic, chosen: Sequence[Property]) -> Iterator[Split]:
         """Yield the splits by one of these properties that the evidence supports, each shown by switching it."""
-        cases = [case for case in evidence(self.subject, self.dtype) if self._offered(case)]
-        pairs = pairs_of_sides(self.subject, self.dtype, arithmetic)
+        cases = self.evidence()
+        pairs = pairs_of_sides(subject_named(self.observed.optimizer), self.observed.dtype, arithmetic)
         for case in cases:
             pairs = [(a, b) for a, b in pairs if self._explains(a, case) or self._explains(b, case)]
             if not pairs:
@@ -90,7 +86,7 @@ class Splitting:
 
     def found(self, chosen: Sequence[Property], known: Sequence[Explanation]) -> Iterator[Split]:
         """Yield the splits that the evidence supports, of a known rule and one that is an edit away from it."""
-        cases = [case for case in evidence(self.subject, self.dtype) if self._offered(case)]
+        cases = self.evidence()
         for by in chosen:
             for holds in (True, False):
                 sides = self._standing(by, holds, cases, known)
@@ -120,17 +116,15 @@ class Splitting:
         self, by: Property, holds: bool, cases: list[Case], starts: Iterable[Explanation]
     ) -> Iterator[Explanation]:
         """Yield the formulas one edit away from known ones that explain every case of a side."""
-        told = [case if by.holds(case) == holds else by.switched(case) for case in telling_cases(*self._asked)]
-        runs = runs_of(self.target, (case for case in told if case and self._offered(case)), self.guard)
+        observed = self.observed
+        telling = telling_cases(observed.optimizer, observed.dtype)
+        told = (case if by.holds(case) == holds else by.switched(case) for case in telling)
+        runs = runs_of(observed.target, observed.offered(filter(None, told)), observed.guard)
         if runs and all(by.holds(case) == holds for case, _ in runs):
             rules = [start.rule for start in starts]
-            budget = Budget(beat=self.guard.heartbeat, asks=self.guard.searching)
+            budget = Budget(beat=observed.guard.heartbeat, asks=observed.guard.searching)
             formulas = edited_formulas(rules, runs, lambda side: self._explains_all(side, cases), budget, most_edits=1)
             yield from (formula.explanation for formula in formulas)
-
-    @property
-    def _asked(self) -> tuple[str, str]:
-        return self.subject.name, self.dtype
 
     def _explains_all(self, side: Side, cases: list[Case]) -> bool:
         return all(self._explains(side, case) for case in cases)
@@ -148,24 +142,15 @@ class Splitting:
         return min(refuted.values()) >= TELLING
 
     def _switched(self, by: Property, cases: list[Case]) -> Iterator[Case]:
-        for case in cases:
-            switched = _switched(by, case)
-            if switched is not None and self._offered(switched):
-                yield switched
-
-    def _offered(self, case: Case) -> bool:
-        return reason_unsupported(self.target, case) is None
+        return self.observed.offered(filter(None, (_switched(by, case) for case in cases)))
 
     def _explains(self, side: Side, case: Case) -> bool:
         """Whether a side explains a case; a run that breaks the protocol is not explained."""
-        if case not in self._runs:
-            try:
-                self._runs[case] = trajectory(self.target, case, self.guard)
-            except TargetFault:
-                self._runs[case] = None
-        after = self._runs[case]
         if (side, case) not in self._known:
-            self._known[side, case] = after is not None and explains(after, _expected(side, case), case.form)
+            try:
+                self._known[side, case] = explains(self.observed.run(case), _expected(side, case), case.form)
+            except TargetFault:
+                self._known[side, case] = False
         return self._known[side, case]
 
 

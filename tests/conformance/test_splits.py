@@ -10,11 +10,13 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.diagnosis_text import report
 from optimetry.conformance.judging.diagnose import diagnose
+from optimetry.conformance.judging.observed import Observed
 from optimetry.conformance.judging.splitting import TELLING, Splitting, evidence
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.sides import Unchanged, pairs_of_sides
 from optimetry.conformance.naming.splits import ONE_ELEMENT, Property, Split, properties
 from optimetry.conformance.numerics.arithmetic import PLAIN
@@ -96,6 +98,10 @@ def test_both_sides_may_be_dialects() -> None:
     ]
 
 
+def splitting_of(target: Instead) -> Splitting:
+    return Splitting(Observed(target, lambda: iter(()), Guard(), Probed("momentum", "float32", ())))
+
+
 def no_property(hyper: dict[str, Any]) -> bool:
     return bool(hyper["use_nesterov"] and hyper["momentum"] == 0.9)
 
@@ -116,13 +122,11 @@ def test_a_property_must_decide_where_it_is_switched() -> None:
         Explanation(class_named("momentum", "learning_rate_inside")),
         Explanation(documented_class("momentum")),
     )
-    splitting = Splitting(mixed(no_property, "learning_rate_inside"), MOMENTUM, "float32", Guard())
+    splitting = splitting_of(mixed(no_property, "learning_rate_inside"))
     agreeing = [case for case in evidence(MOMENTUM, "float32") if wrong.holds(case) == no_property(case.hyper)]
     assert len(agreeing) > 4 * TELLING
     assert not splitting.supported(Split(wrong, true, false), agreeing)
-    right = Splitting(
-        mixed(lambda hyper: hyper["momentum"] == 0.9, "learning_rate_inside"), MOMENTUM, "float32", Guard()
-    )
+    right = splitting_of(mixed(lambda hyper: hyper["momentum"] == 0.9, "learning_rate_inside"))
     assert right.supported(Split(wrong, true, false), agreeing)
 
 
@@ -130,7 +134,7 @@ def test_a_split_needs_cases_that_refute_the_other_side() -> None:
     """The documented rule and itself in another name separate nothing."""
     documented = Explanation(documented_class("momentum"))
     flag = by("momentum", property="use_nesterov", **{"is": True})
-    splitting = Splitting(Instead(run_of), MOMENTUM, "float32", Guard())
+    splitting = splitting_of(Instead(run_of))
     assert not splitting.supported(Split(flag, documented, documented), list(evidence(MOMENTUM, "float32")))
 
 
@@ -178,7 +182,5 @@ def test_a_case_that_the_target_fails_on_is_explained_by_nothing() -> None:
     target = Scalars(run_of, "momentum")
     cases = evidence(MOMENTUM, "float32")
     few, documented = by("momentum", property="number of dimensions", less_than=1), Explanation(CLASS)
-    assert not Splitting(target, MOMENTUM, "float32", Guard()).supported(
-        Split(few, Unchanged(), documented), list(cases)
-    )
-    assert list(Splitting(target, MOMENTUM, "float32", Guard()).splits(PLAIN, [few])) == []
+    assert not splitting_of(target).supported(Split(few, Unchanged(), documented), list(cases))
+    assert list(splitting_of(target).splits(PLAIN, [few])) == []
