@@ -8,7 +8,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -87,6 +87,65 @@ Finding = Verdict | Diagnosis | Certificate | Worst | str
 """The result of a job for each dtype and engine; of a block a certificate, of a search the worst case, or why none."""
 
 
+@dataclass
+class Parent:
+    """The parent process, as a worker knows it: hears that the worker lives and what it found, and may end searches.
+
+    Attributes:
+        pipe: to the parent.
+        program: the program that is judged, which ends with the worker.
+        ends_searches: whether it has said that searches are to end.
+    """
+
+    pipe: Connection
+    program: Program | None = None
+    ends_searches: bool = False
+    _beaten: float = 0.0
+    _asked: float = 0.0
+
+    def send(self, kind: str, content: Any) -> None:
+        """Send it something; a worker without a parent ends."""
+        try:
+            self.pipe.send((kind, content))
+        except OSError:
+            self.leave(1)
+
+    def beat(self) -> None:
+        """Say that the worker lives, unless that was said a moment ago."""
+        now = time.monotonic()
+        if now - self._beaten >= BEAT_INTERVAL:
+            self._beaten = now
+            self.send("beat", None)
+
+    def ends_search(self, doing: str) -> bool:
+        """Say what a search is doing, unless that was said a moment ago; return whether it is to end."""
+        now = time.monotonic()
+        if now - self._asked >= BEAT_INTERVAL:
+            self._asked = now
+            self.send("search", doing)
+            with suppress(EOFError, OSError):
+                self.ends_searches |= self.pipe.poll() and self.pipe.recv() == END_SEARCHES
+        return self.ends_searches
+
+    def jobs(self) -> Iterator[AnyJob]:
+        """Yield job after job, until the parent is gone."""
+        while True:
+            try:
+                sent: AnyJob | str = self.pipe.recv()
+            except (EOFError, OSError):
+                self.leave(0)
+            if isinstance(sent, str):  # the search that it was to end had ended
+                self.ends_searches = True
+            else:
+                yield sent
+
+    def leave(self, status: int) -> NoReturn:
+        """End the worker, and the program that it judges."""
+        if self.program is not None:
+            self.program.end()
+        os._exit(status)
+
+
 def work(task: Task, pipe: Connection, environment: Mapping[str, str]) -> None:
     """Run a worker: load the target, then judge job after job until the parent is gone.
 
@@ -99,69 +158,39 @@ def work(task: Task, pipe: Connection, environment: Mapping[str, str]) -> None:
     os.environ.update(environment)
     os.dup2(2, 1)  # what a target prints is not part of our output,
     warnings.simplefilter("ignore")  # nor are its warnings: cases overflow on purpose
-    last, said, searching = 0.0, 0.0, True
-
-    def beat() -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last >= BEAT_INTERVAL:
-            last = now
-            send("beat", None)
-
-    def search(doing: str) -> bool:
-        nonlocal said, searching
-        now = time.monotonic()
-        if now - said >= BEAT_INTERVAL:
-            said = now
-            send("search", doing)
-            with suppress(EOFError, OSError):
-                searching = searching and not (pipe.poll() and pipe.recv() == END_SEARCHES)
-        return not searching
-
-    def send(kind: str, content: Any) -> None:
-        try:
-            pipe.send((kind, content))
-        except OSError:  # the parent is gone
-            leave(1)
-
-    def leave(status: int) -> NoReturn:
-        if program is not None:
-            program.end()
-        os._exit(status)
-
-    guard = Guard(task.time_limit, beat, search)
-    command = task.launch.command
-    if command is not None and command[0] == sys.executable and not task.launch.program:
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # it finds what is found here
-    program = None if command is None else Program(command, memory=task.launch.memory)
-    if program is not None:
-        signal.signal(signal.SIGTERM, lambda *_: leave(1))
+    parent = Parent(pipe, _program(task.launch))
+    guard = Guard(task.time_limit, parent.beat, parent.ends_search)
+    if parent.program is not None:
+        signal.signal(signal.SIGTERM, lambda *_: parent.leave(1))
     try:
-        target = _loaded(task, program, guard)
+        target = _loaded(task, parent.program, guard)
     except TargetError as error:
-        if program is not None:
-            program.end()
-        send("refused", str(error))
+        if parent.program is not None:
+            parent.program.end()
+        parent.send("refused", str(error))
         return
     engines = engines_of(target)
     names = [engine_name(engine) for engine in engines]
     note = str(getattr(target, "note", ""))
-    send("ready", Loaded(str(target.name), str(target.version), engines_not_run(target), names, note))
+    parent.send("ready", Loaded(str(target.name), str(target.version), engines_not_run(target), names, note))
 
-    while True:
-        try:
-            job: AnyJob | str = pipe.recv()
-        except (EOFError, OSError):
-            leave(0)
-        if isinstance(job, str):  # the search that it was to end had ended
-            searching = False
-            continue
+    for job in parent.jobs():
         try:
             found = _done(job, task, engines, guard)
         except Exception:
-            send("broken", traceback.format_exc())
+            parent.send("broken", traceback.format_exc())
         else:
-            send("findings", found)
+            parent.send("findings", found)
+
+
+def _program(launch: Launch) -> Program | None:
+    """Return the program that is judged, which has not started; None where the target is loaded in the worker."""
+    command = launch.command
+    if command is None:
+        return None
+    if command[0] == sys.executable and not launch.program:
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # it finds what is found here
+    return Program(command, memory=launch.memory)
 
 
 def _loaded(task: Task, program: Program | None, guard: Guard) -> Target:
