@@ -12,6 +12,7 @@ from optimetry.reference.errors import ArgumentError, StateError
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Array, Rule, State
 from optimetry.reference.sparse import SparseRows
+from optimetry.reference.states import check_state
 
 MASTER = np.dtype(np.float32)
 
@@ -139,7 +140,11 @@ class Accumulators:
                 decay.
         """
         expected = {p.name: self.first(np.zeros(p.shape, p.dtype)) for p in parameters}
-        self._check(saved, self.saved(expected))
+        wanted = self.saved(expected)
+        check_state(self.rule.name, saved, wanted)
+        for key in wanted:
+            if key.endswith("_updates") and saved[key] < 0:
+                raise StateError(f"{self.rule.name}: {key!r} in the state dict is {saved[key]}, must be in [0, inf)")
         entries = {
             name: self.entry({part: np.array(saved[self.key(name, part)]) for part in self.parts(entry)})
             for name, entry in expected.items()
@@ -152,24 +157,6 @@ class Accumulators:
                     f"optimizer's own after so many updates"
                 )
         return entries
-
-    def _check(self, saved: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-        missing, foreign = sorted(wanted.keys() - saved.keys()), sorted(map(str, saved.keys() - wanted.keys()))
-        if missing:
-            raise StateError(f"{self.rule.name}: the state dict lacks {missing[0]!r}" + _and_more(missing))
-        if foreign:
-            raise StateError(
-                f"{self.rule.name}: the state dict has {foreign[0]!r}, which is not ours{_and_more(foreign)}"
-            )
-        for key, want in wanted.items():
-            have = np.asarray(saved[key])
-            if (have.shape, have.dtype) != (want.shape, want.dtype):
-                raise StateError(
-                    f"{self.rule.name}: {key!r} in the state dict has shape {have.shape} and dtype {have.dtype}, "
-                    f"must be {want.shape} and {want.dtype}"
-                )
-            if key.endswith("_updates") and have < 0:
-                raise StateError(f"{self.rule.name}: {key!r} in the state dict is {have}, must be in [0, inf)")
 
     def key(self, parameter: str, part: str) -> str:
         """The key of a part of a parameter's entry in a state dict."""
@@ -217,7 +204,3 @@ def _with_rows(array: Array, rows: Array, new: Array) -> Array:
 
 def _plain(state: State) -> State:
     return State(**{slot: np.asarray(array) for slot, array in state.items()})
-
-
-def _and_more(keys: list[str]) -> str:
-    return f" (and {len(keys) - 1} more such keys)" if len(keys) > 1 else ""

@@ -64,7 +64,7 @@ class EagerUpdates:
             self.accumulators.stepped(parameter, parameter.value, entries[parameter.name], grad, rate, rule)
             for (parameter, grad), rule in zip(params_grads, rules, strict=True)
         ]
-        self.learning_rate.advance(rate)
+        self.learning_rate.end_step(rate)
         for (parameter, _), (value, entry) in zip(params_grads, stepped, strict=True):
             parameter.value, entries[parameter.name] = value, entry
         self.entries = entries

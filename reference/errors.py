@@ -75,4 +75,4 @@ class SchedulerInUseError(OptimetryError, RuntimeError):
 
 
 class StateError(OptimetryError, ValueError):
-    """A state dict does not belong to this optimizer, or is not whole; nothing was loaded."""
+    """A state dict does not belong to this optimizer, average or layer, or is not whole; nothing was loaded."""

@@ -59,7 +59,7 @@ class LearningRate:
         """The learning rate of the step that begins.
 
         Raises:
-            ArgumentError: it is a variable of a program, which an eager step cannot read.
+            ArgumentError: it is a variable of a program, which an eager step cannot read, or not finite.
         """
         if self.scheduler is not None:
             return self._checked_number("the scheduler's learning rate", self.scheduler.get_lr())
@@ -68,18 +68,21 @@ class LearningRate:
                 f"{self.optimizer}: learning_rate = {self.variable!r} is read when a program runs; an eager step needs "
                 f"a number, an eager tensor or a scheduler"
             )
-        return self.given if isinstance(self.given, float) else _number(self.given.value)
+        now = self.given if isinstance(self.given, float) else _number(self.given.value)
+        return self._checked_number("learning_rate", now)
 
     def read(self, value: Any) -> float:
         """The learning rate of the step that begins, from the value of the variable of a program."""
-        self._last = self._checked_number(f"the value of {self.given.name}", _number(value))
-        return self._last
+        return self._checked_number(f"the value of {self.given.name}", _number(value))
 
-    def advance(self, rate: float) -> None:
-        """End a step that had the rate: an automatic scheduler goes on to the next."""
-        if self.scheduler is not None and getattr(self.scheduler, "automatic", False):
-            self.scheduler.step()
-            self._last = rate
+    def end_step(self, rate: Any) -> None:
+        """End a step that had the rate: it is kept where nothing else tells it, and an automatic scheduler goes on."""
+        scheduler = self.scheduler
+        if scheduler is not None and getattr(scheduler, "automatic", False):
+            scheduler.step()
+        elif self.variable is None:
+            return
+        self._last = float(rate)
 
     def set(self, value: Any) -> None:
         """Set a number or a variable.

@@ -29,6 +29,7 @@ from optimetry.reference.regularizers import WeightDecayRegularizer
 from optimetry.reference.rule import Array, Rule, State
 from optimetry.reference.schedulers import Scheduler
 from optimetry.reference.sparse import SparseRows
+from optimetry.reference.states import check_mapping
 
 
 class NoRule(Rule):
@@ -130,8 +131,7 @@ class OptimizerCore(ABC):
             StateError: it belongs to another optimizer or is not whole, or the parameters are not known yet because
                 there were none in the constructor and no `minimize`. Nothing has changed.
         """
-        if not isinstance(state_dict, Mapping):
-            raise StateError(f"{self.label}: state_dict = {state_dict!r}, must be a dict that state_dict() returned")
+        check_mapping(self.label, state_dict)
         eager, in_programs = self._eager.parameters, list(self._in_programs.parameters.values())
         if not state_dict:
             self._eager.entries = {}

@@ -22,6 +22,7 @@ from optimetry.reference.programs.program import (
     default_startup_program,
 )
 from optimetry.reference.rule import Array
+from optimetry.reference.states import check_state
 
 
 class Applied(ABC):
@@ -180,20 +181,7 @@ class Applied(ABC):
         Raises:
             StateError: a key is missing or unknown, or a value is of another kind, shape or dtype.
         """
-        if not isinstance(saved, Mapping):
-            raise StateError(f"{self._label}: state_dict = {saved!r}, must be a dict that state_dict() returned")
-        wanted = self._saved(like)
-        for key in (*wanted, *saved):
-            if key not in saved or key not in wanted:
-                what = "lacks" if key in wanted else "has an unknown"
-                raise StateError(f"{self._label}: the state dict {what} {key!r}, must have {', '.join(wanted)}")
-        for key, value in wanted.items():
-            have, want = np.asarray(saved[key]), np.asarray(value)
-            if (have.shape, have.dtype.kind) != (want.shape, want.dtype.kind) or have.itemsize != want.itemsize:
-                raise StateError(
-                    f"{self._label}: {key!r} has shape {have.shape} and dtype {have.dtype}, "
-                    f"must be {want.shape} and {want.dtype}"
-                )
+        check_state(self._label, saved, self._saved(like))
         return {
             name: [working(saved[f"{p.name}_{name}"]) for p in self._averaged]
             if isinstance(value, list)

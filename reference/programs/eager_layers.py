@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from optimetry.reference.programs import naming, operators
 from optimetry.reference.programs.building import Attr, Initializer, ParamAttr, xavier, zeros
 from optimetry.reference.programs.eager import EagerParameter, Tensor
 from optimetry.reference.sparse import SparseRows
+from optimetry.reference.states import check_state
 
 
 class ParameterValues(dict[str, Any]):
@@ -30,21 +32,16 @@ class Layer:
         """Copies of the values by name of parameter."""
         return ParameterValues({parameter.name: np.array(parameter.value) for parameter in self.parameters()})
 
-    def set_state_dict(self, state_dict: Any) -> None:
+    def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Put values into the parameters.
 
         Raises:
-            ArgumentError: a name is missing, or a value has another shape or dtype; nothing has changed.
+            StateError: it is no dict, a name is missing or unknown, or a value has another shape or dtype; nothing has
+                changed.
         """
-        values = {parameter: np.asarray(state_dict.get(parameter.name)) for parameter in self.parameters()}
-        for parameter, value in values.items():
-            if (value.shape, value.dtype) != (parameter.shape, parameter.dtype):
-                raise ArgumentError(
-                    f"{type(self).__name__}: {parameter.name} in the state dict has shape {value.shape} and dtype "
-                    f"{value.dtype}, must be {parameter.shape} and {parameter.dtype}"
-                )
-        for parameter, value in values.items():
-            parameter.value = np.array(value)
+        check_state(type(self).__name__, state_dict, self.state_dict())
+        for parameter in self.parameters():
+            parameter.value = np.array(state_dict[parameter.name])
 
     set_dict = set_state_dict
 

@@ -6,7 +6,8 @@ and call `execute` with ``keep`` naming what later parts need.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class Scope:
 
 
 def execute(operators: Sequence[Operator], scope: Scope, keep: Collection[str] = ()) -> int:
-    """Run operators in order and drop every value of this scope after its last use.
+    """Run operators in order and drop every value of this scope after its last use; then call what is due at the end.
 
     Args:
         operators: what to run.
@@ -76,11 +77,14 @@ def execute(operators: Sequence[Operator], scope: Scope, keep: Collection[str] =
     """
     last_use = {v.name: i for i, operator in enumerate(operators) for v in (*operator.inputs, *operator.outputs)}
     home, alive, kept = scope.home, scope.values, set(keep)
+    at_end: list[Callable[[], Any]] = []
     total = peak = scope.nbytes
     with np.errstate(all="ignore"):  # infinities and NaN propagate; what they mean is for the caller to judge
         for i, operator in enumerate(operators):
             values = [scope.get(variable.name) for variable in operator.inputs]
             results = operator.run(values, home)
+            if operator.at_end is not None:
+                at_end.append(partial(operator.at_end, *results))
             del values
             for variable, value in zip(operator.outputs, results, strict=True):
                 if not variable.persistable or home is scope:
@@ -93,6 +97,8 @@ def execute(operators: Sequence[Operator], scope: Scope, keep: Collection[str] =
                 if last_use[name] == i and name not in kept and name in alive:
                     total -= alive[name].nbytes
                     del alive[name]
+    for call in at_end:
+        call()
     return peak
 
 

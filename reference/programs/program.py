@@ -67,6 +67,7 @@ class Operator:
             values of the inputs) to the gradient of that input.
         slots: names of the inputs, then of the outputs, where `print` shows them by name: ``("Param", …)``.
         per_scope: whether ``function`` gets the scope of persistable values before its inputs.
+        at_end: called with the values of the outputs once all operators that run together have succeeded.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Operator:
     gradient: Callable[..., Any] | None = None
     slots: tuple[str, ...] = ()
     per_scope: bool = False
+    at_end: Callable[..., Any] | None = None
 
     def run(self, values: list[Any], home: Any = None) -> tuple[Any, ...]:
         """The values of the outputs for these values of the inputs, in the dtypes of the outputs."""

@@ -56,7 +56,8 @@ class ProgramUpdates:
         source = self.learning_rate.variable
         sources = () if source is None else (source,)
         read = self._rate_from(source)
-        program.append(Operator("learning_rate", read, sources, (rate,), "optimize", per_scope=True))
+        end = self.learning_rate.end_step
+        program.append(Operator("learning_rate", read, sources, (rate,), "optimize", per_scope=True, at_end=end))
         updated, all_names = dict(self.parameters), dict(self._names)
         for parameter, grad in params_grads:
             first = self.accumulators.parts(self.accumulators.first(np.zeros(parameter.shape, parameter.dtype)))
@@ -80,9 +81,7 @@ class ProgramUpdates:
             held, variable = self.learning_rate, self.learning_rate.variable
             if variable is not None:
                 return np.asarray(held.read(value[0] if variable is source else scope.get(variable.name)))
-            now = held.now()
-            held.advance(now)
-            return np.asarray(now)
+            return np.asarray(held.now())
 
         return rate
 

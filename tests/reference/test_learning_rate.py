@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import optimetry.reference as ref
+from optimetry.reference.errors import ArgumentError
 from optimetry.reference.programs import layers
+from optimetry.reference.programs.program import Operator, default_main_program
 from tests.reference.small import FEED, network, parameter, started
 
 
@@ -46,6 +48,24 @@ def test_an_automatic_scheduler_is_advanced_by_the_optimizer_also_in_a_program()
     assert sgd.state_dict()["global_step"] == 3
 
 
+def test_a_run_that_fails_leaves_the_learning_rate_as_it_was():
+    """Nothing may follow from a rate that was read: neither the scheduler's next step nor what is shown."""
+    scheduler = ref.NoamDecay(1.0, 4, automatic=True)
+    rate = layers.create_global_var([1], 0.5, "float32", name="rate")
+    loss = network()
+    scheduled, variable = ref.SGD(scheduler), ref.SGD(rate)
+    scheduled.minimize(loss)
+    variable.minimize(loss)
+    default_main_program().append(Operator("fail", lambda: 1 / 0, (), (loss,), "optimize"))
+    executor = started()
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            executor.run(feed=FEED)
+    assert (scheduler.last_epoch, scheduled.get_lr()) == (0, 0.0)
+    with pytest.raises(ArgumentError, match="none has run yet"):
+        variable.get_lr()
+
+
 def test_a_variable_is_the_learning_rate_of_a_program():
     rate = layers.create_global_var([1], 0.5, "float32", name="rate")
     loss = network()
@@ -56,6 +76,16 @@ def test_a_variable_is_the_learning_rate_of_a_program():
         before = executor.scope.get("a.b_0")
         (grad,) = executor.run(feed=FEED, fetch_list=[pairs[1][1]])
         np.testing.assert_array_equal(executor.scope.get("a.b_0"), before - np.float32(lr) * grad, strict=True)
+
+
+def test_an_eager_learning_rate_that_is_not_finite_is_refused():
+    rate, w = parameter("rate", [0.5]), parameter()
+    adam = ref.Adam(rate, parameters=[w])
+    rate.value = np.array([np.nan], np.float32)
+    with pytest.raises(ArgumentError, match="adam: learning_rate = nan, must be a finite number"):
+        adam.step()
+    np.testing.assert_array_equal(w.value, [3.0, -4.0])
+    assert adam.state_dict() == {}
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,17 @@ CALLS = {
     "embedding rows": (lambda c: paddle.nn.Embedding(3, 2)(np.array([7])), "Embedding: row numbers [7]"),
     "embedding floats eagerly": (lambda c: paddle.nn.Embedding(3, 2)(np.ones(2)), "Embedding: row numbers of dtype"),
     "embedding size eagerly": (lambda c: fluid.dygraph.Embedding(10), "Embedding: size = 10"),
-    "values of a layer": (lambda c: c.linear.set_state_dict({}), "linear_0.w_0 in the state dict has shape ()"),
+    "values of no layer": (lambda c: c.linear.set_state_dict({}), "Linear: the state dict lacks 'linear_0.b_0'"),
+    "values of another layer": (
+        lambda c: c.linear.set_state_dict(c.linear.state_dict() | {"w": c.w.value}),
+        "Linear: the state dict has 'w', which is not ours",
+    ),
+    "values of another shape": (
+        lambda c: c.linear.set_state_dict(c.linear.state_dict() | {"linear_0.w_0": c.w.value}),
+        "Linear: 'linear_0.w_0' in the state dict has shape (2,) and dtype float32, must be (3, 2) and float32",
+    ),
+    "values None": (lambda c: c.linear.set_state_dict(None), "Linear: state_dict = None, must be a dict"),
+    "values list": (lambda c: c.linear.set_dict([1]), "Linear: state_dict = [1], must be a dict"),
     # learning rate and state
     "set_lr text": (lambda c: c.eager.set_lr("slow"), "momentum: value = 'slow'"),
     "set_lr scheduled": (lambda c: c.scheduled.set_lr(0.1), "sgd: set_lr(0.1) while StepDecay"),

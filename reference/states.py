@@ -1,0 +1,45 @@
+"""Checks a state dict before anything of it is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from optimetry.reference.errors import StateError
+
+
+def check_mapping(owner: str, given: Any) -> None:
+    """Make sure that a state dict is one.
+
+    Raises:
+        StateError: it is no mapping.
+    """
+    if not isinstance(given, Mapping):
+        raise StateError(f"{owner}: state_dict = {given!r}, must be a dict that state_dict() returned")
+
+
+def check_state(owner: str, given: Any, wanted: Mapping[str, Any]) -> None:
+    """Make sure that a state dict has the keys that are wanted, with values of the same shapes and dtypes.
+
+    Raises:
+        StateError: it is no mapping, a key is missing or unknown, or a value has another shape or dtype.
+    """
+    check_mapping(owner, given)
+    missing, foreign = sorted(wanted.keys() - given.keys()), sorted(map(str, given.keys() - wanted.keys()))
+    if missing:
+        raise StateError(f"{owner}: the state dict lacks {missing[0]!r}{_and_more(missing)}")
+    if foreign:
+        raise StateError(f"{owner}: the state dict has {foreign[0]!r}, which is not ours{_and_more(foreign)}")
+    for key, value in wanted.items():
+        have, want = np.asarray(given[key]), np.asarray(value)
+        if (have.shape, have.dtype) != (want.shape, want.dtype):
+            raise StateError(
+                f"{owner}: {key!r} in the state dict has shape {have.shape} and dtype {have.dtype}, "
+                f"must be {want.shape} and {want.dtype}"
+            )
+
+
+def _and_more(keys: list[str]) -> str:
+    return f" (and {len(keys) - 1} more such keys)" if len(keys) > 1 else ""
