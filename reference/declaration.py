@@ -6,6 +6,7 @@ Constructor checks and error texts, case strategies and the rows of the reports 
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 import numbers
 import re
@@ -175,6 +176,12 @@ class Declared:
             value = getattr(self, field.name)
             object.__setattr__(other, field.name, lift(field.name, value) if isinstance(value, float) else value)
         return other
+
+    @classmethod
+    def formulas(cls) -> list[str]:
+        """The formulas of its docstring, as LaTeX in the lines that they have there."""
+        blocks = re.findall(r"^\.\. math::(.*\n?(?:\n| .*\n?)*)", inspect.getdoc(cls) or "", re.MULTILINE)
+        return [formula for block in blocks for formula in block.split("\n\n") if formula.strip()]
 
     @classmethod
     def document(cls) -> str:

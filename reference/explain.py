@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -108,25 +107,13 @@ def explained(rule: Rule, name: str, param: Any, grad: Any, state: State, lr: fl
     return "\n".join(
         [
             f"{rule.name}, step {t}, element {list(index)} of {name}",
-            *(f"    {line}" for line in formula(rule)),
+            *(f"    {line.strip()}" for formula in rule.formulas() for line in formula.strip().splitlines()),
             "with   " + ", ".join(settings),
             "before " + ", ".join(f"{name} = {show(array)}" for name, array in arrays.items()),
             *(f"    {line}" for line in lines),
             "after  " + ", ".join(f"{name} = {show(_value(each))}" for name, each in {"param": new, **after}.items()),
         ]
     )
-
-
-def formula(rule: Rule) -> list[str]:
-    """The lines of the formula in a rule's documentation, as LaTeX."""
-    lines = (inspect.getdoc(type(rule)) or "").splitlines()
-    start = next((i for i, line in enumerate(lines) if line.startswith(".. math::")), len(lines))
-    found = [lines[start].removeprefix(".. math::")] if start < len(lines) else []
-    for line in lines[start + 1 :]:
-        if line and not line.startswith(" "):
-            break
-        found.append(line)
-    return [line.strip() for line in found if line.strip()]
 
 
 def _value(operand: Any) -> Any:

@@ -13,24 +13,25 @@ from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.rule import Rule
 from optimetry.reports.document import Document
 
-_MATH = re.compile(r"^\.\. math::\n((?:\n|    .*\n?)*)", re.MULTILINE)
-_NOTE = re.compile(r"\n(?=[A-Z]\w+:)|\n\n")
-
 
 def document_of(subject: Subject) -> Document:
     """Return what is documented of a subject, from its declaration and its docstring."""
     text = inspect.getdoc(subject.declaration) or ""
-    blocks = [paragraph for block in _MATH.findall(text) for paragraph in block.split("\n\n")]
-    notes = (" ".join(note.split()) for note in _NOTE.split(text))
     return Document(
         book=subject.book,
         optimizer=subject.name,
         source=subject.document,
         summary=" ".join(text.split("\n\n")[0].split()),
-        formulas=[" ".join(block.split()) for block in blocks if block.strip()],
+        formulas=[" ".join(formula.split()) for formula in subject.declaration.formulas()],
         statements=formula_text(subject),
-        notes=[note for note in notes if note.startswith(("Symbols:", "Decision:", "Departure:"))],
+        notes=notes(subject, "Symbols:", "Decision:", "Departure:"),
     )
+
+
+def notes(subject: Subject, *beginnings: str) -> list[str]:
+    """Return the paragraphs of a docstring that begin so, each on one line."""
+    paragraphs = re.split(r"\n(?=[A-Z]\w+:)|\n\n", inspect.getdoc(subject.declaration) or "")
+    return [" ".join(paragraph.split()) for paragraph in paragraphs if paragraph.startswith(beginnings)]
 
 
 def starts_otherwise(subject: RuleSubject) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from optimetry.conformance.commands.documents import formula_text, starts_otherwise
+from optimetry.conformance.commands.documents import formula_text, notes, starts_otherwise
 from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.subjects.registry import DEFAULT_BOOK, SUBJECTS, chosen_in, subject_named
@@ -103,9 +103,9 @@ def _screen(subject: Subject, width: int) -> Iterator[str]:
         widths = [None, None, None, room]
         yield f"\n{tabulate(rows, columns, 'simple', disable_numparse=True, maxcolwidths=widths)}"
     yield f"\nformula:\n{textwrap.indent(formula_text(subject), '    ')}"
-    for note in _notes(subject):
+    for note in notes(subject, "Decision:", "Departure:"):
         yield ""
-        yield from textwrap.wrap(note, width)
+        yield from textwrap.wrap(plain(note), width)
     dialects = [(one.name, one.difference, one.origin) for one in DIALECTS.get(subject.name, ())]
     if not dialects:
         yield "\nknown dialects: none"
@@ -123,13 +123,6 @@ def hyperparameter_rows(subject: Subject) -> Iterator[Row]:
     for declared in subject.hyperparameters():
         default = REQUIRED if declared.default is None else str(declared.default)
         yield declared.name, default, declared.allowed, declared.meaning
-
-
-def _notes(subject: Subject) -> Iterator[str]:
-    """Yield what the declaration says of its reading of the document: decisions, and departures."""
-    for note in re.split(r"\n(?=[A-Z]\w+:)|\n\n", inspect.getdoc(subject.declaration) or ""):
-        if note.startswith(("Decision:", "Departure:")):
-            yield plain(note)
 
 
 def plain(text: str) -> str:

@@ -22,6 +22,10 @@ def test_every_document_is_said_and_every_formula_rendered(name: str) -> None:
         assert "\\" not in made
 
 
+def test_a_formula_may_stand_in_the_line_of_its_directive() -> None:
+    assert document_of(SUBJECTS["sgd"]).formulas == [r"w \leftarrow w - \eta g"]
+
+
 def test_a_document_in_full() -> None:
     document = document_of(SUBJECTS["momentum"])
     assert document.source == "fluid.optimizer.MomentumOptimizer (page 000)"
