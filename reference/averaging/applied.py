@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields
@@ -25,15 +24,17 @@ from optimetry.reference.rule import Array
 from optimetry.reference.states import check_state
 
 
-class Applied(ABC):
+class Applied:
     """Averages of the trainable parameters of a program, kept in the executor's scope as an optimizer's state is.
 
-    A subclass says how an update is made (`_updated`) and what the averages are (`_averages`). Those of float16 and
-    bfloat16 parameters are kept in float32: in bfloat16 a decay of 0.999 would be 1.
+    A subclass sets ``_rule``, the numbers: what they start from, how they are updated, and what the averages are. Those
+    of float16 and bfloat16 parameters are kept in float32: in bfloat16 a decay of 0.999 would be 1.
 
     Args:
         label: the name of the documented class, for error texts.
     """
+
+    _rule: Any
 
     def __init__(self, label: str) -> None:
         self._label = label
@@ -114,7 +115,7 @@ class Applied(ABC):
         """Append to the default programs: the update of the averages in each run, and their reset at startup.
 
         Args:
-            inputs: variables whose values `_updated` gets, beside those of the parameters.
+            inputs: variables with one number, which the update gets beside the values of the parameters.
         """
         program, startup = default_main_program(), default_startup_program()
         parameters = [parameter for parameter in program.all_parameters() if parameter.trainable]
@@ -136,7 +137,9 @@ class Applied(ABC):
     def _run_update(self, count: int) -> Callable[..., Any]:
         def run(scope: Scope, state: Any, *values: Any) -> Any:
             self._scope = ref(scope)
-            return self._updated(state, [working(_held(value)) for value in values[:count]], *values[count:])
+            parameters = [working(_held(value)) for value in values[:count]]
+            numbers = (np.asarray(value).item() for value in values[count:])
+            return self._rule.update(state or self._rule.start(parameters), parameters, *numbers)
 
         return run
 
@@ -147,17 +150,9 @@ class Applied(ABC):
         if not isinstance(executor, Executor):
             raise ArgumentError(f"{self._label}: executor = {executor!r}, must be an Executor")
 
-    @abstractmethod
-    def _updated(self, state: Any, parameters: Sequence[Array], *inputs: Any) -> Any:
-        """The state after one more update; ``state`` is None before the first."""
-
-    @abstractmethod
     def _averages(self) -> list[Array]:
         """The averages that the state stands for, in the order of the parameters."""
-
-    def _zeros(self) -> list[Array]:
-        """Zeros in the shapes and dtypes in which parameters are averaged."""
-        return [_held(np.zeros(parameter.shape, parameter.dtype)) for parameter in self._averaged]
+        return self._rule.averages(self._state)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         numbers = getattr(self, "_rule", None)
@@ -165,6 +160,19 @@ class Applied(ABC):
         return f"{self._label}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     # State dicts: scalars by name, and lists of arrays by parameter and name.
+
+    def state_dict(self) -> dict[str, Any]:
+        """Copies of what the averages are computed from; empty before the first update."""
+        return {} if self._state is None else self._saved(self._state._asdict())
+
+    def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continue from what `state_dict` returned, with the same bits.
+
+        Raises:
+            StateError: it belongs to something else, or is not whole; nothing has changed.
+        """
+        start = self._rule.start([_held(np.zeros(p.shape, p.dtype)) for p in self._averaged])
+        self._state = type(start)(**self._loaded(state_dict, start._asdict())) if state_dict != {} else None
 
     def _saved(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         saved: dict[str, Any] = {}

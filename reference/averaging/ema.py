@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
-
 from optimetry.reference.arguments import checked_name
 from optimetry.reference.averaging.applied import Applied
-from optimetry.reference.averaging.exponential import Decayed, ExponentialAverage
+from optimetry.reference.averaging.exponential import ExponentialAverage
 from optimetry.reference.domains import real
 from optimetry.reference.errors import ArgumentError
 from optimetry.reference.programs.program import Variable, all_or_nothing
-from optimetry.reference.rule import Array
 
 
 class ExponentialMovingAverage(Applied):
@@ -50,25 +44,3 @@ class ExponentialMovingAverage(Applied):
         """
         with all_or_nothing():
             self._append_update(() if self._thres_steps is None else (self._thres_steps,))
-
-    def state_dict(self) -> dict[str, Any]:
-        """Copies of the averages and the product of the decays; empty before the first update. Not documented."""
-        return {} if self._state is None else self._saved(self._state._asdict())
-
-    def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Continue from what `state_dict` returned, with the same bits.
-
-        Raises:
-            StateError: it belongs to something else, or is not whole; nothing has changed.
-        """
-        self._state = Decayed(**self._loaded(state_dict, self._start()._asdict())) if state_dict != {} else None
-
-    def _start(self) -> Decayed:
-        return self._rule.start(self._zeros())
-
-    def _updated(self, state: Any, parameters: Sequence[Array], *inputs: Any) -> Decayed:
-        steps = np.asarray(inputs[0]).item() if inputs else None
-        return self._rule.update(state or self._rule.start(parameters), parameters, steps)
-
-    def _averages(self) -> list[Array]:
-        return self._rule.averages(self._state)

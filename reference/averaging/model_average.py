@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from optimetry.reference.averaging.applied import Applied
-from optimetry.reference.averaging.window import WindowAverage, Windows
+from optimetry.reference.averaging.window import WindowAverage
 from optimetry.reference.domains import real, whole
 from optimetry.reference.errors import HyperparameterError
 from optimetry.reference.optimizer import Optimizer
@@ -66,25 +65,4 @@ class ModelAverage(Applied, Optimizer):
         with all_or_nothing():
             self._append_update()
 
-    def state_dict(self) -> dict[str, Any]:
-        """Copies of the sums and counts; empty before the first update."""
-        return {} if self._state is None else self._saved(self._state._asdict())
-
-    def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Continue from what `state_dict` returned, with the same bits.
-
-        Raises:
-            StateError: it belongs to something else, or is not whole; nothing has changed.
-        """
-        self._state = Windows(**self._loaded(state_dict, self._start()._asdict())) if state_dict != {} else None
-
-    set_dict = set_state_dict
-
-    def _start(self) -> Windows:
-        return self._rule.start(self._zeros())
-
-    def _updated(self, state: Any, parameters: Sequence[Array], *inputs: Any) -> Windows:
-        return self._rule.update(state or self._rule.start(parameters), parameters)
-
-    def _averages(self) -> list[Array]:
-        return self._rule.averages(self._state)
+    set_dict = Applied.set_state_dict

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.reference.domains import whole
-from optimetry.reference.errors import ProgramError
+from optimetry.reference.errors import ArgumentError, ProgramError
 from optimetry.reference.programs.arithmetic import appends
 from optimetry.reference.programs.program import (
     Operator,
@@ -48,6 +48,18 @@ class ParamAttr:
 Attr = ParamAttr | str | None
 
 
+def attr_of(prefix: str, attr: Any) -> ParamAttr:
+    """What a parameter is created with; a name alone, and None, leave the rest at its defaults.
+
+    Raises:
+        ArgumentError: it is none of these.
+    """
+    attr = ParamAttr(name=attr) if isinstance(attr, str) else ParamAttr() if attr is None else attr
+    if not isinstance(attr, ParamAttr):
+        raise ArgumentError(f"{prefix}: attr = {attr!r}, must be a ParamAttr, a name or None")
+    return attr
+
+
 def lengths_of(owner: str, shape: Any) -> tuple[int, ...]:
     """A shape whose lengths are all known."""
     if not isinstance(shape, list | tuple):
@@ -79,10 +91,11 @@ def append(
 
 
 def parameter(prefix: str, shape: tuple[int, ...], dtype: Any, attr: Attr, default: Initializer) -> Parameter:
-    """A parameter by the name of its `ParamAttr`, else ``prefix`` with a number; a name there is shares."""
-    attr = ParamAttr(name=attr) if isinstance(attr, str) else ParamAttr() if attr is None else attr
-    if not isinstance(attr, ParamAttr):
-        raise ProgramError(f"{prefix}: attr = {attr!r}, must be a ParamAttr, a name or None")
+    """A parameter with the name of its `ParamAttr`, else ``prefix`` and a number.
+
+    A parameter that has the name already is shared.
+    """
+    attr = attr_of(prefix, attr)
     program = default_main_program()
     parameter = program.parameter(
         attr.name or program.unique(prefix),

@@ -11,7 +11,7 @@ import numpy as np
 from optimetry.reference.domains import whole
 from optimetry.reference.errors import ArgumentError
 from optimetry.reference.programs import naming, operators
-from optimetry.reference.programs.building import Attr, Initializer, ParamAttr, xavier, zeros
+from optimetry.reference.programs.building import Attr, Initializer, attr_of, xavier, zeros
 from optimetry.reference.programs.eager import EagerParameter, Tensor
 from optimetry.reference.sparse import SparseRows
 from optimetry.reference.states import check_state
@@ -133,9 +133,7 @@ class Embedding(Layer):
 
 
 def _parameter(prefix: str, shape: tuple[int, ...], dtype: Any, attr: Any, default: Initializer) -> EagerParameter:
-    attr = ParamAttr(name=attr) if isinstance(attr, str) else ParamAttr() if attr is None else attr
-    if not isinstance(attr, ParamAttr):
-        raise ArgumentError(f"{prefix}: attr = {attr!r}, must be a ParamAttr, a name or None")
+    attr = attr_of(prefix, attr)
     name = attr.name or naming.unique(prefix)
     value = (attr.initializer or default)(np.random.default_rng(zlib.crc32(name.encode())), shape)
     return EagerParameter(
