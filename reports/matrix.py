@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from tabulate import tabulate
 
 from optimetry.reports.arithmetic import described
+from optimetry.reports.numbers import number, share_text
 from optimetry.reports.results import Outcome, Results, Verdict
-from optimetry.reports.tables import about, number
+from optimetry.reports.tables import about
 
 WORDS = {
     "conforms": "conforms",
@@ -115,7 +116,7 @@ def _cell(verdicts: Iterable[Verdict]) -> str:
 def _line(statement: Statement) -> str:
     computed = f"`{statement.name}`" if statement.name else WORDS[statement.outcome]
     share, ulp = statement.share, statement.ulp
-    figures = "" if share is None or ulp is None else f" ({number(share)}; {number(ulp)} ULP)"
+    figures = "" if share is None or ulp is None else f" ({share_text(share)}; {number(ulp)} ULP)"
     where = f"{statement.where}: " if statement.where else ""
     return f"{where}{'; '.join([computed, *statement.ways])}{figures}"
 

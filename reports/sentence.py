@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from optimetry.reports.numbers import SLACK
 from optimetry.reports.results import Verdict
 
 SAID = {
@@ -15,9 +16,6 @@ SAID = {
     "imprecise": ("is less precise than its dtype", "are less precise than their dtype"),
 }
 """What is said of one rule and of several, the most telling first: outcomes, and two kinds of what diverges."""
-
-WITHIN_ROUNDING = 2.0
-"""The largest error ratio that conforms."""
 
 SHOWN = 6
 """Names of rules that are listed before the rest is counted."""
@@ -71,7 +69,7 @@ def _kind(verdict: Verdict) -> str:
         return verdict.verdict
     if verdict.computes.parts:
         return "partly"
-    within = verdict.share is not None and verdict.share <= WITHIN_ROUNDING
+    within = verdict.share is not None and verdict.share <= SLACK
     return "breaks" if verdict.law and within else "diverges"
 
 

@@ -13,14 +13,14 @@ from itertools import groupby
 
 from tabulate import tabulate
 
+from optimetry.reports.numbers import NONE, number, percent, share_text
 from optimetry.reports.results import OUTCOMES, Header, Results, Verdict, line
 
 COLUMNS = ("optimizer", "dtype", "engine", "verdict", "computes", "share", "ULP", "vacuous", "cases", "reason")
 _ALIGNMENT = ("left",) * 5 + ("right",) * 4 + ("left",)
-_NONE = "\N{EN DASH}"
 
-BROKEN = {"computes": 16, "engine": 8}
-"""The columns whose cells may take several lines, with the widths below which they are not made narrower."""
+BROKEN = {"share": 9, "engine": 8, "computes": 16}
+"""The columns whose cells may take several lines, in this order, with the widths below which none is made narrower."""
 
 SPARED = ("cases", "vacuous", "ULP")
 """The columns that a narrow terminal goes without, in this order; files have them."""
@@ -47,14 +47,14 @@ def _table(merged: Iterable[tuple[Verdict, str]], width: int) -> str:
         row = _row(dataclasses.replace(verdict, engine=engine))
         row[-1] = notes.setdefault(row[-1], f"[{len(notes) + 1}]") if row[-1] else ""
         rows.append(row)
-    silent = {"engine": {"default"}, "computes": {_NONE}, "reason": {""}}
+    silent = {"engine": {"default"}, "computes": {NONE}, "reason": {""}}
     kept = [i for i, name in enumerate(COLUMNS) if {row[i] for row in rows} != silent.get(name)]
     widths = {i: max(len(row[i]) for row in (COLUMNS, *rows)) for i in kept}
     least = {i: min(widths[i], BROKEN.get(COLUMNS[i], widths[i])) for i in kept}
     for spared in map(COLUMNS.index, SPARED):
         if _total(least[i] for i in kept) > width:
             kept.remove(spared)
-    for i in (i for i in kept if COLUMNS[i] in BROKEN):
+    for i in (i for i in map(COLUMNS.index, BROKEN) if i in kept):
         excess = _total(widths[i] for i in kept) - width
         if excess > 0:
             most = max(widths[i] - excess, least[i])
@@ -165,10 +165,10 @@ def _row(verdict: Verdict) -> list[str]:
         verdict.engine,
         verdict.verdict,
         _computes(verdict),
-        number(verdict.share),
+        share_text(verdict.share),
         number(verdict.ulp),
-        percent(verdict.vacuous) if verdict.cases else _NONE,
-        str(verdict.cases) if verdict.cases else _NONE,
+        percent(verdict.vacuous) if verdict.cases else NONE,
+        str(verdict.cases) if verdict.cases else NONE,
         " ".join(_reason(verdict).split()),
     ]
 
@@ -184,24 +184,4 @@ def _computes(verdict: Verdict) -> str:
     computes = verdict.computes
     if computes.rule == "documented":
         computes = dataclasses.replace(computes, rule=None)
-    return str(computes) or _NONE
-
-
-def number(value: float | None) -> str:
-    """Write a number with few digits: 0.930, 12.5, 1.2e+03; – for none."""
-    if value is None:
-        return _NONE
-    if isinstance(value, int):
-        return str(value) if value < 10**6 else f"{value:.1e}"
-    if value and not 0.001 <= value < 999.5:
-        return f"{value:.1e}"
-    return f"{value:.3f}" if value < 9.9995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
-
-
-def percent(part: float) -> str:
-    """Write a fraction in percent: 0 %, 0.4 %, <0.1 %, never rounded to 0 % or 100 %."""
-    if part in (0, 1):
-        return f"{part:.0%}".replace("%", " %")
-    if part < 0.001:
-        return "<0.1 %"
-    return f"{min(part * 100, 99.9):.1f} %"
+    return str(computes) or NONE

@@ -15,10 +15,10 @@ from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.judging.divergence import PARAMETER, Divergence
 from optimetry.conformance.judging.worked import Row, Worked
 from optimetry.conformance.naming.points import PointClass, by_axes, family_axes
-from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
+from optimetry.conformance.numerics.agreement import SLACK, Agreement
 from optimetry.reports.arithmetic import described
+from optimetry.reports.numbers import number, share_text
 from optimetry.reports.results import Verdict
-from optimetry.reports.tables import number
 
 SHOWN = 4
 """How many of the nearest rules are listed."""
@@ -103,10 +103,10 @@ def _explained(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
     yield from wrapped(
         f"holds on {counted(verdict.cases, 'drawn case')} (seed {seed}) and {counted(probes, 'probe')}", width
     )
-    of_what = "of what rounding explains" if verdict.verdict == "conforms" else "times what rounding explains"
+    of_what = " of what rounding explains" if verdict.verdict == "conforms" else " times what rounding explains"
     worst = {dtype: max(_of_dtype(group, dtype), key=lambda v: v.share or 0.0) for dtype in _dtypes(group)}
-    shares = [f"{number(v.share)} {of_what} in {dtype} ({number(v.ulp)} ULP)" for dtype, v in worst.items()]
-    yield from wrapped(f"away from the document by up to {', '.join(shares)}", width)
+    shares = [f"{share_text(v.share, of_what)} in {dtype} ({number(v.ulp)} ULP)" for dtype, v in worst.items()]
+    yield from wrapped(f"away from the document, at most: {', '.join(shares)}", width)
 
 
 def _dtypes(group: list[Diagnosis]) -> list[str]:
@@ -145,7 +145,7 @@ def _unexplained(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     nearest, divergence = diagnosis.nearest, diagnosis.divergence
     if nearest is not None and not diagnosis.found:
         near = diagnosis.ranking[0][1]
-        how = "no different" if near.share <= SLACK else _share(near) + " bounds away" * (near.share < LARGEST_SHARE)
+        how = "no different" if near.share <= SLACK else share_text(near.share, " bounds away")
         yield from wrapped(f"nearest rule: {nearest.name}, {how} in the probes", width)
     if divergence is not None:
         yield from wrapped(_parting(divergence), width)
@@ -189,7 +189,7 @@ def _nearest(rule: dict[str, Any] | None, case: Case) -> Iterator[tuple[str, str
     """Yield a row on the nearest rule, unless it is the documented one."""
     if rule is not None and rule["rule"] != "documented":
         where = f"step {rule['step']}, element {rule['element']}"
-        far = "beyond any bound" if rule["share"] == LARGEST_SHARE else f"{number(rule['share'])} bounds away"
+        far = share_text(rule["share"], " bounds away")
         yield (
             f"nearest, {rule['rule']}",
             f"{digits_of(rule['expected'], case)} at {where}: {far} ({number(rule['ulp'])} ULP)",
@@ -215,9 +215,7 @@ def _ranking(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _share(agreement: Agreement) -> str:
-    if agreement.share == LARGEST_SHARE:
-        return "beyond any bound"
-    return number(agreement.share) if agreement.elements > agreement.vacuous else "nothing to compare"
+    return share_text(agreement.share) if agreement.elements > agreement.vacuous else "nothing to compare"
 
 
 def worked_text(worked: Worked, width: int) -> Iterator[str]:

@@ -12,13 +12,9 @@ import numpy as np
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import Format
 from optimetry.conformance.numerics.magnitudes import magnitude_of
+from optimetry.reports import numbers
 
-SLACK = 2.0
-"""The largest error ratio that conforms: 1 is for the formula's own order of operations, 2 for regrouped ones."""
-
-LARGEST_SHARE = float(np.finfo(np.float64).max)
-"""Stands for an infinite error ratio: a difference where the bound is zero, or a NaN where a number is expected."""
-
+SLACK, LARGEST_SHARE = numbers.SLACK, numbers.LARGEST_SHARE
 
 LARGEST_ULP = 1e15
 """Stands for a larger difference, or for one from a NaN, which has no number of units."""

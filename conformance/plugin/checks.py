@@ -20,8 +20,8 @@ from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import DEFAULT_BOOK, SUBJECTS, chosen_in, subject_named
 from optimetry.conformance.targets.loading import load_target, made
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
+from optimetry.reports.numbers import number, share_text
 from optimetry.reports.results import Verdict
-from optimetry.reports.tables import number
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class Check:
             f"{target.name} {target.version}, engine {self.engine}: {self.optimizer} in {self.dtype}: "
             f"{verdict.verdict}{computes}\n"
             f"reason: {verdict.reason}\n"
-            f"share: {number(verdict.share)} of the rounding bound, ULP: {number(verdict.ulp)}, "
+            f"share: {share_text(verdict.share, ' of the rounding bound')}, ULP: {number(verdict.ulp)}, "
             f"cases: {verdict.cases}, effort: {self.judging.effort.name}, seed: {self.judging.seed}"
         )
         script = (verdict.counterexample or {}).get("script")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from optimetry.reports import accuracy_tables, certificate_tables
 from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.certificate import Certificate
+from optimetry.reports.numbers import SLACK, number, percent, share_text
 from optimetry.reports.results import Outcome
 from optimetry.reports.site.mathml import block, mathml
 from optimetry.reports.speed import called
-from optimetry.reports.tables import about, number, percent
+from optimetry.reports.tables import about
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -83,11 +83,7 @@ def prose(text: str) -> Markup:
 
 def ratio(share: float | None) -> str:
     """Write an error ratio in words: what it is of the rounding bound."""
-    if share is None:
-        return number(None)
-    if share == sys.float_info.max:
-        return "beyond any bound"
-    return f"{number(share)} of the bound" if share <= 2 else f"{number(share)} times the bound"
+    return share_text(share, " times the bound" if share is not None and share > SLACK else " of the bound")
 
 
 def in_words(measured: Sequence[Accuracy]) -> str:

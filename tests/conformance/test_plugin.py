@@ -57,7 +57,7 @@ def test_a_failure_shows_reason_share_and_script(suite):
     result = suite("--optimizer-target", "miniatures:Uphill", *QUICK)
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
-        ["*miniature 1.0, engine default: sgd in float32: diverges", "*reason: *", "*share: * of the rounding bound*"]
+        ["*miniature 1.0, engine default: sgd in float32: diverges", "*reason: *", "*share: beyond any bound, ULP: *"]
     )
     result.stdout.fnmatch_lines(["*import numpy as np"])
     assert "examine.py" not in result.stdout.str()

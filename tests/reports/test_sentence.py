@@ -6,10 +6,9 @@ import dataclasses
 
 import pytest
 
-from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.reports.parts import Part
 from optimetry.reports.results import Computes, Outcome, Verdict
-from optimetry.reports.sentence import WITHIN_ROUNDING, next_step, sentence
+from optimetry.reports.sentence import next_step, sentence
 from tests.reports.written import ABSENT, BAD, GOOD
 
 PARTLY = Computes(None, parts=[Part("documented", run={"finding": "replaced", "new": "0", "old": "NaN in gradients"})])
@@ -69,7 +68,3 @@ def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
 def test_a_sentence_that_a_person_understands(verdicts: list[Verdict], said: str, first: str | None) -> None:
     assert sentence("torch", verdicts) == said
     assert next_step(verdicts) == first
-
-
-def test_the_judge_and_the_sentence_mean_the_same_by_within_rounding() -> None:
-    assert WITHIN_ROUNDING == SLACK
