@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from tabulate import tabulate
 
 from optimetry.reports.accuracy import LARGEST, Accuracy, Point
+from optimetry.reports.csv_text import csv_of
 from optimetry.reports.results import Results
 
 SHOWN = (1, 10, 100, 1_000, 10_000)
@@ -132,17 +131,18 @@ def _furthest(measured: Iterable[Accuracy], rule: str, dtype: str) -> str:
 
 def csv_text(results: Iterable[Results]) -> str:
     """Write one row for each number of steps, with every digit, after target and version."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     names = [f"{what} {spread}" for what in ("ULP", "update") for spread in SPREADS]
-    writer.writerow(["target", "version", "optimizer", "dtype", "engine", "gradients", "elements", "step", *names])
-    for result in results:
-        who = [result.header.target, result.header.target_version]
-        for each in result.accuracy:
-            for point in each.points:
-                figures = [getattr(spread, name) for spread in (point.ulp, point.update) for name in SPREADS]
-                writer.writerow([*who, *each.about, each.elements, point.step, *figures])
-    return out.getvalue()
+    columns = ["target", "version", "optimizer", "dtype", "engine", "gradients", "elements", "step", *names]
+    rows = (
+        [
+            *(result.header.target, result.header.target_version, *each.about, each.elements, point.step),
+            *(getattr(spread, name) for spread in (point.ulp, point.update) for name in SPREADS),
+        ]
+        for result in results
+        for each in result.accuracy
+        for point in each.points
+    )
+    return csv_of(columns, rows)
 
 
 def figure(value: float) -> str:

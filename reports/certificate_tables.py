@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tabulate import tabulate
 
 from optimetry.reports.certificate import Certificate, Place
+from optimetry.reports.csv_text import csv_of
 from optimetry.reports.results import Results
 
 COLUMNS = ("optimizer", "dtype", "engine", "step", "setting", "pairs", "judged", "flushed", "failures", "share", "ULP")
@@ -108,17 +107,19 @@ def markdown(results: Iterable[Results]) -> str:
 
 def csv_text(results: Iterable[Results]) -> str:
     """Write one row for each certificate, with every digit, after target and version."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     counts = ("space", "pairs", "vacuous", "flushed", "failures")
     names = [f"{what}{part}" for what in ("share", "ULP") for part in ("", " parameter", " gradients")]
-    writer.writerow(["target", "version", "optimizer", "dtype", "engine", "step", "setting", *counts, *names, "reason"])
-    for result in results:
-        who = [result.header.target, result.header.target_version]
-        for each in result.certificates:
-            figures = [getattr(each, name) for name in counts]
-            writer.writerow([*who, *each.about, *figures, *_parts(each.share), *_parts(each.ulp), each.reason])
-    return out.getvalue()
+    columns = ["target", "version", "optimizer", "dtype", "engine", "step", "setting", *counts, *names, "reason"]
+    rows = (
+        [
+            *(result.header.target, result.header.target_version, *each.about),
+            *(getattr(each, name) for name in counts),
+            *(*_parts(each.share), *_parts(each.ulp), each.reason),
+        ]
+        for result in results
+        for each in result.certificates
+    )
+    return csv_of(columns, rows)
 
 
 def _parts(place: Place | None) -> list[Any]:

@@ -4,19 +4,49 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
-from optimetry.reports import accuracy_tables, tables
+from optimetry.reports import accuracy_tables, certificate_tables, speed_tables, tables
 from optimetry.reports.results import Results
 
 TABLE, MARKDOWN, JSON = "table", "markdown", "json"
 FORMATS = (TABLE, MARKDOWN, JSON)
 
 
+class Writers(NamedTuple):
+    """What writes one kind of measurements.
+
+    Attributes:
+        kind: the attribute of `Results` that holds them.
+        terminal: writes those of one file as a table of some width.
+        markdown: writes those of several files as a page.
+        csv: writes them with every digit; None where nothing does.
+    """
+
+    kind: str
+    terminal: Callable[[Sequence[Any], int], str]
+    markdown: Callable[[Sequence[Results]], str]
+    csv: Callable[[Sequence[Results]], str] | None = None
+
+    def of(self, results: Results) -> Sequence[Any]:
+        """Return the measurements of this kind."""
+        return getattr(results, self.kind)  # type: ignore[no-any-return]
+
+
+MEASURED = (
+    Writers("accuracy", accuracy_tables.terminal, accuracy_tables.markdown, accuracy_tables.csv_text),
+    Writers("speed", lambda rows, _: speed_tables.terminal(rows), speed_tables.markdown),
+    Writers("certificates", certificate_tables.terminal, certificate_tables.markdown, certificate_tables.csv_text),
+)
+"""What stands beside the verdicts, in this order."""
+
+
 def markdown(results: Sequence[Results]) -> str:
-    """Write the verdicts as Markdown, and the errors where some were measured."""
-    errors = [accuracy_tables.markdown(results)] if any(each.accuracy for each in results) else []
-    return "\n".join([tables.markdown(each for each in results if each.verdicts), *errors])
+    """Write the verdicts as Markdown, and a page of each kind of measurements that there is."""
+    pages = [tables.markdown(each for each in results if each.verdicts)]
+    pages += [kind.markdown(results) for kind in MEASURED if any(map(kind.of, results))]
+    return "\n".join(filter(None, pages))
 
 
 def as_json(results: Sequence[Results]) -> str:

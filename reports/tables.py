@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
-import io
 import re
 import textwrap
 from collections import Counter
@@ -13,6 +11,7 @@ from itertools import groupby
 
 from tabulate import tabulate
 
+from optimetry.reports.csv_text import csv_of
 from optimetry.reports.numbers import NONE, number, percent, share_text
 from optimetry.reports.results import OUTCOMES, Header, Results, Verdict, line
 
@@ -147,15 +146,16 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 
 def csv_text(results: Iterable[Results]) -> str:
     """Write one row for each verdict with every digit, empty where there is no number, after target and version."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["target", "version", *COLUMNS])
-    for each in results:
-        for v in each.verdicts:
-            numbers = [v.share, v.ulp, v.vacuous, v.cases]
-            names = [v.optimizer, v.dtype, v.engine, v.verdict, str(v.computes)]
-            writer.writerow([each.header.target, each.header.target_version, *names, *numbers, _reason(v)])
-    return out.getvalue()
+    rows = (
+        [
+            *(each.header.target, each.header.target_version),
+            *(v.optimizer, v.dtype, v.engine, v.verdict, v.computes),
+            *(v.share, v.ulp, v.vacuous, v.cases, _reason(v)),
+        ]
+        for each in results
+        for v in each.verdicts
+    )
+    return csv_of(["target", "version", *COLUMNS], rows)
 
 
 def _row(verdict: Verdict) -> list[str]:

@@ -15,9 +15,9 @@ from optimetry.conformance.commands.arguments import add_format
 from optimetry.conformance.commands.results_folder import checked_folder, write, write_tables
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.reference.errors import UsageError
-from optimetry.reports import accuracy_tables, certificate_tables, matrix, results, speed_tables, tables
+from optimetry.reports import matrix, results, speed_tables, tables
 from optimetry.reports.badges import badges
-from optimetry.reports.formats import TABLE, WRITERS
+from optimetry.reports.formats import MEASURED, TABLE, WRITERS
 from optimetry.reports.joining import read_joined
 from optimetry.reports.sentence import sentence
 from optimetry.reports.site import plots
@@ -103,10 +103,7 @@ def shown_results(found: results.Results) -> str:
         said = sentence(found.header.target, found.verdicts)
         table = shown(tables.terminal(found.verdicts, terminal_width()))
         parts += [table, tables.summary(found.verdicts), textwrap.fill(said, terminal_width())]
-    if found.accuracy:
-        parts.append(accuracy_tables.terminal(found.accuracy, terminal_width()))
-    if found.certificates:
-        parts.append(certificate_tables.terminal(found.certificates, terminal_width()))
+    parts += [kind.terminal(kind.of(found), terminal_width()) for kind in MEASURED if kind.of(found)]
     return "\n\n".join(parts) + "\n"
 
 

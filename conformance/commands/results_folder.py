@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from optimetry.reference.errors import UsageError
-from optimetry.reports import accuracy_tables, certificate_tables, speed_tables, tables
+from optimetry.reports import tables
+from optimetry.reports.formats import MEASURED
 from optimetry.reports.results import Results, Verdict
 
 
@@ -56,15 +57,11 @@ def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:
     """
     found = list(results)
     made: dict[str, str] = {}
-    if any(each.accuracy for each in found):
-        made |= {"accuracy.md": accuracy_tables.markdown(found), "accuracy.csv": accuracy_tables.csv_text(found)}
-    if any(each.speed for each in found):
-        made["speed.md"] = speed_tables.markdown(found)
-    if any(each.certificates for each in found):
-        made |= {
-            "certificates.md": certificate_tables.markdown(found),
-            "certificates.csv": certificate_tables.csv_text(found),
-        }
+    for measured in MEASURED:
+        if any(map(measured.of, found)):
+            made[f"{measured.kind}.md"] = measured.markdown(found)
+            if measured.csv is not None:
+                made[f"{measured.kind}.csv"] = measured.csv(found)
     if not made or any(each.verdicts for each in found):
         made = {"table.md": tables.markdown(found), "table.csv": tables.csv_text(found)} | made
     for name, text in made.items():

@@ -13,7 +13,8 @@ from optimetry.reports.filenames import Names
 from optimetry.reports.matrix import Statement, statements
 from optimetry.reports.results import OUTCOMES, Header, Outcome, Results, ResultsError, Verdict
 from optimetry.reports.site.findings import Finding, findings
-from optimetry.reports.speed import Speed, called
+from optimetry.reports.speed import Speed
+from optimetry.reports.speed_tables import runs
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ class Run:
         dtype: of the parameters.
         tensors: how many there were.
         rows: the times, for each size the fastest first.
+        contenders: what contenders are called, those of the largest size first, the fastest of them first.
         picture: the file of their picture, which is drawn of several sizes.
     """
 
@@ -97,18 +99,13 @@ class Run:
     dtype: str
     tensors: int
     rows: list[Speed]
+    contenders: dict[str, str]
     picture: str
 
     @property
     def sizes(self) -> int:
         """How many sizes of a parameter were timed."""
         return len({row.elements for row in self.rows})
-
-    @property
-    def contenders(self) -> dict[str, str]:
-        """What contenders are called, those of the largest size first, the fastest of them first."""
-        ordered = sorted(self.rows, key=lambda row: (-row.elements, row.nanoseconds))
-        return {row.contender: called(row.contender) for row in ordered}
 
 
 @dataclass(frozen=True)
@@ -271,14 +268,10 @@ def _said(verdict: Verdict | None) -> object:
 
 def _runs(rule: str, targets: Iterable[Target], files: Names) -> Iterator[Run]:
     for target in targets:
-        runs: dict[tuple[str, int], list[Speed]] = {}
-        for row in target.speed:
-            if row.rule == rule:
-                runs.setdefault((row.dtype, row.tensors), []).append(row)
-        for (dtype, tensors), rows in runs.items():
-            header = target.header
+        header = target.header
+        for (_, dtype, tensors), rows, contenders in runs([row for row in target.speed if row.rule == rule]):
             file = files.named(
                 "picture", "speed", rule, header.target, header.target_version, dtype, str(tensors), ending="svg"
             )
             ordered = sorted(rows, key=lambda row: (row.elements, row.nanoseconds))
-            yield Run(target, dtype, tensors, ordered, file)
+            yield Run(target, dtype, tensors, ordered, contenders, file)

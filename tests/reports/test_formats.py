@@ -1,6 +1,7 @@
 """What `optimetry check` and `report` print: a table, Markdown, or JSON."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from optimetry.reports import formats
 from optimetry.reports.results import Results
 from tests.reports.written import BAD, GOOD, HEADER, accuracy
 
+PUBLISHED = Path(__file__).parents[2] / "reports" / "published"
 FOUND = Results(HEADER, [GOOD, BAD], [], [accuracy()])
 
 
@@ -24,6 +26,20 @@ def test_markdown_has_verdicts_and_errors():
     assert "| adam " in text.split("# How accurate")[0]
     assert "2.0e-06 (2.0e-04)" in text.split("# How accurate")[1]
     assert "How accurate" not in formats.markdown([Results(HEADER, [GOOD])])
+
+
+@pytest.mark.parametrize(
+    ("folder", "told"),
+    [
+        ("speed/sweep", {"table": "\naccelerated numba ", "markdown": "# How fast steps are"}),
+        ("certificates/torch-2.13.0", {"table": "all 4,294,967,296", "markdown": "# Certificates"}),
+        ("accuracy/torch-2.13.0", {"table": "torch.adagrad", "markdown": "# How accurate torch"}),
+    ],
+)
+@pytest.mark.parametrize("form", ["table", "markdown"])
+def test_whatever_was_measured_is_shown(folder, told, form, capsys):
+    assert main(["report", str(PUBLISHED / folder), "--format", form]) == 0
+    assert told[form] in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", ["check", "report"])

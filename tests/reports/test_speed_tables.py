@@ -2,7 +2,7 @@
 
 from optimetry.reports.results import Results
 from optimetry.reports.speed import TOUCH, Speed
-from optimetry.reports.speed_tables import LEGEND, markdown
+from optimetry.reports.speed_tables import LEGEND, markdown, terminal
 from tests.reports.written import HEADER
 
 
@@ -37,3 +37,19 @@ def test_a_page_has_a_table_for_each_number_of_parameters():
 |          7 |      3 |
 """
     )
+
+
+def test_a_terminal_has_a_row_for_each_contender():
+    rows = [timed("numba", 100, 8.0), timed("numba", 10_000, 0.51234), timed(TOUCH, 10_000, 0.5)]
+    assert terminal([*rows, timed("mine", 7, 3.0, 2)]).splitlines() == [
+        "sgd, float32, 1 parameter: nanoseconds for one element",
+        "",
+        "elements           100  10,000",
+        "speed of memory            0.5",
+        "accelerated numba    8   0.512",
+        "",
+        "sgd, float32, 2 parameters: nanoseconds for one element",
+        "",
+        "elements  7",
+        "mine      3",
+    ]
