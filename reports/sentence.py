@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from optimetry.reports.numbers import SLACK
 from optimetry.reports.results import Verdict
@@ -21,8 +21,10 @@ SHOWN = 6
 """Names of rules that are listed before the rest is counted."""
 
 
-def sentence(target: str, verdicts: Sequence[Verdict]) -> str:
+def sentence(target: str, verdicts: Sequence[Verdict], wrappers: Container[str]) -> str:
     """Say how many rules a target computes as documented, and of each other rule the worst that is said of it.
+
+    Those whose names are among ``wrappers`` are counted as such.
 
     Those count that conform in every dtype and engine offered, and beside them those that do in part. A rule whose
     worst is not said of every dtype and engine is that *in part*. Empty where nothing judged is offered.
@@ -40,7 +42,7 @@ def sentence(target: str, verdicts: Sequence[Verdict]) -> str:
             others.setdefault(worst, []).append(name if set(outcomes) == {worst} else f"{name} (in part)")
     good = len(found) - sum(map(len, others.values()))
     if good == len(found):
-        return f"{target} computes {'all ' * (good > 1)}{_rules(good)} as documented."
+        return f"{target} computes {'all ' * (good > 1)}{_counted(good, found, wrappers)} as documented."
     if len(found) == 1:
         ((worst, (name,)),) = others.items()
         if worst == "error":  # which says nothing of what would have been computed
@@ -49,7 +51,7 @@ def sentence(target: str, verdicts: Sequence[Verdict]) -> str:
         return f"{target} does not compute {next(iter(found))} as documented: {partly}it {SAID[worst][0]}."
     partly_good = sum("conforms" in outcomes for outcomes in found.values()) - good
     also = f", and {partly_good} in part" if partly_good else ""
-    parts = [f"{target} computes {good or 'none'} of {_rules(len(found))} as documented{also}"]
+    parts = [f"{target} computes {good or 'none'} of {_counted(len(found), found, wrappers)} as documented{also}"]
     parts += [f"{_listed(others[one])} {SAID[one][len(others[one]) > 1]}" for one in SAID if one in others]
     return "; ".join(parts) + "."
 
@@ -73,8 +75,10 @@ def _kind(verdict: Verdict) -> str:
     return "breaks" if verdict.law and within else "diverges"
 
 
-def _rules(count: int) -> str:
-    return f"{count} rule{'s' * (count != 1)}"
+def _counted(count: int, found: Iterable[str], wrappers: Container[str]) -> str:
+    """Count some of what was judged, by the nouns of all of it."""
+    nouns = sorted({"wrapper" if name in wrappers else "rule" for name in found})
+    return f"{count} {' and '.join(noun + 's' * (count != 1) for noun in nouns)}"
 
 
 def _listed(names: Sequence[str]) -> str:

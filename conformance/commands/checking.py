@@ -26,6 +26,7 @@ from optimetry.conformance.commands.resuming import jobs_done, resumed
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
 from optimetry.reports import tables
@@ -192,7 +193,7 @@ def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
 
 def closing(launch: Launch, results: Results) -> list[str]:
     """Return a sentence that sums up the verdicts, and the command that explains the first that is not good."""
-    said, name = sentence(results.header.target, results.verdicts), next_step(results.verdicts)
+    said, name = sentence(results.header.target, results.verdicts, WRAPPERS), next_step(results.verdicts)
     more = [f"where and why: {diagnosing(launch, name)}"] if name else []
     return ["", *textwrap.wrap(said, terminal_width()), *more] if said else []
 

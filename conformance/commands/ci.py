@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, Ledger, full, name_of
+from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.reference.errors import UsageError
 from optimetry.reports import tables
 from optimetry.reports.results import Results, Verdict
@@ -133,7 +134,11 @@ def summary(results: Results, balance: Balance) -> str:
         for verdict in balance.unexpected
     ]
     stale = [f"- stale: {text}" for text in balance.stale]
-    parts = [sentence(header.target, offered), "\n".join([*wrong, *stale]), tables.markdown([Results(header, offered)])]
+    parts = [
+        sentence(header.target, offered, WRAPPERS),
+        "\n".join([*wrong, *stale]),
+        tables.markdown([Results(header, offered)]),
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

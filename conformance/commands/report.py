@@ -14,6 +14,7 @@ from typing import Any
 from optimetry.conformance.commands.arguments import add_format
 from optimetry.conformance.commands.results_folder import checked_folder, write, write_tables
 from optimetry.conformance.commands.terminal import shown, terminal_width
+from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.reference.errors import UsageError
 from optimetry.reports import matrix, results, speed_tables, tables
 from optimetry.reports.badges import badges
@@ -100,7 +101,7 @@ def shown_results(found: results.Results) -> str:
     """Return what a terminal shows of one results file."""
     parts = [f"{found.header.target} {found.header.target_version}. {tables.about(found.header)}"]
     if found.verdicts:
-        said = sentence(found.header.target, found.verdicts)
+        said = sentence(found.header.target, found.verdicts, WRAPPERS)
         table = shown(tables.terminal(found.verdicts, terminal_width()))
         parts += [table, tables.summary(found.verdicts), textwrap.fill(said, terminal_width())]
     parts += [kind.terminal(kind.of(found), terminal_width()) for kind in MEASURED if kind.of(found)]

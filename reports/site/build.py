@@ -9,15 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from optimetry.reports.results import Results, ResultsError
-from optimetry.reports.site import mathml, plots
+from optimetry.reports.site import plots
 from optimetry.reports.site.contents import Contents
 from optimetry.reports.site.words import FILTERS
 
 STATIC = ("style.css", "site.js")
-
-
-class MissingSiteError(ResultsError):
-    """What pages are made with is not installed."""
 
 
 def build(results: Sequence[Results], folder: Path, told: str = "") -> list[Path]:
@@ -31,9 +27,9 @@ def build(results: Sequence[Results], folder: Path, told: str = "") -> list[Path
         told: a page of findings in Markdown, which become a page each; none without it.
 
     Raises:
-        MissingSiteError: Jinja2, latex2mathml, markdown-it-py or Matplotlib is not installed.
         OSError: a file cannot be written.
-        ResultsError: two results, or two verdicts of one, are about the same thing.
+        ResultsError: two results, or two verdicts of one, are about the same thing; or Jinja2, latex2mathml,
+            markdown-it-py or Matplotlib is not installed.
     """
     environment = _environment()
     contents = Contents.of(results, told)
@@ -66,11 +62,11 @@ def build(results: Sequence[Results], folder: Path, told: str = "") -> list[Path
 def _environment() -> Any:
     try:
         import jinja2
+        import latex2mathml.converter  # noqa: F401
         import markdown_it  # noqa: F401
         import matplotlib as mpl  # noqa: F401
     except ImportError as error:
-        raise MissingSiteError(f"--site needs {error.name}: pip install 'optimetry[site]'") from error
-    mathml.check()
+        raise ResultsError(f"--site needs {error.name}: pip install 'optimetry[site]'") from error
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: _ours("templates", name).read_text("utf-8")),
         autoescape=True,

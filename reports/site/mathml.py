@@ -5,26 +5,12 @@ from __future__ import annotations
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from optimetry.reports.results import ResultsError
-
 NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 KEPT = ("display", "stretchy", "fence", "form", "mathvariant", "accent", "movablelimits", "width", "columnalign")
 """Attributes that say how a formula looks. Others, such as ``href``, are left out."""
 
 LONGEST = 2000
 """Characters of LaTeX that are rendered; a longer text is none of our documents'."""
-
-
-def check() -> None:
-    """Make sure that formulas can be rendered.
-
-    Raises:
-        ResultsError: latex2mathml is not installed.
-    """
-    try:
-        import latex2mathml.converter  # noqa: F401
-    except ImportError as error:
-        raise ResultsError(f"--site needs {error.name}: pip install 'optimetry[site]'") from error
 
 
 def mathml(latex: str, display: str = "block") -> str | None:

@@ -26,6 +26,13 @@ def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
     [
         ([GOOD], "torch computes 1 rule as documented.", None),
         ([GOOD, *of("adam", "conforms", "unsupported")], "torch computes all 2 rules as documented.", None),
+        ([*of("l1_decay", "conforms")], "torch computes 1 wrapper as documented.", None),
+        ([GOOD, *of("l1_decay", "conforms")], "torch computes all 2 rules and wrappers as documented.", None),
+        (
+            [BAD, *of("l1_decay", "conforms")],
+            "torch computes 1 of 2 rules and wrappers as documented; adam computes another rule.",
+            "adam",
+        ),
         ([GOOD, BAD], "torch computes 1 of 2 rules as documented; adam computes another rule.", "adam"),
         ([BAD], "torch does not compute adam as documented: it computes another rule.", "adam"),
         (of("adam", "error"), "torch: adam ended with an error.", None),
@@ -66,5 +73,5 @@ def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
     ],
 )
 def test_a_sentence_that_a_person_understands(verdicts: list[Verdict], said: str, first: str | None) -> None:
-    assert sentence("torch", verdicts) == said
+    assert sentence("torch", verdicts, {"l1_decay"}) == said
     assert next_step(verdicts) == first
