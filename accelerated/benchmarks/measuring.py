@@ -20,7 +20,7 @@ from optimetry.conformance.targets.peers import Step, Steps, peers
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import EngineUnavailableError
 from optimetry.reference.rules import rule_named
-from optimetry.reports.speed import Speed
+from optimetry.reports.speed import TOUCH, Speed
 
 LR = 1e-3
 
@@ -94,7 +94,7 @@ def measure(
             optimizer = optimizer_of(rule, engine, parameters)
         except EngineUnavailableError:
             continue
-        contenders |= {"touch": touching(optimizer, grads), engine: stepping(optimizer, grads)}
+        contenders |= {TOUCH: touching(optimizer, grads), engine: stepping(optimizer, grads)}
     documented = rule_named(rule).of(hyper_of(rule))
     peer_steps = dict(others(rule, documented.hyper(), parameters, grads, LR)) if others else {}
     times = timings(contenders | peer_steps, seconds=seconds)
@@ -113,7 +113,7 @@ def measure(
             threads=time.threads,
             bytes=moved,
             gigabytes_per_second=moved * total / time.median / 1e9,
-            touch_share=times["touch"].median / time.median,
+            touch_share=times[TOUCH].median / time.median,
             peer=peer,
             peer_ratio=None if peer is None else times[peer].median / time.median,
         )

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from optimetry.reports.site.plots import FAINT, MARKERS, SERIES, STYLE, TEXT, themed
+from optimetry.reports.site.plots import FAINT, MARKERS, SERIES, STYLE, TEXT, legend, panels, themed
+from optimetry.reports.speed import TOUCH
 
 Row = Mapping[str, Any]
 
@@ -14,9 +15,6 @@ SIZES = ((1, 10_000_000), (1_000, 10_000))
 """The numbers of tensors and of elements that are drawn, in float32."""
 
 OURS, PEER, LIMIT = SERIES[0], FAINT, TEXT
-
-ACROSS = 4
-"""The panels in one row of the sweep."""
 
 LINES: dict[str, dict[str, str]] = {
     "ours (numba)": {"color": OURS, "marker": MARKERS[0]},
@@ -41,8 +39,8 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     with rc_context(STYLE):
         rules = max(map(len, chosen.values()))
         figure = Figure(figsize=(5 * len(chosen), 1 + 0.25 * rules), layout="constrained")
-        panels = figure.subplots(1, len(chosen), squeeze=False)[0]
-        for axes, ((tensors, elements), found) in zip(panels, chosen.items(), strict=True):
+        row = figure.subplots(1, len(chosen), squeeze=False)[0]
+        for axes, ((tensors, elements), found) in zip(row, chosen.items(), strict=True):
             edge = 4 * max(ours for ours, _, _ in found.values())
             for place, (ours, peer, limit) in enumerate(reversed(found.values())):
                 axes.barh(place + 0.2, ours, 0.38, color=OURS, label="ours (numba)")
@@ -57,9 +55,7 @@ def draw(rows: Sequence[Row], file: Path) -> None:
             axes.set_xlim(0, edge)
             axes.set_xlabel("ns per parameter")
             axes.set_title(f"float32, {tensors:,} x {elements:,}")
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        of_each = dict(zip(labels, handles, strict=True))
-        figure.legend(of_each.values(), of_each.keys(), loc="outside upper center", ncols=len(of_each), frameon=False)
+        legend(figure, "upper", len(LINES))
         file.write_text(themed(figure), encoding="utf-8")
 
 
@@ -75,30 +71,14 @@ def draw_sweep(rows: Sequence[Row], file: Path) -> None:
     times = {rule: found for rule, found in times.items() if len(found) >= 3}
     if not times:
         return
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context(STYLE):
-        down = -(-len(times) // ACROSS)
-        figure = Figure(figsize=(10, 1 + 2 * down), layout="constrained")
-        panels = figure.subplots(down, ACROSS, sharex=True, sharey=True, squeeze=False).flat
-        for axes, (rule, found) in zip(panels, times.items(), strict=False):
-            for place, (name, look) in enumerate(LINES.items()):
-                line = [(size, found[size][place]) for size in found if found[size][place] is not None]
-                if line:
-                    axes.plot(*zip(*line, strict=True), label=name, lw=1.5, ms=4, **look)
-            axes.set_title(rule, loc="left", fontsize=9)
-            axes.set_xscale("log")
-            axes.set_yscale("log")
-            axes.grid(visible=True)
-            axes.minorticks_off()
-        for axes in panels:  # those that are left
-            axes.set_visible(False)
-        figure.supxlabel("elements of one tensor, float32", fontsize=9)
-        figure.supylabel("ns per parameter", fontsize=9)
-        handles = {str(line.get_label()): line for axes in figure.axes for line in axes.lines}
-        figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=len(LINES), frameon=False)
-        file.write_text(themed(figure), encoding="utf-8")
+    lines = {
+        rule: {
+            name: [(size, of_size[place]) for size, of_size in found.items() if of_size[place] is not None]
+            for place, name in enumerate(LINES)
+        }
+        for rule, found in times.items()
+    }
+    file.write_text(panels(lines, LINES, "elements of one tensor, float32", "ns per parameter"), encoding="utf-8")
 
 
 def _of(rows: Sequence[Row], size: tuple[int, int]) -> dict[str, tuple[float, Row | None, float]]:
@@ -110,5 +90,5 @@ def _of(rows: Sequence[Row], size: tuple[int, int]) -> dict[str, tuple[float, Ro
         if "numba" in times:
             ours = times["numba"]
             peer = times.get(ours["peer"]) if ours["peer"] else None
-            found[rule] = ours["nanoseconds"], peer, times["touch"]["nanoseconds"]
+            found[rule] = ours["nanoseconds"], peer, times[TOUCH]["nanoseconds"]
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -15,8 +14,8 @@ from tabulate import tabulate
 from optimetry.accelerated.benchmarks.measuring import hyper_of
 from optimetry.accelerated.benchmarks.plot import draw, draw_sweep
 from optimetry.conformance.targets.peers import versions
+from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add
-from optimetry.reports.results import Header
 from optimetry.reports.speed import Speed
 
 Row = Mapping[str, Any]
@@ -119,22 +118,10 @@ def main() -> None:
     (arguments.out / "speed.md").write_text(text_of(run), encoding="utf-8")
     draw(rows, arguments.out / "speed.svg")
     draw_sweep(rows, arguments.out / "sweep.svg")
-    add(arguments.out / "results.jsonl", header_of(rows), speed=[Speed(**row) for row in rows])
-
-
-def header_of(rows: Sequence[Row]) -> Header:
-    """Return the header of the results file that the rows go to, as those of ``optimetry bench`` do."""
-    return Header(
-        optimetry=metadata.version("optimetry"),
-        target="accelerated",
-        target_version=metadata.version("optimetry"),
-        platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, "
-        f"NumPy {metadata.version('numpy')}",
-        dtypes=sorted({row["dtype"] for row in rows}),
-        optimizers=sorted({row["rule"] for row in rows}),
-        seed=0,
-        effort="none",
-    )
+    dtypes, rules = (sorted({row[what] for row in rows}) for what in ("dtype", "rule"))
+    ours = "accelerated", metadata.version("optimetry")
+    header = header_of(*ours, dtypes=dtypes, optimizers=rules, seed=0, effort="none")
+    add(arguments.out / "results.jsonl", header, speed=[Speed(**row) for row in rows])
 
 
 if __name__ == "__main__":

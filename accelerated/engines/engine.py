@@ -12,7 +12,7 @@ from optimetry.accelerated.dtypes import Array, DtypePair
 from optimetry.accelerated.kernels.kernel import Kernel
 from optimetry.accelerated.plan import Plan
 from optimetry.accelerated.selection.selector import Selector
-from optimetry.reference.errors import EngineUnavailableError, UsageError
+from optimetry.reference.errors import EngineUnavailableError
 
 ENGINES = (*HOST.engines, "cuda")
 """Every engine; of those of one device the one to prefer first."""
@@ -74,7 +74,6 @@ def find_engine(
 
     Raises:
         EngineUnavailableError: none of them works here, with the reason.
-        UsageError: no such engine.
     """
     reason, names = None, device.engines if asked == "auto" else (asked,)
     for name in names:
@@ -101,8 +100,6 @@ def _engine(name: str, device: Device, threads: int | None, fmad: bool) -> Engin
         from optimetry.accelerated.engines.numpy import NumpyEngine
 
         return NumpyEngine()
-    if name == "cuda":
-        from optimetry.accelerated.engines.cuda import CudaEngine
+    from optimetry.accelerated.engines.cuda import CudaEngine
 
-        return CudaEngine(cast(Computer, device), fmad=fmad)
-    raise UsageError(f"engine {name!r}: must be auto or one of {', '.join(ENGINES)}")
+    return CudaEngine(cast(Computer, device), fmad=fmad)

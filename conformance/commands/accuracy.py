@@ -16,7 +16,6 @@ from tqdm import tqdm
 
 from optimetry.conformance.cases.ordinary import KINDS
 from optimetry.conformance.commands.arguments import seconds, whole
-from optimetry.conformance.commands.header import header_of
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.results_folder import checked_folder, write_tables
 from optimetry.conformance.commands.terminal import terminal_width
@@ -31,6 +30,7 @@ from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetFault, UsageError
 from optimetry.reports import accuracy_tables
 from optimetry.reports.accuracy import Accuracy
+from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add
 from optimetry.reports.results import Header, read
 

@@ -13,7 +13,6 @@ from tabulate import tabulate
 from tqdm import tqdm
 
 from optimetry.conformance.commands.arguments import seconds, whole
-from optimetry.conformance.commands.header import header_of
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.results_folder import checked_folder
 from optimetry.conformance.numerics.formats import FORMATS
@@ -21,6 +20,7 @@ from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.targets.accelerated.timing import HOST_ENGINES, Timed, has_kernel, timed
 from optimetry.reference.errors import UsageError
+from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add, check_fits
 from optimetry.reports.results import Header
 from optimetry.reports.speed import Speed

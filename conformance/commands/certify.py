@@ -17,7 +17,6 @@ from optimetry.conformance.certify.settings import settings_of
 from optimetry.conformance.commands.arguments import add_workers, elementwise_rule, seconds, seed_of, whole
 from optimetry.conformance.commands.blocks import FILE, Blocks
 from optimetry.conformance.commands.certifying import Certification, certified, print_certificates
-from optimetry.conformance.commands.header import header_of
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
@@ -26,6 +25,7 @@ from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
 from optimetry.reference.errors import UsageError
+from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add, check_fits
 from optimetry.reports.results import file_of, read
 

@@ -15,7 +15,6 @@ from optimetry.conformance.commands.blocks import FILE
 from optimetry.conformance.commands.certifying import certify_all, first_steps, print_certificates
 from optimetry.conformance.commands.ci import Reporting
 from optimetry.conformance.commands.documents import document_of
-from optimetry.conformance.commands.header import header_of
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.launching import Launch
@@ -31,6 +30,7 @@ from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
 from optimetry.reports import tables
 from optimetry.reports.formats import WRITERS
+from optimetry.reports.header import header_of
 from optimetry.reports.results import Results, Verdict, Writer
 from optimetry.reports.sentence import next_step, sentence
 

@@ -75,7 +75,7 @@ def drift(measured: Sequence[tuple[str, Accuracy]]) -> str:
             axes.set_title(GRADIENTS[kind], loc="left", fontsize=9)
         panels[-1].set_xlabel("steps")
         figure.supylabel("error / update", fontsize=9)
-        _legend(figure, "lower", 2)
+        legend(figure, "lower", 2)
         return themed(figure)
 
 
@@ -98,7 +98,7 @@ def drifts(measured: Mapping[str, Sequence[tuple[str, Accuracy]]]) -> str:
                 axes.set_title(f"{rule}, {title}".replace("$", r"\$"), loc="left", fontsize=9)
         figure.supxlabel("steps", fontsize=9)
         figure.supylabel("error / update", fontsize=9)
-        _legend(figure, "upper", 3)
+        legend(figure, "upper", 3)
         return themed(figure)
 
 
@@ -131,7 +131,7 @@ def _power(value: float, _: int | None = None) -> str:
     return "10" + str(round(math.log10(value))).translate(RAISED)
 
 
-def _legend(figure: Any, side: str, columns: int) -> None:
+def legend(figure: Any, side: str, columns: int) -> None:
     """Name the curves of all panels once."""
     named = (zip(*axes.get_legend_handles_labels(), strict=True) for axes in figure.axes)
     handles = {label: line for panel in named for line, label in panel}
@@ -183,7 +183,7 @@ def _sweep(axes: Any, rows: Sequence[Speed], contender: str, name: str, look: Ma
 
 
 ACROSS = 3
-"""How many panels stand beside each other in the picture of effects."""
+"""How many panels stand beside each other in a picture of many."""
 
 
 def effects(measured: Mapping[str, Mapping[str, Mapping[float, float]]]) -> str:
@@ -193,29 +193,51 @@ def effects(measured: Mapping[str, Mapping[str, Mapping[float, float]]]) -> str:
         measured: for each rule, which gets a panel, and each curve, the effect by the standard deviation of gradients;
             one that is not finite, or 0, is left out.
     """
+    names = dict.fromkeys(name for curves in measured.values() for name in curves)
+    drawn = zip(names, SERIES, MARKERS, strict=False)  # as many as there is room for
+    looks = {name: {"color": color, "marker": marker} for name, color, marker in drawn}
+    lines = {
+        rule: {
+            name: [(size, value) for size, value in sorted(values.items()) if 0 < value < LARGEST]
+            for name, values in curves.items()
+        }
+        for rule, curves in measured.items()
+    }
+    return panels(lines, looks, "standard deviation of gradients", "difference / way")
+
+
+def panels(
+    measured: Mapping[str, Mapping[str, Sequence[tuple[float, Any]]]],
+    looks: Mapping[str, Mapping[str, str]],
+    abscissa: str,
+    ordinate: str,
+) -> str:
+    """Draw a panel for each rule, both axes logarithmic.
+
+    Args:
+        measured: for each rule and curve its points.
+        looks: how a curve of each name looks; those of other names are left out.
+        abscissa: what points are over.
+        ordinate: what they are of.
+    """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    names = list(dict.fromkeys(name for curves in measured.values() for name in curves))[:SHOWN]
     with rc_context(STYLE):
         down = max(1, -(-len(measured) // ACROSS))
         figure = Figure(figsize=(3 * ACROSS, 0.8 + 2 * down), layout="constrained")
-        panels = figure.subplots(down, ACROSS, sharex=True, sharey=True, squeeze=False).flat
-        for axes, (rule, curves) in zip(panels, measured.items(), strict=False):
-            for name, values in curves.items():
-                line = [(size, value) for size, value in sorted(values.items()) if 0 < value < LARGEST]
-                if name in names and line:
-                    place = names.index(name)
-                    look = {"color": SERIES[place], "marker": MARKERS[place]}
-                    axes.plot(*zip(*line, strict=True), label=name, lw=1.5, ms=4, **look)
+        free = figure.subplots(down, ACROSS, sharex=True, sharey=True, squeeze=False).flat
+        for axes, (rule, curves) in zip(free, measured.items(), strict=False):
+            for name, points in curves.items():
+                if name in looks and points:
+                    axes.plot(*zip(*points, strict=True), label=name, lw=1.5, ms=4, **looks[name])
             axes.set_title(rule, loc="left", fontsize=9)
             _ruled(axes)
-        for axes in panels:  # those that are left
+        for axes in free:  # those that are left
             axes.set_visible(False)
-        figure.supxlabel("standard deviation of gradients", fontsize=9)
-        figure.supylabel("difference / way", fontsize=9)
-        handles = {str(line.get_label()): line for axes in figure.axes for line in axes.lines}
-        figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=SHOWN, frameon=False)
+        figure.supxlabel(abscissa, fontsize=9)
+        figure.supylabel(ordinate, fontsize=9)
+        legend(figure, "upper", SHOWN)
         return themed(figure)
 
 

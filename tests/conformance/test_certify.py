@@ -19,7 +19,6 @@ from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import FIRST, LATER, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
 from optimetry.conformance.commands.blocks import FILE, Blocks
-from optimetry.conformance.commands.header import header_of
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.formats import flushing
 from optimetry.conformance.oracle.expected import expected, with_underflow_room
@@ -31,6 +30,7 @@ from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import UsageError
 from optimetry.reports import certificate_tables
 from optimetry.reports.certificate import Certificate, Place
+from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add, write
 from optimetry.reports.results import Results, ResultsError, read
 from optimetry.reports.schema import schema

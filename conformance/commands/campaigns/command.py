@@ -24,7 +24,6 @@ from optimetry.conformance.commands.campaigns.merged import WORST_CASES, Outcome
 from optimetry.conformance.commands.campaigns.on_worker import Site, site_at
 from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart, Part, Plan, SearchPart
 from optimetry.conformance.commands.certifying import print_certificates
-from optimetry.conformance.commands.header import header_of
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import AnyJob, Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
@@ -38,6 +37,7 @@ from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
 from optimetry.reference.errors import CampaignError, UsageError
 from optimetry.reports import tables
+from optimetry.reports.header import header_of
 
 CHECK, CERTIFY, WORST = "check", "certify", "worst"
 KINDS = (CHECK, CERTIFY, WORST)

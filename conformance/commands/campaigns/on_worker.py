@@ -8,10 +8,10 @@ from functools import cache
 from importlib import metadata
 from typing import Any, NamedTuple
 
-from optimetry.conformance.commands.header import platform_here
 from optimetry.conformance.commands.jobs import AnyJob, Loaded, Task
 from optimetry.conformance.commands.workers import Workers
 from optimetry.reference.errors import TargetError
+from optimetry.reports.header import platform_here
 
 _LOCK = threading.Lock()
 _IDLE: dict[Task, list[Workers]] = {}
