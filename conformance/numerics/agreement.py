@@ -14,7 +14,7 @@ from optimetry.conformance.numerics.formats import Format
 from optimetry.conformance.numerics.magnitudes import magnitude_of
 from optimetry.reports import numbers
 
-SLACK, LARGEST_SHARE = numbers.SLACK, numbers.LARGEST_SHARE
+SLACK, LARGEST_SHARE = numbers.SLACK, numbers.LARGEST_SHARE  # defined for whoever reads results, too
 
 LARGEST_ULP = 1e15
 """Stands for a larger difference, or for one from a NaN, which has no number of units."""
