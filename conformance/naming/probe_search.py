@@ -203,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _store(file: Path, entries: dict[str, Any]) -> None:
     """Replace some families' entries of a file."""
     kept = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    file.write_text(json.dumps(kept | entries, indent=1) + "\n", encoding="utf-8")
+    file.write_text(json.dumps(kept | entries, indent=1) + "\n", encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

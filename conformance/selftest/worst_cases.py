@@ -159,7 +159,7 @@ def keep(each: Row, folder: Path) -> bool:
     text, file = each.worst.case.to_json(), folder / file_of(each.optimizer, each.dtype)
     known = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     if text not in known:
-        file.write_text("\n".join([*known, text]) + "\n", encoding="utf-8")
+        file.write_text("\n".join([*known, text]) + "\n", encoding="utf-8", newline="\n")
     return text not in known
 
 
@@ -180,7 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 rows.append(row(optimizer, dtype, Search()))
             print(optimizer, dtype, rows[-1].style, f"{rows[-1].worst.share:.4f}", flush=True)
             keep(rows[-1], folder)
-            out.write_text(page(rows, replaying(rows)), encoding="utf-8")
+    out.write_text(page(rows, replaying(rows)), encoding="utf-8", newline="\n")
 
 
 def replaying(rows: Iterable[Row]) -> str:
