@@ -1,4 +1,7 @@
-"""Reads test vectors as a reader does that has nothing of optimetry: from their JSON alone."""
+"""Reads test vectors as a reader does that has nothing of optimetry: from their JSON alone.
+
+The rules of `at`, `filled` and `_near` stand in ``examples/vectors/reader.py`` again, which imports nothing from here.
+"""
 
 from __future__ import annotations
 

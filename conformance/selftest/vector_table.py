@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.judging.vector_reading import accepts, case_of
 from optimetry.conformance.judging.vectors import DTYPES, document, text_of
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.equivalents import STYLES, Equivalents, Style, rules_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault
+from optimetry.conformance.selftest.vector_reading import accepts, case_of
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
@@ -183,7 +183,7 @@ def main() -> None:
     text = page.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
-    page.write_text("\n".join([before + BEGIN, *figures(), END + after]), encoding="utf-8")
+    page.write_text("\n".join([before + BEGIN, *figures(), END + after]), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -9,11 +9,11 @@ import pytest
 
 from optimetry.conformance.judging import vector_cases, vectors
 from optimetry.conformance.judging.vector_extremes import FINITE, MANY, NONFINITE, Vector, extremes, required_of
-from optimetry.conformance.judging.vector_reading import accepts, case_of
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest import vector_table
 from optimetry.conformance.selftest.equivalents import STYLES, rules_of
 from optimetry.conformance.selftest.faults import FAULTS
+from optimetry.conformance.selftest.vector_reading import accepts, case_of
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.reference.books import BOOKS

@@ -14,9 +14,9 @@ import jsonschema
 import numpy as np
 import pytest
 
-from optimetry.conformance.judging import vector_cases, vector_reading, vectors
+from optimetry.conformance.judging import vector_cases, vectors
 from optimetry.conformance.numerics.agreement import SLACK, Expected
-from optimetry.conformance.selftest import vector_table
+from optimetry.conformance.selftest import vector_reading, vector_table
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard
