@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, enter
-from optimetry.conformance.selftest.faults.hooks import Grads
+from optimetry.conformance.selftest.faults.hooks import Grads, rounded
 from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
 
 DTYPES = "dtypes_are_independent"
-
-
-def rounded(array: Array, dtype: np.dtype[Any]) -> Array:
-    """Return an array rounded to another dtype, and brought back."""
-    with np.errstate(over="ignore"):
-        return array.astype(dtype).astype(array.dtype)
 
 
 class _StateOfTheFirst(RuleRun):

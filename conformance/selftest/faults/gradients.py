@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.fault import FOUND, Fault, enter
-from optimetry.conformance.selftest.faults.hooks import Grads, hooked
+from optimetry.conformance.selftest.faults.hooks import Grads, hooked, rounded
 
 
 def _finite(change: Array, grad: Array) -> Array:
@@ -154,7 +156,7 @@ enter(
         name="gradients_in_half_precision",
         optimizer="lamb",
         defect="gradients pass through float16, as in compressed communication",
-        start=hooked(gradient=lambda grad: grad.astype(np.float16).astype(grad.dtype)),
+        start=hooked(gradient=partial(rounded, dtype=np.float16)),
         outcome="diverges: documented, but rounds gradients to float16",
     ),
     Fault(

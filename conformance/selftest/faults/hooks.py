@@ -68,6 +68,17 @@ class HookedRun(RuleRun):
         return returned
 
 
+def rounded(array: Array, dtype: Any) -> Array:
+    """Round an array to another dtype, and bring it back."""
+    with np.errstate(over="ignore"):
+        return array.astype(dtype).astype(array.dtype)
+
+
+def alone(grads: Grads, i: int) -> Grads:
+    """Return the gradients of a step with that of one parameter alone."""
+    return [grad if i == j else None for j, grad in enumerate(grads)]
+
+
 def dialect_of(rule: Rule, name: str) -> Any:
     """Return the dialect of a rule that has this name, with the rule's hyperparameters."""
     (dialect,) = (each for each in DIALECTS[rule.name] if each.name == name)

@@ -10,7 +10,7 @@ import numpy as np
 from optimetry.conformance.cases.large import MIXED, SHORT, Scale
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
-from optimetry.conformance.selftest.faults.hooks import hooked
+from optimetry.conformance.selftest.faults.hooks import hooked, rounded
 from optimetry.conformance.subjects.wrappers.clips import ClipByNorm
 
 SPARSE_BLOCK = (Scale(((4099,),), sparse=True),)
@@ -67,7 +67,7 @@ def _without_last_plane(before: Array, after: Array) -> Array:
 
 
 def _in_bfloat16(slot: Array) -> Array:
-    return slot if slot.size < 4096 else slot.astype(ml_dtypes.bfloat16).astype(slot.dtype)
+    return slot if slot.size < 4096 else rounded(slot, ml_dtypes.bfloat16)
 
 
 def _in_int8(slot: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
-from optimetry.conformance.selftest.faults.hooks import Grads
+from optimetry.conformance.selftest.faults.hooks import Grads, alone
 from optimetry.conformance.selftest.faults.state import Run
 from optimetry.reference.rule import Rule, State
 
@@ -55,9 +55,9 @@ class _MissingDrops(Run):
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         training = self.training
-        for i, grad in enumerate(grads):
+        for i in range(len(grads)):
             training.rule = self.rules[i not in self.missed]
-            super().step([grad if i == j else None for j in range(len(grads))], learning_rate)
+            super().step(alone(grads, i), learning_rate)
         self.missed |= {i for i, grad in enumerate(grads) if grad is None}
         return [np.array(param) for param in training.parameters]
 

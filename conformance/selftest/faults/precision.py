@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -14,21 +15,11 @@ from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
-from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks, hooked
+from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks, hooked, rounded
 from optimetry.conformance.subjects.wrappers.averages import SCHEDULE
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.rule import Rule
-
-
-def _through(dtype: Any) -> Callable[[Array], Array]:
-    """Round an array to a dtype and back."""
-
-    def rounded(array: Array) -> Array:
-        with np.errstate(over="ignore"):
-            return array.astype(dtype).astype(array.dtype)
-
-    return rounded
 
 
 def _scalar_through(dtype: Any) -> Callable[[float], float]:
@@ -37,23 +28,22 @@ def _scalar_through(dtype: Any) -> Callable[[float], float]:
 
 def _hyperparameters_in(dtype: Any) -> Start:
     """Runs with every real hyperparameter rounded, and the learning rate as it is."""
-    rounded = _scalar_through(dtype)
-    return lambda rule, parameters, memory: RuleRun(rule.lifted(lambda name, number: rounded(number)), parameters)
+    through = _scalar_through(dtype)
+    return lambda rule, parameters, memory: RuleRun(rule.lifted(lambda name, number: through(number)), parameters)
 
 
 def _all_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> HookedRun:
-    rounded = _scalar_through(np.float32)
-    hooks = Hooks(rate=lambda rates: rounded(rates[-1]))
-    return HookedRun(rule.lifted(lambda name, number: rounded(number)), parameters, hooks)
+    through = _scalar_through(np.float32)
+    hooks = Hooks(rate=lambda rates: through(rates[-1]))
+    return HookedRun(rule.lifted(lambda name, number: through(number)), parameters, hooks)
 
 
 def _step_in(dtype: Any) -> Start:
     """Runs that subtract a step rounded to a dtype."""
-    rounded = _through(dtype)
 
     def parameter(before: Array, after: Array) -> Array:
         with np.errstate(all="ignore"):
-            return (before + rounded(after - before)).astype(after.dtype)
+            return (before + rounded(after - before, dtype)).astype(after.dtype)
 
     return hooked(parameter=parameter)
 
@@ -93,21 +83,21 @@ enter(
         name="state_in_float16",
         optimizer="adam",
         defect="moments held in float16 beside wider parameters, unscaled: small squares become 0",
-        start=hooked(slot=_through(np.float16)),
+        start=hooked(slot=partial(rounded, dtype=np.float16)),
         outcome="diverges: documented, but keeps moment1 and moment2 in float16",
     ),
     Fault(
         name="state_in_bfloat16",
         optimizer="momentum",
         defect="velocity held in bfloat16 beside wider parameters, to save memory",
-        start=hooked(slot=_through(ml_dtypes.bfloat16)),
+        start=hooked(slot=partial(rounded, dtype=ml_dtypes.bfloat16)),
         outcome="diverges: documented, but keeps velocity in bfloat16",
     ),
     Fault(
         name="state_in_float32",
         optimizer="adagrad",
         defect="state held in float32 beside float64 parameters",
-        start=hooked(slot=_through(np.float32)),
+        start=hooked(slot=partial(rounded, dtype=np.float32)),
         dtypes=("float64",),
         outcome="diverges: documented, but keeps moment in float32",
     ),
@@ -115,7 +105,7 @@ enter(
         name="parameters_in_bfloat16",
         optimizer="sgd",
         defect="parameters held in bfloat16 between steps, without a master copy",
-        start=hooked(parameter=lambda before, after: _through(ml_dtypes.bfloat16)(after)),
+        start=hooked(parameter=lambda before, after: rounded(after, ml_dtypes.bfloat16)),
         outcome="diverges: documented, but keeps the parameters in bfloat16",
     ),
     Fault(

@@ -10,6 +10,7 @@ import numpy as np
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, FaultyTarget, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import Grads, hooked
+from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.rule import Rule
@@ -24,7 +25,7 @@ class _ScalesGradients(RuleRun):
 
 
 class _ScribblesOnParameters(RuleRun):
-    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+    def __init__(self, rule: Rule, parameters: list[Array]) -> None:
         super().__init__(rule, parameters)
         for param in parameters:
             param[...] = 0
@@ -33,7 +34,7 @@ class _ScribblesOnParameters(RuleRun):
 class _UpdatesItsArguments(RuleRun):
     """Updates the arrays it was started with, and returns copies of them."""
 
-    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+    def __init__(self, rule: Rule, parameters: list[Array]) -> None:
         super().__init__(rule, parameters)
         self.given = parameters
 
@@ -47,7 +48,7 @@ class _UpdatesItsArguments(RuleRun):
 class _KeepsGradients(RuleRun):
     """Scales the gradient of the step before, which it has kept, in place."""
 
-    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+    def __init__(self, rule: Rule, parameters: list[Array]) -> None:
         super().__init__(rule, parameters)
         self.last: Grads = []
 
@@ -87,10 +88,6 @@ class _RefusingTarget(FaultyTarget):
         raise KeyError(optimizer)
 
 
-def _of(run: Any, *, with_memory: bool = False) -> Start:
-    return lambda rule, parameters, memory: run(rule, parameters, *([memory] if with_memory else []))
-
-
 def _refuses_to_start(rule: Rule, parameters: list[Array], memory: Memory) -> NoReturn:
     raise TypeError("unexpected keyword argument 'epsilon'")
 
@@ -113,28 +110,28 @@ enter(
         "gradient_changed",
         "sgd",
         "gradients are scaled in place, as a clip does",
-        _of(_ScalesGradients),
+        run_as(_ScalesGradients),
         "step 1 changed gradient 0, an input",
     ),
     _protocol(
         "gradient_changed_later",
         "momentum",
         "a kept gradient is scaled in place in the step after",
-        _of(_KeepsGradients, with_memory=True),
+        run_as(_KeepsGradients),
         "changed gradient",
     ),
     _protocol(
         "parameter_changed_by_start",
         "adam",
         "the arrays passed to start are zeroed",
-        _of(_ScribblesOnParameters, with_memory=True),
+        run_as(_ScribblesOnParameters),
         "start changed parameter",
     ),
     _protocol(
         "parameter_changed_by_step",
         "adagrad",
         "the arrays passed to start are updated in place",
-        _of(_UpdatesItsArguments, with_memory=True),
+        run_as(_UpdatesItsArguments),
         "step 1 changed parameter 0, an input",
     ),
     _protocol(
@@ -205,7 +202,7 @@ enter(
         "raises_at_step_two",
         "adam",
         "the second step fails, as where lazily created state is wrong",
-        _of(_RaisesAtStepTwo),
+        run_as(_RaisesAtStepTwo),
         "raised RuntimeError: CUDA error",
     ),
     _protocol(
@@ -219,14 +216,14 @@ enter(
         "exits",
         "momentum",
         "a failed assertion of native code ends the process by sys.exit",
-        _of(_Exits),
+        run_as(_Exits),
         "raised SystemExit",
     ),
     _protocol(
         "hangs",
         "lars_momentum",
         "a step never ends, as in a deadlock",
-        _of(_Hangs),
+        run_as(_Hangs),
         "hung: one run took longer than 0.1 s",
         time_limit=0.1,
     ),
@@ -234,14 +231,14 @@ enter(
         "state_raises",
         "adamax",
         "state is offered and raises",
-        _of(_SavesNothing),
+        run_as(_SavesNothing),
         "raised NotImplementedError: state of a fused optimizer",
     ),
     _protocol(
         "unsupported_raises",
         "decayed_adagrad",
         "unsupported raises instead of answering",
-        _of(RuleRun),
+        run_as(RuleRun),
         "unsupported() raised KeyError",
         kind=_RefusingTarget,
     ),

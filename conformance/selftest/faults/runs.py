@@ -13,7 +13,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
-from optimetry.conformance.selftest.faults.hooks import Grads, hooked
+from optimetry.conformance.selftest.faults.hooks import Grads, hooked, rounded
 from optimetry.conformance.selftest.faults.state import Run
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage
 from optimetry.conformance.targets.numpy.target import RuleRun
@@ -34,13 +34,11 @@ def _slot_in(slot: str, dtype: Any) -> Start:
     class Held(RuleRun):
         def step(self, grads: Grads, learning_rate: float) -> list[Array]:
             after = super().step(grads, learning_rate)
-            self.training.states = [self._rounded(state) for state in self.training.states]
+            self.training.states = [
+                State(**{**state, slot: working(rounded(np.array(state[slot]), dtype))})
+                for state in self.training.states
+            ]
             return after
-
-        def _rounded(self, state: State) -> State:
-            with np.errstate(over="ignore"):
-                array = np.array(state[slot])
-                return State(**{**state, slot: working(array.astype(dtype).astype(array.dtype))})
 
     return run_as(Held)
 
@@ -114,8 +112,8 @@ class _HalfAverage(AverageFeed):
     def update(self, parameters: list[Array]) -> None:
         super().update(parameters)
         updates, held = self._state
-        rounded = [working(np.array(x).astype(ml_dtypes.bfloat16).astype(x.dtype)) for x in held.biased]
-        self._state = updates, Decayed(held.product, rounded)
+        narrow = [working(rounded(np.array(x), ml_dtypes.bfloat16)) for x in held.biased]
+        self._state = updates, Decayed(held.product, narrow)
 
 
 def _zero_for_nonfinite(grad: Array) -> Array:

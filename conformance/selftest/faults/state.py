@@ -8,7 +8,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
-from optimetry.conformance.selftest.faults.hooks import Grads, hooked
+from optimetry.conformance.selftest.faults.hooks import Grads, alone, hooked, rounded
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.precision import Working
 from optimetry.reference.rule import Rule, State
@@ -34,10 +34,10 @@ class FirstStateForAll(Run):
         first: dict[Any, int] = {}
         for i, param in enumerate(training.parameters):
             first.setdefault(param.shape, i)
-        for i, grad in enumerate(grads):
+        for i in range(len(grads)):
             owner = first[training.parameters[i].shape]
             training.states[i], training.updates[i] = training.states[owner], training.updates[owner]
-            super().step([grad if i == j else None for j in range(len(grads))], learning_rate)
+            super().step(alone(grads, i), learning_rate)
             training.states[owner], training.updates[owner] = training.states[i], training.updates[i]
         return [np.array(param) for param in training.parameters]
 
@@ -47,9 +47,9 @@ class OneCount(Run):
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         """Count for one parameter after the other."""
-        for i, grad in enumerate(grads):
+        for i in range(len(grads)):
             self.training.updates = [sum(self.training.updates[:1])] * len(grads)
-            super().step([grad if i == j else None for j in range(len(grads))], learning_rate)
+            super().step(alone(grads, i), learning_rate)
             self.training.updates = [self.training.updates[i]] * len(grads)
         return [np.array(param) for param in self.training.parameters]
 
@@ -64,7 +64,7 @@ class _OneProduct(Run):
         for i, grad in enumerate(grads):
             if grad is not None:
                 self.training.states[i] = State(**{**self.training.states[i], "mu_product": self.product})
-                super().step([grad if i == j else None for j in range(len(grads))], learning_rate)
+                super().step(alone(grads, i), learning_rate)
                 self.product = self.training.states[i]["mu_product"]
         return [np.array(param) for param in self.training.parameters]
 
@@ -168,8 +168,7 @@ class _SavesInHalf(Run):
 
     def state(self) -> dict[str, list[Array]]:
         saved = super().state()
-        with np.errstate(over="ignore"):
-            return {slot: [x.astype(np.float16).astype(x.dtype) for x in arrays] for slot, arrays in saved.items()}
+        return {slot: [rounded(array, np.float16) for array in arrays] for slot, arrays in saved.items()}
 
 
 class _LoadsInReverse(Run):
