@@ -165,6 +165,11 @@ class Declared:
                 raise HyperparameterError(f"{cls.name}: {name} is missing, must be {parameter.allowed}")
         return cls(**hyper)
 
+    @classmethod
+    def typical(cls) -> Self:
+        """The declaration with its defaults, and the first corner of a hyperparameter without one."""
+        return cls(**{x.name: x.corners[0] for x in cls.hyperparameters() if x.default is None})
+
     def hyper(self) -> dict[str, float | int | bool]:
         """Every hyperparameter by its documented name."""
         return {declared.name: getattr(self, declared.name) for declared in self.hyperparameters()}

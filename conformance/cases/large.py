@@ -108,7 +108,7 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
         shapes = [fitting(subject, shape) for shape in scale.shapes]
         plan = dataclasses.replace(
             drawn,
-            hyper=drawn.hyper if scale.drawn else _defaults(subject),
+            hyper=drawn.hyper if scale.drawn else subject.declaration.typical().hyper(),
             tensors=tuple(
                 dataclasses.replace(tensor, shape=shapes[i % len(shapes)], missing=1 if i % 8 == 5 else None)
                 for i in range(scale.tensors)
@@ -215,8 +215,3 @@ def from_json(text: str) -> Plan:
     fields: dict[str, Any] = json.loads(text)
     tensors = [Tensor(**{**tensor, "shape": tuple(tensor["shape"])}) for tensor in fields["tensors"]]
     return Plan(**{**fields, "tensors": tuple(tensors)})
-
-
-def _defaults(subject: Drawn) -> dict[str, Any]:
-    """Return the default hyperparameters, and the first corner of one without a default."""
-    return {x.name: x.corners[0] if x.default is None else x.default for x in subject.hyperparameters()}

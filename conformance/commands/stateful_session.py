@@ -167,7 +167,6 @@ def unflattened(raw: bytes, parameters: Sequence[Array]) -> tuple[Array, ...]:
 
 def example(optimizer: str, dtype: str, offered: Callable[[Case], Case]) -> Case:
     """Return a small run: a matrix, a 0-d and an empty parameter, a missing gradient, as far as they are offered."""
-    subject = SUBJECTS[optimizer]
     kind = FORMATS[dtype].dtype
     rng = np.random.default_rng(0)
     shapes: Sequence[tuple[int, ...]] = ((2, 3), (), (0,))
@@ -178,5 +177,5 @@ def example(optimizer: str, dtype: str, offered: Callable[[Case], Case]) -> Case
     grads: list[tuple[Array | None, ...]] = [drawn() for _ in range(STEPS)]
     if kind_of(optimizer) == RULE:
         grads[1] = (grads[1][0], None, grads[1][2])
-    hyper = {x.name: x.corners[0] if x.default is None else x.default for x in subject.hyperparameters()}
+    hyper = SUBJECTS[optimizer].declaration.typical().hyper()
     return offered(Case(optimizer, dtype, hyper, (0.1,) * STEPS, drawn(), tuple(grads)))

@@ -99,8 +99,7 @@ def explainer(target: Target, optimizer: str, dtype: str, seed: int, count: int)
 
 def tried(kind: str, name: str, target: Target, optimizer: str) -> Trial:
     """Search for one target's formula."""
-    required = {x.name: x.corners[0] for x in subject_named(optimizer).hyperparameters() if x.default is None}
-    if program_of(subject_named(optimizer).of(required)) is None:
+    if program_of(subject_named(optimizer).declaration.typical()) is None:
         return Trial(kind, name, optimizer, UNTRACED)
     budget, began = Budget(), time.process_time()
     found = found_by(target, optimizer, budget)

@@ -86,11 +86,7 @@ def passes_naive_test(fault: Fault) -> bool:
 
 def _trained(target: Target, fault: Fault, parameters: Array, grads: Sequence[Array]) -> Array:
     subject = subject_named(fault.optimizer)
-    declared = subject.hyperparameters()
-    hyper = {
-        parameter.name: parameter.corners[0] if parameter.default is None else parameter.default
-        for parameter in declared
-    }
+    hyper = subject.declaration.typical().hyper()
     start: Any = target.start if isinstance(subject, RuleSubject) else target.start_wrapper  # type: ignore[attr-defined]
     run = start(fault.optimizer, hyper, [parameters.copy()])
     after = [parameters]

@@ -88,6 +88,5 @@ def documented_defaults(subject: Subject) -> tuple[dict[str, Any], float]:
 
     Where it gives none, the first corner that the rule declares and `UNDOCUMENTED_RATE` stand in.
     """
-    required = {x.name: x.corners[0] for x in subject.hyperparameters() if x.default is None}
-    rule = cast(Rule, subject.of(required))
+    rule = cast(Rule, subject.declaration.typical())
     return rule.hyper(), rule.learning_rate or UNDOCUMENTED_RATE

@@ -30,7 +30,7 @@ def variants(rule: type[Rule]) -> list[Variant]:
     for one in declared:  # of two decays, no two are equal, or to exchange them would change nothing
         if one.kind is not bool:
             unused = [value for value in reversed(one.corners) if value and value not in (one.default, *hyper.values())]
-            hyper[one.name] = next(iter(unused), one.corners[0] if one.default is None else one.default)
+            hyper[one.name] = next(iter(unused), getattr(rule.typical(), one.name))
     changes = [{one.name: value} for one in declared for value in one.corners]
     others = [hyper | one | other for one in changes for other in ({}, *changes)]
     by_kernel: dict[tuple[Any, ...], dict[str, Any]] = {}

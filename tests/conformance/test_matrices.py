@@ -87,8 +87,7 @@ def test_a_case_is_shrunk_by_rows_and_columns(subject) -> None:  # type: ignore[
 
 def test_what_tells_rows_and_columns_apart_is_not_traced() -> None:
     for subject in SHAPED:
-        corners = {x.name: x.corners[0] for x in subject.hyperparameters() if x.default is None}
-        assert program_of(subject.of(corners)) is None
+        assert program_of(subject.declaration.typical()) is None
 
 
 def test_gradients_of_muon_are_so_small_that_iterations_do_not_forget_their_size() -> None:

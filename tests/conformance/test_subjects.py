@@ -96,7 +96,7 @@ def test_every_rule_and_every_wrapper_is_a_subject_and_nothing_else_is() -> None
 @EACH
 def test_the_numbers_of_a_subject_are_those_that_are_lifted(subject: Subject) -> None:
     """Whoever holds one in less precision computes something else; what only decides is none of them."""
-    hyper = {x.name: x.corners[0] if x.default is None else x.default for x in subject.hyperparameters()}
+    hyper = subject.declaration.typical().hyper()
     lifted: list[str] = []
     subject.of(hyper).lifted(lambda name, number: lifted.append(name) or number)
     assert [name for name in subject.numbers if name not in (LEARNING_RATE, SCHEDULE)] == lifted
@@ -104,7 +104,7 @@ def test_the_numbers_of_a_subject_are_those_that_are_lifted(subject: Subject) ->
 
 @EACH
 def test_a_wrong_hyperparameter_is_refused(subject: Subject) -> None:
-    hyper = {x.name: x.corners[0] if x.default is None else x.default for x in subject.hyperparameters()}
+    hyper = subject.declaration.typical().hyper()
     with pytest.raises(HyperparameterError, match=f"{subject.name}: unknown hyperparameter 'nonesuch'"):
         subject.of({**hyper, "nonesuch": 1.0})
     assert subject.of(hyper).hyper() == hyper

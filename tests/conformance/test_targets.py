@@ -43,8 +43,7 @@ def module_of(name):
 
 
 def hyper_of(subject):
-    declared = {one.name: one for one in SUBJECTS[subject].hyperparameters()}
-    known = {name: one.corners[0] if one.default is None else one.default for name, one in declared.items()}
+    known = SUBJECTS[subject].declaration.typical().hyper()
     return known | {name: value for name, value in HYPER.items() if name in known}
 
 

@@ -114,7 +114,7 @@ def test_a_state_is_immutable_and_names_what_it_lacks():
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_rule_is_frozen_and_lists_its_hyperparameters(name):
-    rule = rule_named(name).of(required(name))
+    rule = rule_named(name).typical()
     assert rule.hyper() == {hyper.name: getattr(rule, hyper.name) for hyper in rule.hyperparameters()}
     for hyper in rule.hyperparameters():
         with pytest.raises(AttributeError):

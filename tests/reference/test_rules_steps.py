@@ -69,8 +69,7 @@ SHAPES = [(), (0,), (1,), (2, 3)]
     ("name", "shape"), [(n, shape) for n in RULES for shape in SHAPES if rule_named(n).takes(shape)]
 )
 def test_the_first_state_has_the_declared_slots_and_any_shape_steps(name, shape):
-    required = {h.name: h.corners[0] for h in rule_named(name).hyperparameters() if h.default is None}
-    rule = rule_named(name).of(required)
+    rule = rule_named(name).typical()
     param = working(np.ones(shape, np.float32))
     state = rule.initial_state(param)
     assert tuple(state) == rule.slots

@@ -27,8 +27,7 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what a missing gradient may do."""
     if not isinstance(subject, RuleSubject):
         return
-    declared = subject.hyperparameters()
-    for number in declared:
+    for number in subject.hyperparameters():
         if number.kind is float and 0.0 in number.corners:
             yield _then(f"takes {number.name} for 0", Instead({number.name: 0.0}))
     yield _then("never updates the parameter again", Never())
@@ -37,7 +36,7 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         yield _then("starts its state anew in every step", Anew())
         yield _there("updates the state as with zeros", AsWithZeros(moves=False))
         yield _there("moves the parameter as with zeros, and keeps its state", AsWithZeros(moves=True))
-    program = program_of(subject.of({x.name: x.corners[0] for x in declared if x.default is None}))
+    program = program_of(subject.declaration.typical())
     decays = {slot: str(one[2][1]) for slot, one in averages_of(program or {}) if isinstance(one, tuple)}
     counted = [part for line in (program or {}).values() for part in parts_of(line) if part == STEP]
     if decays and counted:
