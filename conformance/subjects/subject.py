@@ -19,6 +19,9 @@ from optimetry.reference.declaration import Declared
 LEARNING_RATE = "learning_rate"
 """The name under which the learning rate of a step becomes a number."""
 
+DECAY_STRENGTHS = ("weight_decay", "lamb_weight_decay", "lars_weight_decay")
+"""What books call the strength of the weight decay of a rule."""
+
 
 class Numbers(Protocol):
     """A kind of number that a subject is evaluated on: working precision, quad precision, or `Bounded`."""

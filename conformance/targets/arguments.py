@@ -40,6 +40,3 @@ SYNONYMS: tuple[tuple[str, ...], ...] = (
 
 RATES = ("lr", "learning_rate", "step_size", "eta", "alpha", "rate")
 """What the argument of the learning rate is called, the likeliest first."""
-
-NEUTRAL: Mapping[str, float] = {"weight_decay": 0.0, "lamb_weight_decay": 0.0, "lars_weight_decay": 0.0}
-"""Values that switch off what their default does not; any other default of zero or False is off by itself."""

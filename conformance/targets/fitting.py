@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from optimetry.conformance.subjects.names import near_miss, not_among
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
-from optimetry.conformance.subjects.subject import LEARNING_RATE
-from optimetry.conformance.targets.arguments import NEUTRAL, PAIRS, RATES, SYNONYMS, WORDS
+from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, LEARNING_RATE
+from optimetry.conformance.targets.arguments import PAIRS, RATES, SYNONYMS, WORDS
 from optimetry.conformance.targets.offers import Source
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import HyperparameterError, TargetError
@@ -165,7 +165,8 @@ class _Fitting:
         usual = getattr(self.row, "pinned", {})
         left = [one for name, one in self.declared.items() if name not in self.settled]
         for one in left:
-            value = usual.get(one.name, NEUTRAL.get(one.name, one.default))
+            off = 0.0 if one.name in DECAY_STRENGTHS else one.default
+            value = usual.get(one.name, off)
             if one.name in usual or value in (0, False):
                 self.fit.pinned[one.name] = one.kind(value)
         missing = [one.name for one in left if one.name not in self.fit.pinned]

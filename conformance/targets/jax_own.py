@@ -7,39 +7,31 @@ this step's learning rate continues from the state of the one before. Every para
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import jax
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.fitting import Fit, Taken
+from optimetry.conformance.targets.fitting import Fit
 from optimetry.conformance.targets.jax_caches import caches, configured, dtypes_of
-from optimetry.conformance.targets.offers import Offer, Source, passed
+from optimetry.conformance.targets.offers import ClassOffer
 from optimetry.conformance.targets.own import Maker
 from optimetry.conformance.targets.protocol import Hyper
 
 
-@dataclass(frozen=True)
-class Triple(Offer):
+@dataclass(frozen=True, kw_only=True)
+class Triple(ClassOffer):
     """A function that makes a triple, fitted to a rule."""
 
-    make: Callable[..., Any]
-    """The function."""
     rate: str
     """Its argument that is the learning rate."""
-    arguments: Mapping[str, Source] = field(default_factory=dict)
-    """Keyword -> documented hyperparameter."""
-    constants: Mapping[str, object] = field(default_factory=dict)
-    """Keywords that have a fixed value."""
-    pinned: Mapping[str, Any] = field(default_factory=dict)
-    """Hyperparameters that have no argument, with the value that they can have."""
 
     def made(self, learning_rate: Any, keywords: Mapping[str, Any]) -> Any:
         """Return the three functions."""
-        triple = self.make(**{self.rate: learning_rate}, **keywords)
+        triple = self.cls(**{self.rate: learning_rate}, **keywords)
         if not isinstance(triple, tuple) or len(triple) != 3 or not all(map(callable, triple)):
             raise TypeError(f"it made a {type(triple).__name__}, must be the three functions init, update, get_params")
         return triple
@@ -47,7 +39,7 @@ class Triple(Offer):
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TripleRun:
         """Begin a run."""
         caches.used(subject, *dtypes_of(parameters))
-        return TripleRun(self, {**self.constants, **passed(self.arguments, hyper)}, parameters)
+        return TripleRun(self, self.keywords(hyper), parameters)
 
 
 class TripleRun:
@@ -74,23 +66,9 @@ class TripleRun:
 
 def offer(make: Any, fit: Fit) -> Triple:
     """Return the offer of a function."""
-    return Triple(make, fit.rate, fit.arguments, fit.constants, pinned=fit.pinned)
-
-
-def leading(make: Any) -> int:
-    """Return how many arguments are no hyperparameters."""
-    return 0
-
-
-def engines(make: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
-    """Return how it can be run."""
-    return ("default",)
-
-
-def check(make: Any, spec: str) -> None:
-    """Refuse nothing: what a function makes shows in its first step."""
+    return Triple(make, fit.arguments, fit.constants, pinned=fit.pinned, rate=fit.rate)
 
 
 KIND = "a function that makes init, update and get_params, as those of jax.example_libraries.optimizers do"
 
-MAKER = Maker(KIND, f"jax {jax.__version__}", {}, leading, offer, engines, check)
+MAKER = Maker(KIND, f"jax {jax.__version__}", {}, offer)

@@ -24,7 +24,6 @@ from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.conformance.targets.fitting import Fit, Taken, fitted, taken_by
 from optimetry.conformance.targets.offers import Offer, TableTarget
 from optimetry.conformance.targets.table import FRAMEWORKS
-from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import TargetError
 
 HERE = Path(__file__).parent
@@ -45,8 +44,8 @@ class Maker(NamedTuple):
         kind: what an optimizer is, in words for error texts.
         version: the framework's name and version.
         offers: the framework's own table, whose names of arguments are tried first.
-        leading: how many arguments of an optimizer come first that are no hyperparameters: the parameters.
         offer: makes the offer of an optimizer that is fitted to a rule.
+        leading: how many arguments of an optimizer come first that are no hyperparameters: the parameters.
         engines: the names of the implementations to judge apart, the first by default.
         check: raises a `TargetError` for what is no such optimizer, given it and what error texts call it.
         cannot: what it cannot take, given its offer and the rule: words for a target's ``cannot``.
@@ -56,10 +55,10 @@ class Maker(NamedTuple):
     kind: str
     version: str
     offers: Mapping[str, Any]
-    leading: Callable[[Any], int]
     offer: Callable[[Any, Fit], Offer]
-    engines: Callable[[Any, Sequence[Taken]], tuple[str, ...]]
-    check: Callable[[Any, str], None]
+    leading: Callable[[Any], int] = lambda made: 0
+    engines: Callable[[Any, Sequence[Taken]], tuple[str, ...]] = lambda made, taken: ("default",)
+    check: Callable[[Any, str], None] = lambda made, spec: None
     cannot: Callable[[Any, str], Sequence[str]] = lambda offer, rule: ()
     prepare: Callable[[], None] = lambda: None
 
@@ -166,7 +165,7 @@ def first_step(offer: Offer, rule: str, engine: str, missing: bool = False) -> N
         ValueError: it is refused, or does not give what it should; or whatever the optimizer raises.
     """
     subject = subject_named(rule)
-    hyper = {one.name: typical(one) for one in subject.hyperparameters()} | dict(offer.held())
+    hyper = subject.declaration.typical().hyper() | dict(offer.held())
     shape = next(shape for shape in ((2,), (2, 2)) if subject.takes(shape))
     parameters = [np.ones(shape, np.float32), np.full(shape, 2, np.float32)]
     with default_environment(), np.errstate(all="ignore"):
@@ -187,13 +186,6 @@ def works(offer: Offer, rule: str, engine: str = "default", missing: bool = Fals
     except (Exception, SystemExit):
         return False
     return True
-
-
-def typical(one: Hyperparameter) -> Any:
-    """Return the default of a hyperparameter, or a value inside its domain."""
-    if one.default is not None:
-        return one.default
-    return 0.5 if one.domain is not None and 0.5 in one.domain else one.corners[0]
 
 
 def _rehearse(target: OwnTarget, rule: str, spec: str) -> None:

@@ -236,10 +236,10 @@ def test_optax_compiled_with_numbers_as_arguments_gives_the_bits_of_constants(dt
         with jax.enable_x64(True):
 
             def constant(parameter, grad, state, entry=entry, keywords=keywords):
-                return update(entry.make, {}, parameter, grad, state, 0.1, keywords)
+                return update(entry.cls, {}, parameter, grad, state, 0.1, keywords)
 
             parameter = jax.numpy.array(start)
-            state, compiled = entry.make(0.1, **keywords).init(parameter), jax.jit(constant)
+            state, compiled = entry.cls(0.1, **keywords).init(parameter), jax.jit(constant)
             for grad in grads:
                 parameter, state = compiled(parameter, jax.numpy.asarray(grad), state)
                 assert run.step([grad], 0.1)[0].tobytes() == np.asarray(parameter).tobytes(), optimizer

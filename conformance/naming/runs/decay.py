@@ -14,11 +14,8 @@ from typing import Any
 from optimetry.conformance.laws.universal import parameters_are_independent, resuming, splitting
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
-from optimetry.conformance.subjects.subject import Subject
+from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, Subject
 from optimetry.reference.rule import State
-
-STRENGTHS = ("weight_decay", "lamb_weight_decay", "lars_weight_decay")
-"""What books call the strength of a decay."""
 
 COUPLED = "as part of the gradient"
 DECOUPLED = "apart from the gradient, times the learning rate"
@@ -29,7 +26,7 @@ BEHIND_ALONE = "the updated parameter, not times the learning rate"
 
 def strengths(subject: Subject) -> list[str]:
     """Return the hyperparameter of a rule that is the strength of its decay, if it has one."""
-    return [x.name for x in subject.hyperparameters() if subject.has_learning_rate and x.name in STRENGTHS]
+    return [x.name for x in subject.hyperparameters() if subject.has_learning_rate and x.name in DECAY_STRENGTHS]
 
 
 def placed_otherwise(subject: Subject) -> Iterator[Mistake]:

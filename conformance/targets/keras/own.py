@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import metadata, util
 from typing import Any
 
@@ -14,26 +14,18 @@ from optimetry.conformance.targets.keras.backend import ON_THE_CPU, WIDE_JAX
 from optimetry.conformance.targets.keras.process import FarRun, backend
 from optimetry.conformance.targets.keras.table import OFFERS
 from optimetry.conformance.targets.keras.target import KerasTarget
-from optimetry.conformance.targets.offers import Offer, Source, passed
+from optimetry.conformance.targets.offers import ClassOffer
 from optimetry.conformance.targets.own import Maker
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.errors import TargetError
 
 
-@dataclass(frozen=True)
-class OwnKerasClass(Offer):
+@dataclass(frozen=True, kw_only=True)
+class OwnKerasClass(ClassOffer):
     """A class that is not Keras', fitted to a rule; it runs in this process."""
 
-    cls: Any
-    """The class."""
     rate: str
     """Its argument that is the learning rate."""
-    arguments: Mapping[str, Source] = field(default_factory=dict)
-    """Keyword -> documented hyperparameter."""
-    constants: Mapping[str, object] = field(default_factory=dict)
-    """Keywords that have a fixed value."""
-    pinned: Mapping[str, Any] = field(default_factory=dict)
-    """Hyperparameters that have no argument, with the value that they can have."""
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return what the constructor says where it raises a ValueError, None where it does not."""
@@ -42,10 +34,6 @@ class OwnKerasClass(Offer):
         except ValueError as error:
             return f"{self.cls.__name__} refuses it: {' '.join(str(error).split())}"
         return None
-
-    def keywords(self, hyper: Hyper) -> dict[str, object]:
-        """The keyword arguments of the class for ``hyper``."""
-        return {**self.constants, **passed(self.arguments, hyper)}
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> FarRun:
         """Begin a run."""
@@ -64,12 +52,7 @@ def check(cls: Any, spec: str) -> None:
 
 def offer(cls: Any, fit: Fit) -> OwnKerasClass:
     """Return the offer of a class."""
-    return OwnKerasClass(cls, fit.rate, fit.arguments, fit.constants, pinned=fit.pinned)
-
-
-def leading(cls: Any) -> int:
-    """Return how many arguments are no hyperparameters."""
-    return 0
+    return OwnKerasClass(cls, fit.arguments, fit.constants, pinned=fit.pinned, rate=fit.rate)
 
 
 def engines(cls: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
@@ -87,4 +70,4 @@ def prepare() -> None:
 
 KIND = "a subclass of keras.optimizers.Optimizer, or a function that makes one"
 
-MAKER = Maker(KIND, f"keras {metadata.version('keras')}", OFFERS, leading, offer, engines, check, prepare=prepare)
+MAKER = Maker(KIND, f"keras {metadata.version('keras')}", OFFERS, offer, engines=engines, check=check, prepare=prepare)

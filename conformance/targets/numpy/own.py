@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ import numpy as np
 from optimetry.conformance.cases.offered import MISSING
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.arguments import RATES
-from optimetry.conformance.targets.fitting import Fit, Taken
-from optimetry.conformance.targets.offers import Offer, Source, passed
+from optimetry.conformance.targets.fitting import Fit
+from optimetry.conformance.targets.offers import ClassOffer
 from optimetry.conformance.targets.own import Maker, works
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.errors import TargetError
@@ -32,26 +32,18 @@ STEPS = ("step", "update")
 """What the method is called that does a step."""
 
 
-@dataclass(frozen=True)
-class NumpyClass(Offer):
+@dataclass(frozen=True, kw_only=True)
+class NumpyClass(ClassOffer):
     """A class fitted to a rule."""
 
-    cls: Any
-    """The class."""
     rate: str
     """Its argument that is the learning rate."""
-    arguments: Mapping[str, Source] = field(default_factory=dict)
-    """Keyword -> documented hyperparameter."""
-    constants: Mapping[str, object] = field(default_factory=dict)
-    """Keywords that have a fixed value."""
     apart: bool = False
     """Whether every parameter has an optimizer of its own, which is given arrays."""
-    pinned: Mapping[str, Any] = field(default_factory=dict)
-    """Hyperparameters that have no argument, with the value that they can have."""
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> NumpyRun:
         """Begin a run."""
-        return NumpyRun(self, {**self.constants, **passed(self.arguments, hyper)}, parameters)
+        return NumpyRun(self, self.keywords(hyper), parameters)
 
 
 class NumpyRun:
@@ -123,7 +115,7 @@ def check(cls: Any, spec: str) -> None:
 
 def offer(cls: Any, fit: Fit) -> NumpyClass:
     """Return the offer of a class, of lists if it takes them, else of arrays."""
-    lists = NumpyClass(cls, fit.rate, fit.arguments, fit.constants, pinned=fit.pinned)
+    lists = NumpyClass(cls, fit.arguments, fit.constants, pinned=fit.pinned, rate=fit.rate)
     arrays = replace(lists, apart=True)
     single = not made_of_parameters(cls) and not works(lists, fit.rule) and works(arrays, fit.rule)
     return arrays if single else lists
@@ -134,11 +126,6 @@ def cannot(offered: Any, rule: str) -> Sequence[str]:
     return () if offered.apart or works(offered, rule, missing=True) else (MISSING,)
 
 
-def engines(cls: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
-    """Return how it can be run."""
-    return ("default",)
-
-
 KIND = "a class whose step(grads), step(parameters, grads) or update(…) does a step on NumPy arrays"
 
-MAKER = Maker(KIND, f"numpy {np.__version__}", {}, leading, offer, engines, check, cannot)
+MAKER = Maker(KIND, f"numpy {np.__version__}", {}, offer, leading, check=check, cannot=cannot)

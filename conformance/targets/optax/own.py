@@ -36,11 +36,6 @@ def offer(make: Any, fit: Fit) -> OptaxRule:
     return OptaxRule(made, fit.arguments, fit.constants, pinned=fit.pinned)
 
 
-def leading(make: Any) -> int:
-    """Return how many arguments are no hyperparameters."""
-    return 0
-
-
 def engines(make: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
     """Return how it can be run; compiled, its numbers are arguments, which not every function takes."""
     return ("eager", "jit")
@@ -48,4 +43,4 @@ def engines(make: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
 
 KIND = "a function that makes a gradient transformation of a learning rate and hyperparameters"
 
-MAKER = Maker(KIND, f"optax {optax.__version__}", OFFERS, leading, offer, engines, check)
+MAKER = Maker(KIND, f"optax {optax.__version__}", OFFERS, offer, engines=engines, check=check)

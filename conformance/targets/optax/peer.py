@@ -26,7 +26,7 @@ def steps(
     if not isinstance(offer, OptaxRule) or len(parameters) > UNROLLED:
         return
     jax.config.update("jax_enable_x64", True)
-    transformation = offer.make(lr, **offer.keywords(hyper))
+    transformation = offer.cls(lr, **offer.keywords(hyper))
     held = [jax.numpy.array(array) for array in parameters]
     given = [jax.numpy.array(array) for array in grads]
 

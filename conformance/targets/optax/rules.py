@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -19,7 +19,7 @@ import optax
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.jax_caches import caches, configured, dtypes_of
-from optimetry.conformance.targets.offers import Offer, Source, passed
+from optimetry.conformance.targets.offers import ClassOffer
 from optimetry.conformance.targets.protocol import Hyper
 
 BEGUN = "begun"
@@ -27,23 +27,8 @@ BEGUN = "begun"
 
 
 @dataclass(frozen=True)
-class OptaxRule(Offer):
-    """Maps one documented rule to a transformation of Optax and its arguments."""
-
-    make: Callable[..., Any]
-    """The function that makes the transformation; its first argument is the learning rate."""
-    arguments: Mapping[str, Source] = field(default_factory=dict)
-    """Keyword -> documented hyperparameter."""
-    constants: Mapping[str, object] = field(default_factory=dict)
-    """Keywords outside the documented rule that are set."""
-    slots: Mapping[str, str] = field(default_factory=dict)
-    """Slot -> Optax' name of that part of its state."""
-    pinned: Mapping[str, Any] = field(default_factory=dict)
-    """Hyperparameters that have no argument, with the value that they can have."""
-
-    def keywords(self, hyper: Hyper) -> dict[str, object]:
-        """The keyword arguments of ``make`` for ``hyper``."""
-        return {**self.constants, **passed(self.arguments, hyper)}
+class OptaxRule(ClassOffer):
+    """Maps one documented rule to a function that makes a transformation; its first argument is the learning rate."""
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> OptaxRun:
         """Begin a run."""
@@ -61,12 +46,12 @@ class OptaxRun:
         self._numbers = {name: value for name, value in keywords.items() if name not in switches}
         # Optax' control flow is compiled even operation by operation, and again for every transformation that is made;
         # so one serves all steps of its learning rate.
-        made = self._made = functools.cache(functools.partial(rule.make, **keywords))
+        made = self._made = functools.cache(functools.partial(rule.cls, **keywords))
 
         def uncompiled(parameter: Any, grad: Any, state: Any, learning_rate: Any, _: Any) -> tuple[Any, Any]:
             return applied(made(learning_rate), parameter, grad, state)
 
-        self._update = compiled_update(rule.make, tuple(switches.items())) if compiled else uncompiled
+        self._update = compiled_update(rule.cls, tuple(switches.items())) if compiled else uncompiled
         self._wide = compiled or any(parameter.dtype == np.float64 for parameter in parameters)
         with configured(self._wide):
             self._parameters = [jax.numpy.array(parameter) for parameter in parameters]

@@ -143,4 +143,4 @@ def engines(cls: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
 
 KIND = "a subclass of torch.optim.Optimizer, or a function that makes one of parameters"
 
-MAKER = Maker(KIND, f"torch {torch.__version__.partition('+')[0]}", OFFERS, leading, offer, engines, check)
+MAKER = Maker(KIND, f"torch {torch.__version__.partition('+')[0]}", OFFERS, offer, leading, engines, check)
