@@ -327,7 +327,7 @@ NAMED = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 """Numbers that JSON does not have, as strings."""
 
 
-def number(value: Any) -> Any:
+def from_json(value: Any) -> Any:
     """Return a hyperparameter or learning rate that came as JSON."""
     return NAMED.get(value, value) if isinstance(value, str) else value
 
@@ -439,7 +439,7 @@ class Player:
         heads = [opening(param) for param in run.original]
         rows = []
         for step in request["steps"]:
-            after = run.step(arrays(step["grads"]), number(step["learning_rate"]))
+            after = run.step(arrays(step["grads"]), from_json(step["learning_rate"]))
             rows.append(b",".join([head + elements(array) + b'"}' for head, array in zip(heads, after)]))
         return b'{"after":[' + b",".join([b"[" + row + b"]" for row in rows]) + b"]}\n"
 
@@ -453,7 +453,7 @@ class Player:
         for step, rate in enumerate(request["learning_rates"]):
             places = enumerate(zip(shapes, sizes))
             grads = [None if (step, i) in missing else given.next(*param) for i, param in places]
-            rows += [raw(array) for array in run.step(grads, number(rate))]
+            rows += [raw(array) for array in run.step(grads, from_json(rate))]
         after = b"".join(rows)
         return b'{"%s":%d}\n' % (BYTES.encode("ascii"), len(after)) + after
 
@@ -475,7 +475,7 @@ class Player:
     def _started(self, request: Mapping[str, Any], parameters: Sequence[Any]) -> Feeding:
         engine = self._engine(request)
         optimizer, kind = request["optimizer"], request.get("kind", RULE)
-        hyper = numbers(request["hyper"])
+        hyper = hyper_from_json(request["hyper"])
         start = engine.start if kind == RULE else getattr(engine, "start_wrapper", None)
         if start is None:
             raise Unsupported(f"{self.target.name} offers no wrappers: it has no start_wrapper")
@@ -496,20 +496,20 @@ class Player:
 
     def step(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Feed one more step."""
-        after = self._run(request).step(arrays(request["grads"]), number(request["learning_rate"]))
+        after = self._run(request).step(arrays(request["grads"]), from_json(request["learning_rate"]))
         return {"run": request["run"], "after": [encoded(array) for array in after]}
 
     def step_otherwise(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Feed one more step of another kind."""
         run, kind = self._run(request), request["do"]
         given: Any = [own(part) for part in request["parts"]] if kind == ACCUMULATED else own(request["grads"])
-        more = [number(request["learning_rate"])] if run.kind == RULE else []
-        more += [number(request["scale"])] if kind == SCALED else []
+        more = [from_json(request["learning_rate"])] if run.kind == RULE else []
+        more += [from_json(request["scale"])] if kind == SCALED else []
         return self._after(request, otherwise(run, kind)(given, *more), run.original)
 
     def start_groups(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Begin a run over groups of parameters."""
-        groups = [(numbers(group["hyper"]), own(group["parameters"])) for group in request["groups"]]
+        groups = [(hyper_from_json(group["hyper"]), own(group["parameters"])) for group in request["groups"]]
         parameters = [param for _, group in groups for param in group]
         run = self._engine(request).start_groups(request["optimizer"], groups)
         self.runs[request["run"]] = Grouped(run, [np.array(param) for param in parameters])
@@ -519,12 +519,12 @@ class Player:
         """Add a group to a run."""
         run, parameters = self._run(request), own(request["parameters"])
         run.original += [np.array(param) for param in parameters]
-        run.run.add(numbers(request["hyper"]), parameters)
+        run.run.add(hyper_from_json(request["hyper"]), parameters)
         return {"run": request["run"]}
 
     def step_groups(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Feed one more step to a run over groups."""
-        run, rates = self._run(request), [number(rate) for rate in request["learning_rates"]]
+        run, rates = self._run(request), [from_json(rate) for rate in request["learning_rates"]]
         return self._after(request, run.run.step(own(request["grads"]), rates), run.original)
 
     @staticmethod
@@ -585,9 +585,9 @@ def offered(engine: Any) -> list[str]:
     return [GROUPS] * groups + [MIXED] * bool(mixed)
 
 
-def numbers(hyper: Mapping[str, Any]) -> dict[str, Any]:
+def hyper_from_json(hyper: Mapping[str, Any]) -> dict[str, Any]:
     """Return hyperparameters that came as JSON."""
-    return {name: number(value) for name, value in hyper.items()}
+    return {name: from_json(value) for name, value in hyper.items()}
 
 
 def arrays(messages: Sequence[Any]) -> list[Any]:

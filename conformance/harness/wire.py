@@ -9,7 +9,7 @@ from typing import Any
 
 from optimetry.conformance.harness.python_harness import BYTES
 
-__all__ = ["BYTES", "number", "quoted", "wire"]
+__all__ = ["BYTES", "as_json", "hyper_as_json", "quoted", "wire"]
 
 QUOTED = 120
 """Characters of an answer that an error text quotes."""
@@ -20,11 +20,16 @@ def wire(message: Mapping[str, Any]) -> bytes:
     return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
 
 
-def number(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """Return a hyperparameter or a learning rate as JSON has it: infinities and NaN are strings."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return value
+
+
+def hyper_as_json(hyper: Mapping[str, Any]) -> dict[str, Any]:
+    """Return hyperparameters as JSON has them."""
+    return {name: as_json(value) for name, value in hyper.items()}
 
 
 def quoted(text: bytes | bytearray | str) -> str:

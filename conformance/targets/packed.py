@@ -11,7 +11,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.harness.messages import member
 from optimetry.conformance.harness.python_harness import BYTES, RULE, raw
-from optimetry.conformance.harness.wire import number, wire
+from optimetry.conformance.harness.wire import as_json, hyper_as_json, wire
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.session import kind_of
 from optimetry.reference.errors import TargetFault
@@ -39,9 +39,9 @@ def parts_of(case: Case) -> tuple[dict[str, Any], bytes]:
         "optimizer": case.optimizer,
         **({} if kind == RULE else {"kind": kind}),
         "dtype": case.dtype,
-        "hyper": {name: number(value) for name, value in case.hyper.items()},
+        "hyper": hyper_as_json(case.hyper),
         "shapes": [param.shape for param in case.parameters],
-        "learning_rates": [number(rate) for rate in case.learning_rates],
+        "learning_rates": [as_json(rate) for rate in case.learning_rates],
         "missing": missing,
         BYTES: len(elements),
     }

@@ -18,7 +18,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.harness.messages import elements, rows, said_of
 from optimetry.conformance.harness.program import Program
 from optimetry.conformance.harness.python_harness import AVERAGE, GROUPS, LIMITS, MIXED, RULE, encoded
-from optimetry.conformance.harness.wire import number, wire
+from optimetry.conformance.harness.wire import as_json, hyper_as_json, wire
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import not_among
@@ -35,7 +35,6 @@ from optimetry.conformance.targets.stateful import (
     begun_in_groups,
     fed,
     made_together,
-    numbers,
 )
 from optimetry.reference.errors import TargetError, TargetFault, TargetHung
 
@@ -223,7 +222,7 @@ def beginning(optimizer: str, hyper: Hyper, parameters: Sequence[Array], dtype: 
         "optimizer": optimizer,
         **({} if kind == RULE else {"kind": kind}),
         "dtype": dtype,
-        "hyper": numbers(hyper),
+        "hyper": hyper_as_json(hyper),
         "parameters": [encoded(param) for param in parameters],
     }
 
@@ -237,7 +236,7 @@ def body(case: Case) -> bytes:
 
 def steps_of(case: Case) -> list[dict[str, Any]]:
     """Return the steps of a case as they are sent."""
-    return [{"grads": fed(grads), "learning_rate": number(rate)} for grads, rate in case.steps]
+    return [{"grads": fed(grads), "learning_rate": as_json(rate)} for grads, rate in case.steps]
 
 
 def _engines(hello: Mapping[str, Any]) -> Sequence[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from optimetry.conformance.harness.messages import arrays, member, rows
 from optimetry.conformance.harness.python_harness import ACCUMULATED, SCALED, encoded, what_is_wrong
-from optimetry.conformance.harness.wire import number
+from optimetry.conformance.harness.wire import as_json, hyper_as_json
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.connection import Connection, Gathered
 from optimetry.conformance.targets.protocol import Hyper
@@ -47,7 +47,7 @@ def begun_in_groups(
 ) -> GroupsByMessages:
     """Begin a run over groups of parameters."""
     number_of_run = connection.next_run()
-    told = [{"hyper": numbers(hyper), "parameters": fed(parameters)} for hyper, parameters in groups]
+    told = [{"hyper": hyper_as_json(hyper), "parameters": fed(parameters)} for hyper, parameters in groups]
     answer = connection.ask({**request, "run": number_of_run, "groups": told})
     run = GroupsByMessages(connection, number_of_run, [param for _, group in groups for param in group])
     run.hold(answer, "start_groups")
@@ -66,11 +66,6 @@ def made_together(connection: Connection, calls: Sequence[Call]) -> Iterator[lis
     for after, count in made:
         yield after if count == before else next(answers)()
         before = count
-
-
-def numbers(hyper: Hyper) -> dict[str, Any]:
-    """Return hyperparameters as they are sent."""
-    return {name: number(value) for name, value in hyper.items()}
 
 
 class Conversation:
@@ -127,11 +122,11 @@ class GroupsByMessages(Conversation):
 
     def step(self, grads: Sequence[Array | None], learning_rates: Sequence[float]) -> list[Array]:
         """Feed one more step, with a learning rate for each group."""
-        return self._after("step_groups", grads=fed(grads), learning_rates=[number(rate) for rate in learning_rates])
+        return self._after("step_groups", grads=fed(grads), learning_rates=[as_json(rate) for rate in learning_rates])
 
     def add(self, hyper: Hyper, parameters: Sequence[Array]) -> None:
         """Add a group."""
-        self._ask("add_group", hyper=numbers(hyper), parameters=fed(parameters))
+        self._ask("add_group", hyper=hyper_as_json(hyper), parameters=fed(parameters))
         self.parameters = [*self.parameters, *parameters]
 
 
@@ -157,20 +152,20 @@ class RunByMessages(Conversation):
 
     def step(self, grads: Sequence[Array | None], learning_rate: float) -> list[Array]:
         """Feed one more step."""
-        return self._after("step", grads=fed(grads), learning_rate=number(learning_rate))
+        return self._after("step", grads=fed(grads), learning_rate=as_json(learning_rate))
 
     def transform(self, grads: Sequence[Array | None]) -> list[Array]:
         """Feed a wrapper of gradients."""
         return self.step(grads, 1.0)
 
     def _step_scaled(self, grads: Sequence[Array | None], learning_rate: float, scale: float) -> list[Array]:
-        return self._after(SCALED, grads=fed(grads), learning_rate=number(learning_rate), scale=number(scale))
+        return self._after(SCALED, grads=fed(grads), learning_rate=as_json(learning_rate), scale=as_json(scale))
 
     def _transform_scaled(self, grads: Sequence[Array | None], scale: float) -> list[Array]:
         return self._step_scaled(grads, 1.0, scale)
 
     def _step_accumulated(self, parts: Sequence[Sequence[Array | None]], learning_rate: float) -> list[Array]:
-        return self._after(ACCUMULATED, parts=[fed(part) for part in parts], learning_rate=number(learning_rate))
+        return self._after(ACCUMULATED, parts=[fed(part) for part in parts], learning_rate=as_json(learning_rate))
 
     def _transform_accumulated(self, parts: Sequence[Sequence[Array | None]]) -> list[Array]:
         return self._step_accumulated(parts, 1.0)
@@ -212,7 +207,7 @@ class Replayed:
 
     def step(self, grads: Sequence[Array | None], learning_rate: float) -> list[Array]:
         """Return the parameters after one more step."""
-        self.steps.append({"grads": fed(grads), "learning_rate": number(learning_rate)})
+        self.steps.append({"grads": fed(grads), "learning_rate": as_json(learning_rate)})
         answer = self.connection.ask({**self.request, "steps": self.steps}, self.parameters, len(self.steps))
         last = rows(answer, len(self.steps), "run")[-1]
         return arrays_like(last, self.parameters, f"step {len(self.steps)} returned")

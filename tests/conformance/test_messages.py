@@ -19,10 +19,9 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.harness import python_harness
 from optimetry.conformance.harness.messages import DTYPES, array, arrays, elements, rows, schema, violations
 from optimetry.conformance.harness.program import Program
-from optimetry.conformance.harness.python_harness import decoded, encoded
-from optimetry.conformance.harness.python_harness import number as read_number
+from optimetry.conformance.harness.python_harness import decoded, encoded, from_json
 from optimetry.conformance.harness.starting import python_command
-from optimetry.conformance.harness.wire import number
+from optimetry.conformance.harness.wire import as_json
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets.program import ProgramTarget
 from optimetry.conformance.targets.session import Guard
@@ -154,8 +153,8 @@ def test_what_is_no_row_is_said() -> None:
 
 @pytest.mark.parametrize("value", [0.1, 1, True, [1.0], float("inf"), float("-inf"), float("nan"), 5e-324])
 def test_a_number_comes_back_as_it_was_sent(value: Any) -> None:
-    text = json.dumps(number(value), allow_nan=False)
-    assert repr(read_number(json.loads(text))) == repr(value)
+    text = json.dumps(as_json(value), allow_nan=False)
+    assert repr(from_json(json.loads(text))) == repr(value)
     assert list(violations("value", json.loads(text))) == []
 
 
