@@ -70,7 +70,7 @@ class Asked(NamedTuple):
 def evaluation_of(asked: Asked) -> Evaluation:
     """Return the evaluation that was kept, or one that has not begun."""
     case = asked.case
-    return kept(asked) if case.elements <= KEPT else _not_begun(asked)
+    return kept_evaluation(asked) if case.elements <= KEPT else _not_begun(asked)
 
 
 def _not_begun(asked: Asked) -> Evaluation:
@@ -78,7 +78,7 @@ def _not_begun(asked: Asked) -> Evaluation:
     return Evaluation(case, asked.computed, BoundedNumbers(subject_of(case), form, asked.narrow, asked.combined))
 
 
-kept = lru_cache(maxsize=2048)(_not_begun)
+kept_evaluation = lru_cache(maxsize=2048)(_not_begun)
 """The latest evaluations, of cases with at most `KEPT` numbers: those of all candidates for one target, so that the
 next engine, or the next target of the same rule, finds them again. Most take some kilobytes."""
 

@@ -16,7 +16,7 @@ from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, NotAlikeError, flushing, side_by_side
 from optimetry.conformance.oracle.batched import ALONE, evaluate, evaluated_ahead
-from optimetry.conformance.oracle.expected import Asked, Evaluation, evaluation_of, expected, kept
+from optimetry.conformance.oracle.expected import Asked, Evaluation, evaluation_of, expected, kept_evaluation
 from optimetry.conformance.selftest import oracle_speed
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reference.books import BOOKS
@@ -133,7 +133,7 @@ def test_cases_whose_numbers_are_bounded_by_different_formulas_are_left_to_be_ev
 def test_cases_come_in_order_and_no_more_are_evaluated_ahead_than_a_few_times_those_before(
     alone: int, begun: list[int]
 ) -> None:
-    kept.cache_clear()
+    kept_evaluation.cache_clear()
     cases = short_cases("sgd", "float32", 64)
     found = []
     for number, case in enumerate(evaluated_ahead(cases, lambda case: [Asked(case)], alone)):

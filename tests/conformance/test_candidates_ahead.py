@@ -15,7 +15,7 @@ from optimetry.conformance.naming.sides import Neighbour
 from optimetry.conformance.naming.splits import Split, properties
 from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.oracle.batched import evaluate
-from optimetry.conformance.oracle.expected import evaluation_of, kept
+from optimetry.conformance.oracle.expected import evaluation_of, kept_evaluation
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.reference.rules import rule_named
@@ -46,7 +46,7 @@ def test_what_is_asked_for_ahead_is_what_is_compared_with(name: str) -> None:
     evaluate(asked)
     if "1 - beta1" not in name:  # which is bounded by different formulas in different cases
         assert any(evaluation_of(one).begun for one in asked)
-    before = kept.cache_info().misses
+    before = kept_evaluation.cache_info().misses
     for case in cases:
         candidate.expected(case)
-    assert kept.cache_info().misses == before
+    assert kept_evaluation.cache_info().misses == before

@@ -18,7 +18,7 @@ from optimetry.conformance.laws.readings import kinds_of
 from optimetry.conformance.naming.families.family import STEP_COUNTS, StepCount
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.oracle.expected import kept
+from optimetry.conformance.oracle.expected import kept_evaluation
 from optimetry.conformance.selftest.faults import FAULTS
 from optimetry.conformance.selftest.instead import computing
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -165,13 +165,13 @@ def test_a_run_that_several_laws_ask_for_is_made_once() -> None:
 @pytest.mark.parametrize("name", ["adagrad", "rmsprop", "papers.adamw"])
 def test_what_laws_ask_of_the_oracle_is_evaluated_once_for_all_targets(name: str) -> None:
     asked, case = [], some_cases(name)[0]
-    kept.cache_clear()  # of what other tests have asked
+    kept_evaluation.cache_clear()  # of what other tests have asked
     kinds_of.cache_clear()
     for target in (NumpyTarget(), Counted(drifts=True), Counted(drifts=True)):
-        before = kept.cache_info().misses, kinds_of.cache_info().misses
+        before = kept_evaluation.cache_info().misses, kinds_of.cache_info().misses
         for each in laws_of(SUBJECTS[name]):
             each.broken(Trial(target, case, Guard(), known={}))
-        asked.append((kept.cache_info().misses - before[0], kinds_of.cache_info().misses - before[1]))
+        asked.append((kept_evaluation.cache_info().misses - before[0], kinds_of.cache_info().misses - before[1]))
     assert asked[1][0] > 0
     assert asked[0][1] > 0
     assert (asked[1][1], asked[2]) == (0, (0, 0))

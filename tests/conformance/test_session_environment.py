@@ -15,7 +15,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.harness.python_harness import changes, default_environment
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.oracle.expected import expected, kept
+from optimetry.conformance.oracle.expected import expected, kept_evaluation
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import NUMPY_DEFAULT, Guard, trajectory
 from tests.conformance.deeds import SGD, doing
@@ -127,7 +127,7 @@ def test_the_oracle_computes_alike_whatever_the_environment_and_leaves_it(deed: 
     for dtype, size in (("float32", 0.1), ("float64", 3e-310)):
         case = of_size(dtype, size)
         before = expected(case)
-        kept.cache_clear()
+        kept_evaluation.cache_clear()
         deed()
         after = expected(case)
         assert changes() == [said]
