@@ -187,11 +187,13 @@ def test_a_parameter_without_a_gradient_keeps_its_bits_and_its_count(name):
 @each_framework
 def test_a_run_resumes_bit_for_bit(name):
     start, *grads = (arrays(seed, np.float32, ((3,), (3,))) for seed in range(5))
+    resumed = 0
     for engine in engines_of(module_of(name).target):
         for optimizer, hyper in offered(engine, "float32").items():
             run = engine.start(optimizer, hyper, start)
             if not hasattr(run, "load"):
-                pytest.skip(f"runs of {name} cannot be resumed")
+                continue
+            resumed += 1
             run.step(grads[0], 0.1)
             reached = run.step([grads[1][0], None], 0.1)
             again = engine.start(optimizer, hyper, reached)
@@ -200,6 +202,8 @@ def test_a_run_resumes_bit_for_bit(name):
             assert bits(again.step(grads[2], 0.03)) == expected, optimizer
             if run.state() and optimizer != "sgd":
                 assert bits(engine.start(optimizer, hyper, reached).step(grads[2], 0.03)) != expected, optimizer
+    if not resumed:
+        pytest.skip(f"no run of {name} can be resumed")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
