@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.laws.law import Difference, NotOffered, Trial, is_rule, law
+from optimetry.conformance.laws.law import NotOffered, Trial, behind, is_rule, law
 from optimetry.conformance.laws.variations import complete, each, switched_on
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.numerics.formats import FORMATS
@@ -43,7 +43,7 @@ def dtypes_are_independent(trial: Trial) -> str | None:
         found = own.on(_part(case)).agrees(parts[where], given)
         if found is not None:
             said = f"parameters in {case.dtype}, among those of {' and '.join(dtypes)}, and among their own: "
-            return found.extended(before=said) if isinstance(found, Difference) else said + found
+            return behind(said, found)
     return None
 
 

@@ -6,22 +6,20 @@ the engine that the target lists first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Difference, NotOffered, Trial, is_rule, keeps_state, law
+from optimetry.conformance.laws.law import NotOffered, Trial, behind, keeps_state, law
+from optimetry.conformance.laws.universal import State, first_half, resumed
 from optimetry.conformance.numerics.agreement import explains
-from optimetry.conformance.numerics.arrays import Array, apart, flat
-from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.targets.protocol import engine_name
-from optimetry.conformance.targets.session import Session, in_turn, watched
+from optimetry.conformance.targets.session import in_turn, watched
 from optimetry.reference.errors import TargetFault
-
-State = Mapping[str, list[Array]]
 
 Differs = Callable[[Trial, Trial], str | None]
 """What tells two engines apart on one case, from the first one's side; raises `NotOffered` where they say nothing."""
@@ -57,9 +55,8 @@ def _departing(trial: Trial, differs: Differs) -> str | None:
     first_listed = next(engine for engine in trial.engines if engine in alike or engine_name(engine) in apart)
     if len(alike) > len(apart) or (len(alike) == len(apart) and first_listed in alike):
         return None
-    first = next(iter(apart.values()))
     names = f"engine {engine_name(trial.target)} departs from {' and '.join(apart)}: "
-    return first.extended(before=names) if isinstance(first, Difference) else names + first
+    return behind(names, next(iter(apart.values())))
 
 
 def _returning_otherwise(one: Trial, other: Trial) -> str | None:
@@ -102,27 +99,16 @@ def _half(trial: Trial) -> tuple[Array, State]:
     Raises:
         NotOffered: the engine saves nothing.
     """
-    case = trial.case
-    half = len(case.grads) // 2
     with watched(trial.guard):
-        session = Session(trial.target, case)
-        run: Any = session.run
-        if not (hasattr(run, "state") and hasattr(run, "load")):
-            raise NotOffered
-        rows = list(
-            map(flat, in_turn(trial.target, (partial(session.step, *step) for step in islice(case.steps, half))))
-        )
-        return np.array(rows), {slot: [np.array(x) for x in arrays] for slot, arrays in run.state().items()}
+        half = first_half(trial)
+    if half is None:
+        raise NotOffered
+    return half[1:]
 
 
 def _continued(trial: Trial, rows: Array, state: State) -> Array:
     """Run the second half of a case from a saved state; return the parameters after its steps, as rows."""
-    case = trial.case
-    is_average = not is_rule(subject_of(case))  # which is started with what it averages, not with its averages
-    start = case.parameters if is_average else tuple(map(np.copy, apart(rows[-1], case.parameters)))
     with watched(trial.guard):
-        session = Session(trial.target, case.replace(parameters=start))
-        run: Any = session.run
-        run.load({slot: [array.copy() for array in arrays] for slot, arrays in state.items()})
-        calls = (partial(session.step, *step) for step in islice(case.steps, len(rows), None))
+        session = resumed(trial, rows[-1], state)
+        calls = (partial(session.step, *step) for step in islice(trial.case.steps, len(rows), None))
         return np.array(list(map(flat, in_turn(trial.target, calls))))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.laws.law import Difference, Trial, is_rule, law
+from optimetry.conformance.laws.law import Trial, behind, is_rule, law
 from optimetry.conformance.laws.variations import at_steps, complete, with_options
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.subjects.registry import subject_of
@@ -34,7 +34,7 @@ def groups_are_independent(trial: Trial) -> str | None:
         found = member.agrees(own, given)
         if found is not None:
             said = f"the {which} group, alone and among others: "
-            return found.extended(before=said) if isinstance(found, Difference) else said + found
+            return behind(said, found)
     return None
 
 

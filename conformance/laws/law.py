@@ -161,6 +161,11 @@ class Difference(str):
         return Difference.of(f"{before}{self}{after}", self.one, self.other, self.allowed)
 
 
+def behind(said: str, found: str) -> str:
+    """Put text before what contradicts a law; a `Difference` keeps its numbers."""
+    return found.extended(before=said) if isinstance(found, Difference) else said + found
+
+
 def first_difference(different: Any, a: Array, b: Array, reach: Any = 0.0) -> Difference | None:
     """Describe where two trajectories first differ by more than ``reach``; None where they do not."""
     if not different.any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -10,9 +11,12 @@ import numpy as np
 
 from optimetry.conformance.laws.law import Trial, first_difference, is_elementwise_rule, is_rule, keeps_state, law
 from optimetry.conformance.laws.variations import complete, each, halved, largest, poisonings, with_gap
-from optimetry.conformance.numerics.arrays import flat, same_bits
+from optimetry.conformance.numerics.arrays import Array, apart, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import Session, in_turn, watched
+
+State = Mapping[str, list[Array]]
+"""What a run has saved: one array per parameter under each slot name."""
 
 
 @law("two runs of the same case give the same bits")
@@ -72,26 +76,45 @@ def splitting(trial: Trial) -> str | None:
 
 @law("a run resumed from its saved state continues bit for bit", applies=keeps_state)
 def resuming(trial: Trial) -> str | None:
-    half = len(trial.case.grads) // 2
-    is_average = not is_rule(subject_of(trial.case))  # which is started with what it averages, not with its averages
+    if len(trial.case.grads) < 2:
+        return None
     with watched(trial.guard):
-        session = Session(trial.target, trial.case)
-        run: Any = session.run
-        if not (hasattr(run, "state") and hasattr(run, "load")) or half == 0:
+        half = first_half(trial)
+        if half is None:
             return None
-        first = (partial(session.step, *step) for step in islice(trial.case.steps, half))
-        *_, after = in_turn(trial.target, first)
-        state = {slot: [array.copy() for array in arrays] for slot, arrays in run.state().items()}
-        start = trial.case.parameters if is_average else tuple(after)
-        resumed = Session(trial.target, trial.case.replace(parameters=start))
-        resumed.run.load(state)
-        second = islice(trial.case.steps, half, None)
-        calls = (partial(each.step, *step) for step in second for each in (session, resumed))
+        session, rows, state = half
+        again = resumed(trial, rows[-1], state)
+        second = islice(trial.case.steps, len(rows), None)
+        calls = (partial(each.step, *step) for step in second for each in (session, again))
         results = (flat(after)[None] for after in in_turn(trial.target, calls))
         for a, b in zip(results, results, strict=True):
             if not same_bits(a, b):
                 return first_difference(a != b, a, b)
     return None
+
+
+def first_half(trial: Trial) -> tuple[Session, Array, State] | None:
+    """Run the first half of a case; return the run, the parameters after its steps as rows, and the saved state.
+
+    None where the target saves nothing.
+    """
+    session = Session(trial.target, trial.case)
+    run: Any = session.run
+    if not (hasattr(run, "state") and hasattr(run, "load")):
+        return None
+    steps = islice(trial.case.steps, len(trial.case.grads) // 2)
+    rows = [flat(after) for after in in_turn(trial.target, (partial(session.step, *step) for step in steps))]
+    return session, np.array(rows), {slot: [array.copy() for array in arrays] for slot, arrays in run.state().items()}
+
+
+def resumed(trial: Trial, last: Array, state: State) -> Session:
+    """Begin a run of a case with the parameters of a row and a saved state."""
+    case = trial.case
+    is_average = not is_rule(subject_of(case))  # which is started with what it averages, not with its averages
+    start = case.parameters if is_average else tuple(map(np.copy, apart(last, case.parameters)))
+    session = Session(trial.target, case.replace(parameters=start))
+    session.run.load({slot: [array.copy() for array in arrays] for slot, arrays in state.items()})
+    return session
 
 
 @law("an infinite or NaN gradient touches its own element alone", applies=is_elementwise_rule)
