@@ -20,6 +20,10 @@ Noted = dict[Expression, float]
 """The value of every expression on the way, in the order of evaluation."""
 
 
+class NotTraceable(TypeError):
+    """A formula has an operand that is none of its numbers."""
+
+
 class Number(NDArrayOperatorsMixin):
     """A number or an array with the expression that gives it, which notes every operation that it takes part in."""
 
@@ -47,7 +51,7 @@ class Number(NDArrayOperatorsMixin):
 
     def _made(self, name: str, value: Any, operands: Any) -> Number:
         if not all(isinstance(operand, Number | int | float) for operand in operands):
-            raise TypeError(f"{name} has an operand that is no number of the formula")
+            raise NotTraceable(f"{name} has an operand that is no number of the formula")
         expression = (name, *map(_expression, operands))
         self.noted.append((expression, value))
         return Number(expression, value, self.noted)
@@ -83,7 +87,7 @@ def on_the_way(
     try:
         with np.errstate(all="ignore"):
             _, new = lifted.update(given["param"], given["grad"], state, Number("lr", rate, noted), updates)
-    except (AttributeError, TypeError):
+    except NotTraceable:
         return {}
     slots: dict[Expression, str] = {
         x.expression: f"new {slot}"

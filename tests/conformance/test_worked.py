@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.commands.diagnosis_text import worked_text
-from optimetry.conformance.judging.traced import Number, differences
+from optimetry.conformance.judging.traced import NotTraceable, Number, differences
 from optimetry.conformance.judging.worked import Row, Worked, worked
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
@@ -83,7 +83,7 @@ def test_functions_are_noted_by_their_names_as_operations_are() -> None:
 
 
 def test_what_is_no_number_of_the_formula_is_not_traced() -> None:
-    with pytest.raises(TypeError, match="multiply has an operand"):
+    with pytest.raises(NotTraceable, match="multiply has an operand"):
         Number("x", 1.0, []) * np.ones(2)
     found = of_dialect("asgd", "decay_in_history")
     assert found.between == ()
