@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.commands.diagnosis_text import worked_text
-from optimetry.conformance.judging.traced import NotTraceable, Number, differences
+from optimetry.conformance.judging.traced import NotTraceable, Number, differences, on_the_way
 from optimetry.conformance.judging.worked import Row, Worked, worked
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
@@ -88,6 +88,14 @@ def test_what_is_no_number_of_the_formula_is_not_traced() -> None:
     found = of_dialect("asgd", "decay_in_history")
     assert found.between == ()
     assert found.divergence.slot == "d"
+
+
+def test_a_mistake_of_the_tracer_is_not_taken_for_what_cannot_be_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    sgd, inputs = SUBJECTS["sgd"].declaration.typical(), {"param": np.ones(()), "grad": np.ones(())}
+    assert on_the_way(sgd, inputs, 0.1, 1, float)
+    monkeypatch.setattr("optimetry.conformance.judging.traced._expression", lambda operand: operand.no_such_name)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        on_the_way(sgd, inputs, 0.1, 1, float)
 
 
 def test_a_run_that_skips_an_update_is_shown_without_its_gradient() -> None:
