@@ -37,7 +37,7 @@ def add(
         OSError: it cannot be written.
     """
     kept = read(path) if path.exists() else Results(header)
-    _check_same(path, kept.header, header)
+    check_same(path, kept.header, header)
     if not kept.verdicts:
         kept = dataclasses.replace(kept, header=_about_both(kept.header, header))
     _replace(kept.accuracy, accuracy)
@@ -53,7 +53,7 @@ def check_fits(path: Path, header: Header) -> None:
         ResultsError: the file is about another target, or cannot be read.
     """
     if path.exists():
-        _check_same(path, read(path).header, header)
+        check_same(path, read(path).header, header)
 
 
 def _about_both(old: Header, new: Header) -> Header:
@@ -94,13 +94,19 @@ def cut(path: Path, kept: Results) -> None:
         ResultsError: it does not begin with that.
         OSError: it cannot be written.
     """
-    text = "".join(line(record) + "\n" for record in (kept.header, *entries(kept))).encode()
-    if not path.read_bytes().startswith(text):
+    lines = [f"{line(record)}\n".encode() for record in (kept.header, *entries(kept))]
+    found = path.read_bytes().splitlines(keepends=True)[: len(lines)]
+    if sorted(found) != sorted(lines):  # measurements may come first
         raise ResultsError(f"{path}: {CHANGED}")
-    os.truncate(path, len(text))
+    os.truncate(path, sum(map(len, lines)))
 
 
-def _check_same(path: Path, old: Header, new: Header) -> None:
+def check_same(path: Path, old: Header, new: Header) -> None:
+    """Check that the header of a results file is of the target and version that another one has.
+
+    Raises:
+        ResultsError: it is of another.
+    """
     if (old.target, old.target_version) != (new.target, new.target_version):
         raise ResultsError(
             f"{path}: results of {old.target} {old.target_version}, must be of {new.target} {new.target_version}: "

@@ -20,7 +20,7 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.reports import certificate_tables
 from optimetry.reports.certificate import Certificate
-from optimetry.reports.results import Header, Results, Writer
+from optimetry.reports.results import Header, Results
 
 BATCH = 64
 """How many blocks are given out before the target's faults are looked at; the first block goes alone."""
@@ -64,7 +64,7 @@ def certify_all(
     judges: Sequence[Judge],
     workers: Workers,
     results: Results,
-    writer: Writer | None = None,
+    keep: Callable[[Certificate], None] = lambda certificate: None,
     unfinished: Path | None = None,
 ) -> list[str]:
     """Add the certificates of all engines to the results of a check, and return what is not offered.
@@ -73,7 +73,7 @@ def certify_all(
         judges: what is certified; what the results have already is left out.
         workers: the workers of the check.
         results: its results.
-        writer: what writes them, if anything does.
+        keep: called with each certificate as it is finished.
         unfinished: where finished blocks are kept until all are, if they are written.
 
     Raises:
@@ -89,8 +89,7 @@ def certify_all(
         for certificate in certified(Certification(left, engines, None), workers, kept, refusals):
             if certificate.about not in known:
                 results.certificates.append(certificate)
-                if writer is not None:
-                    writer.write(certificate)
+                keep(certificate)
         kept.end()
     return refusals
 
@@ -102,8 +101,7 @@ def certified(
 
     What is not offered is added to a list, with the reason.
     """
-    with progress_bar(certification.pairs, "pair") as bar:
-        bar.update(kept.pairs)
+    with progress_bar(certification.pairs, "pair", initial=kept.pairs) as bar:
         for judge in certification.judges:
             for name in certification.engines:
                 bar.set_description(f"{judge.pairs.optimizer} {judge.pairs.dtype} {name}", refresh=False)

@@ -124,5 +124,15 @@ def check_command(options: argparse.Namespace) -> int:
         raise UsageError("--resume: needs --out, the folder of the run that was ended")
     reporting = reporting_of(options)
     return run(
-        Check(task, optimizers, dtypes, workers, expected, options.out, reporting, options.format, options.resume)
+        Check(
+            task=task,
+            optimizers=optimizers,
+            dtypes=dtypes,
+            workers=workers,
+            ledger=expected,
+            out=options.out,
+            reporting=reporting,
+            form=options.format,
+            resume=options.resume,
+        )
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -20,18 +20,17 @@ from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.launching import Launch
 from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of
 from optimetry.conformance.commands.progress import ending_searches, progress_bar
-from optimetry.conformance.commands.results_folder import ResultsFolder, write_tables
-from optimetry.conformance.commands.resuming import jobs_done, resumed
+from optimetry.conformance.commands.results_folder import ResultsFolder, write_tables, writing
+from optimetry.conformance.commands.resuming import begun, jobs_done, resumed
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import version_note
-from optimetry.reference.errors import UsageError
 from optimetry.reports import tables
 from optimetry.reports.formats import WRITERS
 from optimetry.reports.header import header_of
-from optimetry.reports.results import Results, Verdict, Writer
+from optimetry.reports.results import Entry, Results, Verdict, Writer, file_of, read
 from optimetry.reports.sentence import next_step, sentence
 
 
@@ -79,6 +78,7 @@ def run(check: Check) -> int:
     Raises:
         TargetError: the target cannot be loaded; nothing is written then.
         UsageError: the folder for results cannot be written.
+        ResultsError: it holds measurements of another target, or what is no results file; it is left as it was.
         KeyboardInterrupt: after Ctrl-C. One that ended a search has let the jobs that were under way come to a verdict;
             these are printed and written, and a run with ``--resume`` goes on behind them.
     """
@@ -93,67 +93,76 @@ def run(check: Check) -> int:
         )
         results, not_run, said = Results(header), workers.not_run, workers.note
         try:
-            kept = ResultsFolder(check.out) if check.out else None
-            if kept is None:
-                _judge(check, workers, results.verdicts)
-                refusals = certify_all(check.judges, workers, results)
+            if check.out is None:
+                refusals = _judge(check, workers, results)
             else:
-                before = resumed(kept.results, header, check.jobs, workers.engines) if check.resume else Results(header)
-                kept.clear(before.verdicts)
-                if check.judges and not check.resume:
-                    (kept.folder / FILE).unlink(missing_ok=True)
-                with Writer(kept.results, header, before if before.documents else None) as writer:
-                    for optimizer in check.optimizers[len(before.documents) :]:
-                        writer.write(document_of(subject_named(optimizer)))
-                    results.verdicts.extend(before.verdicts)
-                    results.certificates.extend(before.certificates)
-                    _judge(check, workers, results.verdicts, writer, kept)
-                    refusals = certify_all(check.judges, workers, results, writer, kept.folder / FILE)
-                write_tables(kept.folder, [results])
+                with writing(check.out):
+                    refusals = _judge_and_write(check, workers, results, ResultsFolder(check.out))
         except _SearchesEnded:
             print(shown(tables.terminal(results.verdicts, terminal_width())))
             raise
-        except OSError as error:
-            raise UsageError(f"--out {check.out}: cannot be written: {error.strerror or error}") from error
     balance = check.ledger.balance(results.verdicts)
-    _print(check, results, balance, kept, not_run, said)
+    _print(check, results, balance, not_run, said)
     if check.judges and check.form not in WRITERS:
         print()
         print_certificates(header, results.certificates, refusals)
-    check.reporting.report(results, check.ledger)
+    check.reporting.report(results, balance, check.ledger.path)
     failing = not all(each.holds for each in results.certificates)
     return 1 if balance.unexpected or balance.stale or failing else 0
+
+
+def _judge_and_write(check: Check, workers: Workers, results: Results, kept: ResultsFolder) -> list[str]:
+    """Judge as `_judge` does, what an ended run has not; write each finding as it comes, and tables at the end."""
+    anew = {judge.begun(engine).about for judge in check.judges for engine in workers.engines}
+    if check.resume:
+        before = resumed(kept.results, results.header, check.jobs, workers.engines)
+    else:
+        before = begun(kept.results, results.header, anew)
+        if check.judges:
+            (kept.folder / FILE).unlink(missing_ok=True)
+    kept.clear(before.verdicts)
+    results.verdicts.extend(before.verdicts)
+    results.certificates.extend(each for each in before.certificates if each.about in anew)
+    with Writer(kept.results, results.header, before) as writer:
+
+        def keep(finding: Entry) -> None:
+            writer.write(finding)
+            if isinstance(finding, Verdict):
+                kept.write_counterexample(finding)
+
+        for optimizer in check.optimizers[len(before.documents) :]:
+            keep(document_of(subject_named(optimizer)))
+        refusals = _judge(check, workers, results, keep, kept.folder / FILE)
+    write_tables(kept.folder, [read(kept.results)])
+    return refusals
 
 
 def _judge(
     check: Check,
     workers: Workers,
-    verdicts: list[Verdict],
-    writer: Writer | None = None,
-    kept: ResultsFolder | None = None,
-) -> None:
-    """Collect the verdicts of every job that has none yet, each written as it comes; a terminal has a progress bar."""
-    jobs = check.jobs[jobs_done(verdicts) :]
+    results: Results,
+    keep: Callable[[Entry], None] = lambda finding: None,
+    unfinished: Path | None = None,
+) -> list[str]:
+    """Add what the results lack, each as it comes; return what is not offered for a certificate, with the reason."""
+    jobs = check.jobs[jobs_done(results.verdicts) :]
     with progress_bar(len(jobs)) as bar, ending_searches(workers.finish) as interrupted:
-        for job, found in zip(jobs, workers.run(jobs, bar.set_postfix_str), strict=False):
-            verdicts += found
-            for verdict in found:
-                if writer and kept:
-                    writer.write(verdict)
-                    kept.write_counterexample(verdict)
+        for job, verdicts in zip(jobs, workers.run(jobs, bar.set_postfix_str), strict=False):
+            for verdict in verdicts:
+                results.verdicts.append(verdict)
+                keep(verdict)
             bar.set_description(f"{job.optimizer} {job.dtypes[0]}", refresh=False)
             bar.update()
     if interrupted():
         raise _SearchesEnded
+    return certify_all(check.judges, workers, results, keep, unfinished)
 
 
 class _SearchesEnded(KeyboardInterrupt):
     """Ctrl-C ended the searches that were under way, and with them the run."""
 
 
-def _print(
-    check: Check, results: Results, balance: Balance, kept: ResultsFolder | None, not_run: Mapping[str, str], said: str
-) -> None:
+def _print(check: Check, results: Results, balance: Balance, not_run: Mapping[str, str], said: str) -> None:
     if check.form in WRITERS:
         print(WRITERS[check.form]([results]), end="")
         _print_balance(check, balance, sys.stderr)
@@ -167,11 +176,11 @@ def _print(
     for engine, reason in not_run.items():
         print(f"engine {engine} not run: {reason}")
     _print_balance(check, balance, sys.stdout)
-    if kept is not None:
-        print(f"written: {kept.results}, table.md, table.csv")
+    if check.out is not None:
+        print(f"written: {file_of(check.out)}, table.md, table.csv")
     count = sum(verdict.counterexample is not None for verdict in results.verdicts)
-    if count and kept is not None:
-        print(f"counterexamples: {count} in {kept.folder / 'counterexamples'}; each .py needs NumPy alone to show it")
+    if count and check.out is not None:
+        print(f"counterexamples: {count} in {check.out / 'counterexamples'}; each .py needs NumPy alone to show it")
     elif count:
         print(f"counterexamples: {count}; --out DIR keeps them, as scripts that need NumPy alone where possible")
     print(*closing(check.task.launch, results), sep="\n")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, Ledger, full, name_of
 from optimetry.conformance.subjects.wrappers import WRAPPERS
+from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, full, name_of
 from optimetry.reference.errors import UsageError
 from optimetry.reports import tables
 from optimetry.reports.results import Results, Verdict
@@ -32,19 +32,18 @@ class Reporting:
     junit: Path | None = None
     github: bool = False
 
-    def report(self, results: Results, ledger: Ledger) -> None:
-        """Write and print what was asked for.
+    def report(self, results: Results, balance: Balance, ledger: Path | None) -> None:
+        """Write and print what was asked for of results and their comparison with the ledger in a file.
 
         Raises:
             UsageError: a file cannot be written.
         """
-        balance = ledger.balance(results.verdicts)
         try:
             if self.junit is not None:
                 self.junit.parent.mkdir(parents=True, exist_ok=True)
                 self.junit.write_text(junit(results, balance), encoding="utf-8", newline="\n")
             if self.github:
-                print(*annotated(results.verdicts, ledger), sep="\n")
+                print(*annotated(balance, ledger), sep="\n")
                 if SUMMARY in os.environ:
                     with Path(os.environ[SUMMARY]).open("a", encoding="utf-8") as file:
                         file.write(summary(results, balance))
@@ -102,14 +101,13 @@ def junit(results: Results, balance: Balance) -> str:
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def annotated(verdicts: Sequence[Verdict], ledger: Ledger) -> Iterator[str]:
+def annotated(balance: Balance, ledger: Path | None) -> Iterator[str]:
     """Yield an annotation for each unexpected verdict, and one at each line of the ledger that no longer holds."""
-    for verdict in ledger.balance(verdicts).unexpected:
+    for verdict in balance.unexpected:
         what = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
         yield annotation(f"{full(verdict.verdict, name_of(verdict))}: {verdict.reason}", title=what)
-    for entry in ledger.entries:
-        for text in ledger.stale(entry, verdicts):
-            yield annotation(text, title="stale", file=str(ledger.path), line=entry.line)
+    for text, entry in balance.stale.items():
+        yield annotation(text, title="stale", file=str(ledger), line=entry.line)
 
 
 def annotation(text: str, **properties: object) -> str:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from optimetry.conformance.commands.results_folder import writing
 from optimetry.reference.errors import UsageError
 
 try:
@@ -49,11 +50,9 @@ def _locked(folder: Path) -> IO[str]:
     """Open the file of a folder, locked and empty."""
     path = folder / FILE
     while True:
-        try:
+        with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             file = path.open("a+", encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"--out {folder}: cannot be written: {error.strerror or error}") from error
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

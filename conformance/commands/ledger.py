@@ -57,12 +57,12 @@ class Balance:
     Attributes:
         expected: verdicts that an entry expects, each with the first such entry.
         unexpected: verdicts of what is offered that neither conform nor are expected.
-        stale: a sentence for each entry and dtype that do not describe what was measured.
+        stale: entries that do not describe what was measured, by a sentence for each dtype.
     """
 
     expected: list[tuple[Verdict, Entry]]
     unexpected: list[Verdict]
-    stale: list[str]
+    stale: dict[str, Entry]
 
 
 class Ledger:
@@ -84,7 +84,7 @@ class Ledger:
                 for verdict, entry in pairs
                 if entry is None and verdict.verdict not in ("conforms", UNSUPPORTED)
             ],
-            stale=[text for entry in self.entries for text in self.stale(entry, found)],
+            stale={text: entry for entry in self.entries for text in self.stale(entry, found)},
         )
 
     def stale(self, entry: Entry, verdicts: Iterable[Verdict]) -> Iterator[str]:

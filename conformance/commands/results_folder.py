@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from optimetry.reference.errors import UsageError
@@ -44,7 +45,7 @@ class ResultsFolder:
         if file is not None and verdict.counterexample is not None:
             file.parent.mkdir(exist_ok=True)
             text = verdict.counterexample.get("script") or verdict.counterexample["case"]
-            file.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+            file.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
 
 
 def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:
@@ -69,17 +70,30 @@ def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:
     return list(made)
 
 
-def write(file: Path, text: str) -> None:
-    """Write a text into the folder for results, which is created if needed.
+def write(file: Path, text: str, option: str = "--out") -> None:
+    """Write a text into the folder that an option names, which is created if needed.
 
     Raises:
         UsageError: it cannot be written.
     """
-    try:
+    with writing(file.parent, option):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def writing(place: Path | None, option: str = "--out") -> Iterator[None]:
+    """Turn the error of a block that cannot write into one that names the option; without a place, it writes nothing.
+
+    Raises:
+        UsageError: it cannot write.
+    """
+    try:
+        yield
     except OSError as error:
-        raise UsageError(f"--out {file.parent}: cannot be written: {error.strerror or error}") from error
+        if place is None:
+            raise
+        raise UsageError(f"{option} {place}: cannot be written: {error.strerror or error}") from error
 
 
 def checked_folder(folder: Path, option: str = "--out") -> Path:

@@ -1,4 +1,4 @@
-"""Resumes the results file of a run that was ended: its verdicts are kept, and not judged again."""
+"""Begins a results file, which keeps the measurements in it, or resumes one, whose verdicts are not judged again."""
 
 from __future__ import annotations
 
@@ -11,15 +11,49 @@ from typing import Any
 
 from optimetry.conformance.commands.jobs import Job
 from optimetry.reference.errors import UsageError
-from optimetry.reports.keeping import CHANGED, cut
+from optimetry.reports.keeping import CHANGED, check_same, cut, entries, write
 from optimetry.reports.results import Header, Results, ResultsError, Verdict, read
 
 SHOWN = 60
 """Characters of a header's field that an error text shows."""
 
 
+def measured(path: Path, header: Header) -> Results:
+    """Return what a results file holds beside verdicts and their documents; nothing where there is no file yet.
+
+    Raises:
+        ResultsError: these measurements are of another target or version, or the file cannot be read.
+    """
+    if not _has_header(path):
+        return Results(header)
+    found = read(path, unfinished=True)
+    kept = Results(header, accuracy=found.accuracy, speed=found.speed, certificates=found.certificates)
+    if entries(kept):
+        check_same(path, found.header, header)
+    return kept
+
+
+def begun(path: Path, header: Header, anew: Collection[tuple[str, ...]] = ()) -> Results:
+    """Begin the file of a run, which goes on behind what it holds of other commands; return what that is.
+
+    Args:
+        path: the results file.
+        header: that of the run.
+        anew: what the run certifies itself, as `Certificate.about`.
+
+    Raises:
+        ResultsError: as for `measured`; the file is left as it was.
+        OSError: the file cannot be written.
+    """
+    kept = measured(path, header)
+    kept.certificates[:] = [each for each in kept.certificates if each.about not in anew]
+    write(path, kept)
+    cut(path, kept)  # the footer
+    return kept
+
+
 def resumed(path: Path, header: Header, jobs: Sequence[Job], engines: Collection[str]) -> Results:
-    """Return the verdicts of this run that a results file holds, and cut off the rest; none where there is no file yet.
+    """Return what a results file holds of this run, and cut off the rest; it is begun where there is none yet.
 
     A job is kept whole: where the run was ended between the verdicts of two engines, the job is done again.
 
@@ -34,8 +68,8 @@ def resumed(path: Path, header: Header, jobs: Sequence[Job], engines: Collection
         ResultsError: the file cannot be read, or was changed since its run has written it.
         OSError: the file cannot be written.
     """
-    if not (path.exists() and b"\n" in path.read_bytes()):
-        return Results(header)
+    if not _has_header(path):
+        return begun(path, header)
     found = read(path, unfinished=True)
     old, new = dataclasses.asdict(found.header), dataclasses.asdict(header)
     differing = [name for name in new if old[name] != new[name]]
@@ -69,6 +103,10 @@ def _whole(path: Path, verdicts: Sequence[Verdict], jobs: Sequence[Job], engines
     if groups and not set(engines) <= {verdict.engine for verdict in groups[-1]}:
         groups.pop()
     return [verdict for group in groups for verdict in group]
+
+
+def _has_header(path: Path) -> bool:
+    return path.exists() and b"\n" in path.read_bytes()
 
 
 def _job(verdict: Verdict) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from zipfile import ZipFile, ZipInfo
 from tqdm import tqdm
 
 from optimetry.conformance import judging
-from optimetry.conformance.commands.results_folder import checked_folder, write
+from optimetry.conformance.commands.results_folder import checked_folder, write, writing
 from optimetry.conformance.judging.vectors import DTYPES, document, text_of
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
@@ -48,9 +48,9 @@ def add_vectors(commands: Any) -> None:
     place.add_argument("--archive", type=Path, metavar="FILE", help="write them and their schema to a ZIP archive")
     parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
     parser.add_argument(
-        "--optimizer", action="append", metavar="NAME", help="a rule; may be repeated (all of the book)"
+        "--optimizer", action="append", metavar="NAME", help="a rule; can be repeated (default: all of the book)"
     )
-    parser.add_argument("--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(DTYPES)} (both)")
+    parser.add_argument("--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(DTYPES)} (default: both)")
     parser.set_defaults(command=vectors_command)
 
 
@@ -81,12 +81,10 @@ def archive(file: Path, texts: Mapping[str, str]) -> None:
     Raises:
         UsageError: it cannot be written.
     """
-    try:
+    with writing(file, "--archive"):
         file.parent.mkdir(parents=True, exist_ok=True)
         with ZipFile(file, "w") as written:
             for name in sorted(texts):
                 entry = ZipInfo(name)  # of the year 1980, which is the first that there is
                 entry.create_system, entry.external_attr = UNIX, 0o644 << 16
                 written.writestr(entry, texts[name])
-    except OSError as error:
-        raise UsageError(f"--archive {file}: {error.strerror or error}") from error

@@ -42,7 +42,7 @@ class Lost(Exception):
 
 @dataclass
 class Worker:
-    """The parent's end of one worker process.
+    """The parent's end of one worker process; TargetError where the system starts none.
 
     Attributes:
         task: what its jobs are of.
@@ -66,11 +66,14 @@ class Worker:
 
     def __post_init__(self) -> None:
         context: Any = new_processes()
-        self.pipe, theirs = context.Pipe()
-        with inherited():
-            arguments = (self.task, theirs, dict(os.environ))
-            self.process = context.Process(target=work, args=arguments, name=f"optimetry {self.task.spec}")
-            self.process.start()
+        try:
+            self.pipe, theirs = context.Pipe()
+            with inherited():
+                arguments = (self.task, theirs, dict(os.environ))
+                self.process = context.Process(target=work, args=arguments, name=f"optimetry {self.task.spec}")
+                self.process.start()
+        except OSError as error:
+            raise TargetError(f"target {self.task.spec}: no worker starts: {error.strerror or error}") from error
         theirs.close()  # so that the pipe ends when the worker does
         self.deadline = time.monotonic() + LOADING_LIMIT
 

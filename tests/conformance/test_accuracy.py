@@ -129,6 +129,23 @@ def test_the_command_adds_to_the_results_of_check(optimetry, tmp_path):
 
 
 @pytest.mark.usefixtures("miniatures")
+@pytest.mark.parametrize("command", [("check",), ("campaign", "--do", "check")])
+def test_a_check_keeps_what_was_measured_before_it(optimetry, refused, tmp_path, command):
+    quick = ("--optimizer", "sgd", "--dtype", "float32", "--out", tmp_path)
+    assert optimetry("accuracy", "miniatures:Correct", *quick, "--steps", 3)[0] == 0
+    measured = read(tmp_path / "results.jsonl").accuracy
+    check = (*quick, "--effort", "quick", "-n", 1)
+    assert optimetry(*command, "miniatures:Correct", *check)[0] == 0
+    found = read(tmp_path / "results.jsonl")
+    assert (found.accuracy, len(found.verdicts), len(found.documents)) == (measured, 1, 1)
+    assert optimetry(*command, "miniatures:Uphill", *check)[0] == 1
+    assert read(tmp_path / "results.jsonl").accuracy == measured
+    before = (tmp_path / "results.jsonl").read_bytes()
+    assert "results of miniature 1.0, must be of numpy" in refused(*command, "numpy", *check)
+    assert (tmp_path / "results.jsonl").read_bytes() == before
+
+
+@pytest.mark.usefixtures("miniatures")
 def test_a_run_that_was_ended_goes_on(optimetry, tmp_path, monkeypatch):
     run = ("accuracy", "miniatures:Correct", "--optimizer", "sgd", "--steps", 10, "--out", tmp_path)
     monkeypatch.setattr(command, "BETWEEN", 0.0)

@@ -56,7 +56,7 @@ def test_what_is_expected_passes_and_says_what_it_is():
     suite = ET.fromstring(junit(Results(HEADER, VERDICTS), balance))
     assert [out.text for out in suite.findall("testcase/system-out")] == ["expected: diverges:rest"]
     assert suite.find("testcase/failure") is None
-    assert list(annotated(VERDICTS, known)) == []
+    assert list(annotated(balance, None)) == []
 
 
 def test_a_summary_names_what_is_unexpected_and_leaves_out_what_is_not_offered():

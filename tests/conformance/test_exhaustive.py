@@ -40,6 +40,9 @@ def test_a_fault_in_one_pair_is_found_beside_a_verdict_that_conforms(
     assert (certificate.step, certificate.failures, certificate.pairs) == ("first", 1, 2 * 2**20)
     assert found.header.effort == "exhaustive"
     assert "w 0x3f81, g 0x0001" in capsys.readouterr().out
+    before = (tmp_path / "results.jsonl").read_bytes()
+    assert checked("optimetry.conformance.selftest.faults.single_pair:target", tmp_path) == 1
+    assert (tmp_path / "results.jsonl").read_bytes() == before
     assert (tmp_path / "certificates.md").exists()
     assert not (tmp_path / FILE).exists()
 

@@ -59,6 +59,12 @@ class Waits(Raises):
 '''
 
 
+MEASURED = Speed(
+    rule="sgd", contender="miniature", dtype="float32", tensors=1, elements=10, nanoseconds=1.0, spread=0.1, bytes=8,
+    gigabytes_per_second=8.0, touch_share=0.5, peer=None, peer_ratio=None,
+)  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The current folder, of which `waits:Waits` is a target, here and in processes that are started here."""
@@ -141,21 +147,7 @@ def test_wherever_it_was_ended_the_file_is_the_same(folder, optimetry, undisturb
 
 def test_a_finished_run_is_reported_again_and_keeps_what_was_measured_since(folder, optimetry, out):
     results = out / "results.jsonl"
-    measured = Speed(
-        rule="sgd",
-        contender="miniature",
-        dtype="float32",
-        tensors=1,
-        elements=10,
-        nanoseconds=1.0,
-        spread=0.1,
-        bytes=8,
-        gigabytes_per_second=8.0,
-        touch_share=0.5,
-        peer=None,
-        peer_ratio=None,
-    )
-    add(results, read(results).header, speed=[measured])
+    add(results, read(results).header, speed=[MEASURED])
     before = results.read_text()
     (folder / "ledger.txt").write_text("sgd * error raises\nadagrad * error raises\n")
     asked = ("check", "waits:Waits", *ASKED, "--out", "out", "--resume", "--expect", "ledger.txt")
@@ -163,6 +155,20 @@ def test_a_finished_run_is_reported_again_and_keeps_what_was_measured_since(fold
     assert (status, "all that is offered conforms or is expected by ledger.txt" in said) == (0, True)
     assert results.read_text() == before
     assert not list(folder.glob("*-plain"))
+
+
+def test_a_run_that_begins_anew_keeps_what_was_measured_also_where_it_is_ended(folder, optimetry, out):
+    results = out / "results.jsonl"
+    before = read(results)
+    add(results, before.header, speed=[MEASURED])
+    assert optimetry("check", "waits:Waits", *ASKED, "--out", "out")[0] == 1
+    found, whole = read(results), results.read_bytes()
+    assert (found.speed, found.verdicts, found.documents) == ([MEASURED], before.verdicts, before.documents)
+    assert (out / "speed.md").exists()
+    for ended in (1, 2, 5, 7):  # lines that the run has written when it is ended
+        results.write_bytes(b"".join(whole.splitlines(keepends=True)[:ended]))
+        assert optimetry("check", "waits:Waits", *ASKED, "--out", "out", *["--resume"][: ended > 1])[0] == 1
+        assert results.read_bytes() == (whole if ended > 1 else whole.replace(whole.splitlines(keepends=True)[1], b""))
 
 
 def test_another_run_is_refused_and_nothing_is_changed(folder, refused, out):

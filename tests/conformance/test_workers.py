@@ -1,9 +1,11 @@
+import errno
 import multiprocessing
 import os
 import subprocess
 import sys
 import time
 from collections import deque
+from unittest.mock import Mock
 
 import pytest
 
@@ -67,6 +69,16 @@ def test_a_hanging_run_is_interrupted():
 def test_a_run_that_no_signal_reaches_is_killed(monkeypatch):
     monkeypatch.setattr(worker, "GRACE", 2.0)
     assert error_of("HangsDeaf", time_limit=0.3) == "hung: one run took longer than 0.3 s"
+
+
+@pytest.mark.usefixtures("miniatures")
+@pytest.mark.parametrize("out", [(), ("--out", "out")])
+def test_a_worker_that_does_not_start_is_no_folder_that_cannot_be_written(refused, monkeypatch, tmp_path, out):
+    full = Mock(Pipe=Mock(side_effect=OSError(errno.EMFILE, "Too many open files")))
+    monkeypatch.setattr(worker, "new_processes", Mock(side_effect=[worker.new_processes(), full]))
+    monkeypatch.chdir(tmp_path)
+    told = refused("check", "miniatures:Correct", "--optimizer", "sgd", "--effort", "quick", "-n", 2, *out)
+    assert told == "optimetry: error: target miniatures:Correct: no worker starts: Too many open files\n"
 
 
 def test_the_other_jobs_go_on_after_a_crash():

@@ -87,7 +87,7 @@ def test_the_ledger_expects_what_was_found(name):
     results = results_of(name)
     file = ROOT / "reports" / "expected" / f"{name}.txt"
     balance = read_ledger(file, results.header.optimizers, results.header.dtypes).balance(results.verdicts)
-    assert (balance.unexpected, balance.stale) == ([], [])
+    assert (balance.unexpected, balance.stale) == ([], {})
 
 
 @each_framework

@@ -29,7 +29,8 @@ from optimetry.conformance.commands.jobs import AnyJob, Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
 from optimetry.conformance.commands.ledger import Ledger
 from optimetry.conformance.commands.progress import progress_bar
-from optimetry.conformance.commands.results_folder import checked_folder
+from optimetry.conformance.commands.results_folder import checked_folder, writing
+from optimetry.conformance.commands.resuming import measured
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.numerics.formats import FORMATS
@@ -153,15 +154,13 @@ def campaign_command(options: argparse.Namespace) -> int:
             "starts": search.starts,
             "time_limit": task.time_limit,
         }
-        try:
-            with closing(Finished(options.out / FILE, run, plan)) as finished:
-                _finish(finished, finish)
-                outcome = merged(plan, finished.in_order())
-                first = next(iter(headers.values()))
-                write_results(options.out, headers.get(CHECK, first), headers.get(CERTIFY, first), plan, outcome)
-                finished.end()
-        except OSError as error:
-            raise UsageError(f"--out {options.out}: {error.strerror or error}") from error
+        first = next(iter(headers.values()))
+        measured(options.out / "results.jsonl", first)  # of another target is refused before anything is done
+        with writing(options.out), closing(Finished(options.out / FILE, run, plan)) as finished:
+            _finish(finished, finish)
+            outcome = merged(plan, finished.in_order())
+            write_results(options.out, headers.get(CHECK, first), headers.get(CERTIFY, first), plan, outcome)
+            finished.end()
     _print(headers, outcome, options.out)
     bad = Ledger().balance(outcome.verdicts).unexpected
     good = not bad and all(each.holds for each in outcome.certificates)

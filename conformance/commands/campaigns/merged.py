@@ -14,10 +14,11 @@ from optimetry.conformance.certify.worst import Worst, worst_of
 from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart, Part, Plan, SearchPart, encoded
 from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.results_folder import ResultsFolder, write, write_tables
+from optimetry.conformance.commands.resuming import begun
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.keeping import add
-from optimetry.reports.results import Header, Results, Verdict, Writer, read
+from optimetry.reports.results import Header, Verdict, Writer, read
 
 WORST_CASES = "worst-cases.jsonl"
 """In the folder of results: a line for each search, with the exact bits of the case."""
@@ -81,15 +82,15 @@ def write_results(folder: Path, check: Header, certify: Header, plan: Plan, outc
     if _any(plan, CheckPart):
         kept = ResultsFolder(folder)
         kept.clear([])
-        with Writer(results, check) as writer:
+        with Writer(results, check, begun(results, check)) as writer:
             for optimizer in check.optimizers:
                 writer.write(document_of(subject_named(optimizer)))
             for verdict in outcome.verdicts:
                 writer.write(verdict)
                 kept.write_counterexample(verdict)
-        write_tables(folder, [Results(check, outcome.verdicts)])
     if outcome.certificates:
         add(results, certify, certificates=outcome.certificates)
+    if outcome.verdicts or outcome.certificates:
         write_tables(folder, [read(results)])
     if outcome.searches:
         write(folder / WORST_CASES, "".join(json.dumps(_line(each)) + "\n" for each in outcome.searches))
