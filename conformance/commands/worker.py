@@ -20,17 +20,12 @@ from typing import Any
 from optimetry.conformance.commands import jobs
 from optimetry.conformance.commands.jobs import END_SEARCHES, AnyJob, Finding, Loaded, Task, work
 from optimetry.conformance.harness.ending import ending
+from optimetry.conformance.harness.program import LOADING_LIMIT, PATIENCE
 from optimetry.reference.errors import TargetError
-
-LOADING_LIMIT = 300.0
-"""Seconds that loading a target may take: frameworks are large, and disks cold."""
 
 GRACE = 10.0
 """Seconds beyond the time limit before a silent worker is killed. Inside a worker an alarm ends most runs on time; what
 it cannot interrupt is killed, and what the judge does between two runs needs time too."""
-
-PATIENCE = 2.0
-"""Seconds that a worker may take to end the program that is judged."""
 
 SINGLE_THREADED = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Set to 1 in workers, unless the user's environment says otherwise: the tensors are tiny."""

@@ -28,8 +28,11 @@ KEPT = 8192
 BEAT = 0.2
 """Seconds between two signs of life while an answer is awaited."""
 
+LOADING_LIMIT = 300.0
+"""Seconds that loading a target may take: frameworks are large, and disks cold."""
+
 PATIENCE = 2.0
-"""Seconds that a program may take to end once it has been told to."""
+"""Seconds that a program, or a worker that has one, may take to end once it has been told to."""
 
 PIPE = 1 << 20
 """Bytes that a pipe should hold, so that no side waits for the other in the middle of a message."""

@@ -9,15 +9,12 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from optimetry.conformance.harness.messages import member, sent_size, violations
-from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.program import LOADING_LIMIT, Program
 from optimetry.conformance.harness.python_harness import BYTES, PROTOCOL
 from optimetry.conformance.harness.wire import quoted, wire
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.session import Guard
 from optimetry.reference.errors import TargetError, TargetFault
-
-LOADING_LIMIT = 300.0
-"""Seconds that loading a target may take: frameworks are large, and disks cold."""
 
 SHORT = 1 << 20
 """Bytes that any answer may have, beside the arrays that are asked for."""
