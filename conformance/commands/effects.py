@@ -200,6 +200,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--python", action="append", default=[], metavar="FRAMEWORK=PYTHON", help="where a framework is installed apart"
     )
     options = parser.parse_args(arguments)
+    for each in options.python:
+        if "=" not in each:
+            parser.error(f"--python {each}: must be FRAMEWORK=PYTHON")
     pythons = dict(each.split("=", 1) for each in options.python)
     found = [entry for folder in options.folders for entry in measured(folder, pythons)]
     drawn = options.out.with_suffix(".svg")

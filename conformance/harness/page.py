@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(prog="python -m optimetry.conformance.harness.page", description=__doc__)
     parser.add_argument("--out", type=Path, default=PAGE, help=f"file to write ({PAGE})")
-    parser.parse_args(arguments).out.write_text(page(), encoding="utf-8")
+    parser.parse_args(arguments).out.write_text(page(), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

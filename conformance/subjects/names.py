@@ -21,22 +21,28 @@ def near_miss(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
-LISTED = {"optimizer": "`optimetry rules` lists them"}
-"""The command that says more of the names of a kind, in words for an error text."""
+LISTED = {"optimizer": "`optimetry rules` lists them", "case": "docs/museum.md lists them"}
+"""Where all names of a kind are listed, in words for an error text."""
 
 MOST = 12
-"""How many names an error text has where a command lists them all."""
+"""How many names an error text has at most."""
 
 
 def not_among(kind: str, name: str, names: Iterable[str]) -> str:
     """Describe a name that is not among those known: with what is, the closest one, and where to read of them."""
     known = list(names)
-    shown = [*known[:MOST], "…"] if kind in LISTED and len(known) > MOST else known
+    shown = [*known[:MOST], "…"] if len(known) > MOST else known
     listed = f" ({LISTED[kind]})" if kind in LISTED else ""
     return f"unknown {kind} {name!r}, must be one of: {', '.join(shown)}{listed}{near_miss(name, known)}"
 
 
-def chosen(kind: str, asked: Iterable[str] | None, allowed: Iterable[str], also: Iterable[str] = ()) -> list[str]:
+def chosen(
+    kind: str,
+    asked: Iterable[str] | None,
+    allowed: Iterable[str],
+    also: Iterable[str] = (),
+    elsewhere: Iterable[str] = (),
+) -> list[str]:
     """Return the names asked for, each once, or all that are allowed.
 
     Args:
@@ -44,6 +50,7 @@ def chosen(kind: str, asked: Iterable[str] | None, allowed: Iterable[str], also:
         asked: the names; nothing stands for all.
         allowed: what may be asked for.
         also: what may be asked for, but is not among all.
+        elsewhere: names that other commands take.
 
     Raises:
         UsageError: one is not allowed; the text lists what is.
@@ -52,6 +59,8 @@ def chosen(kind: str, asked: Iterable[str] | None, allowed: Iterable[str], also:
     picked = list(dict.fromkeys(asked or names))
     names += also
     for name in picked:
+        if name not in names and name in elsewhere:
+            raise UsageError(f"{kind} {name!r} is not offered by this command, must be one of: {', '.join(names)}")
         if name not in names:
             raise UsageError(not_among(kind, name, names))
     return picked

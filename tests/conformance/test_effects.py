@@ -132,3 +132,9 @@ def test_a_hyperparameter_that_cannot_be_given_has_the_value_that_it_can_have():
     named = Verdict(optimizer="adagrad", dtype="float32", verdict="dialect", computes=Computes("other"), cases=80)
     (one,) = effects(pinned, results(named))
     assert min(one.worst, *one.by_size.values()) > 0
+
+
+def test_an_interpreter_without_its_framework_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        command.main(["folder", "--out", "page.md", "--python", "torch"])
+    assert "--python torch: must be FRAMEWORK=PYTHON" in capsys.readouterr().err

@@ -126,6 +126,7 @@ def test_the_command_says_what_became_of_a_bug(capsys: pytest.CaptureFixture[str
     ("options", "said"),
     [
         (["--case", "optax-1131"], "did you mean optax-1130?"),
+        (["--case", "nosuch"], ", … (docs/museum.md lists them)\n"),
         (["--effort", "some"], "unknown effort 'some'"),
         (["--case", "optax-1130", "--out", "empty"], "there is no museum.jsonl yet"),
     ],
