@@ -13,10 +13,9 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata
 from pkgutil import resolve_name
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from optimetry.conformance.commands.ci import annotation
-from optimetry.conformance.commands.launching import split
 from optimetry.reference.errors import OptimetryError, UsageError
 from optimetry.reports.results import ResultsError
 
@@ -98,6 +97,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
+def split(arguments: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """Split the arguments of a command that takes a program into its own and those of the program."""
+    words = list(arguments)
+    if not (words and words[0] in COMMANDS and COMMANDS[words[0]].program and "--" in words):
+        return words, ()
+    at = words.index("--")
+    return words[:at], tuple(words[at + 1 :])
+
+
 def parser(command: str | None = None) -> Parser:
     """Build the parser of the command line; of one command alone where it is named, so that no other is imported."""
     top = Parser(
@@ -107,24 +115,31 @@ def parser(command: str | None = None) -> Parser:
     )
     top.add_argument("--version", action="version", version=f"optimetry {metadata.version('optimetry')}")
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name, where in COMMANDS.items():
+    for name, (where, _) in COMMANDS.items():
         if command in (None, name):
             resolve_name(f"{__package__}.{where}")(commands)
     return top
 
 
+class Command(NamedTuple):
+    """A command: the module and the function that add it to the parser, and whether it takes ``-- program``."""
+
+    where: str
+    program: bool = False
+
+
 COMMANDS = {
-    "check": "check:add_check",
-    "diagnose": "diagnose:add_diagnose",
-    "targets": "targets:add_targets",
-    "rules": "rules:add_rules",
-    "accuracy": "accuracy:add_accuracy_command",
-    "bench": "bench:add_bench",
-    "certify": "certify:add_certify",
-    "campaign": "campaigns.command:add_campaign",
-    "harness": "harness:add_harness",
-    "report": "report:add_report",
-    "vectors": "vectors:add_vectors",
-    "museum": "museum:add_museum",
+    "check": Command("check:add_check", program=True),
+    "diagnose": Command("diagnose:add_diagnose", program=True),
+    "targets": Command("targets:add_targets"),
+    "rules": Command("rules:add_rules"),
+    "accuracy": Command("accuracy:add_accuracy_command"),
+    "bench": Command("bench:add_bench"),
+    "certify": Command("certify:add_certify", program=True),
+    "campaign": Command("campaigns.command:add_campaign", program=True),
+    "harness": Command("harness:add_harness", program=True),
+    "report": Command("report:add_report"),
+    "vectors": Command("vectors:add_vectors"),
+    "museum": Command("museum:add_museum"),
 }
-"""The module and the function that add each command to the parser."""
+"""The commands by their names."""

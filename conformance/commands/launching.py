@@ -77,15 +77,6 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def split(arguments: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Split the arguments of a command that takes a program into its own and those of the program."""
-    words = list(arguments)
-    if words[:1] not in (["check"], ["diagnose"], ["certify"], ["campaign"], ["harness"]) or "--" not in words:
-        return words, ()
-    at = words.index("--")
-    return words[:at], tuple(words[at + 1 :])
-
-
 def launch_of(options: Any) -> Launch:
     """Return how the target that the options name is run.
 

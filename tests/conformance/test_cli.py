@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from optimetry.conformance.commands.checking import diagnosing
-from optimetry.conformance.commands.cli import COMMANDS, parser
-from optimetry.conformance.commands.launching import launch_of, split
+from optimetry.conformance.commands.cli import COMMANDS, parser, split
+from optimetry.conformance.commands.launching import launch_of
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import builtin_names
 from optimetry.reports.results import read
