@@ -15,15 +15,22 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from optimetry.conformance.cases.ordinary import KINDS
-from optimetry.conformance.commands.arguments import seconds, whole
+from optimetry.conformance.commands.arguments import (
+    DEFAULT_DTYPES,
+    add_book,
+    add_dtypes,
+    add_optimizers,
+    add_time_limit,
+    rules_in,
+    seconds,
+    whole,
+)
 from optimetry.conformance.commands.held import held
-from optimetry.conformance.commands.results_folder import checked_folder, write_tables
+from optimetry.conformance.commands.results_folder import checked_folder, write_tables, writing
 from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.judging.accuracy import STEPS, accuracy
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
-from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
 from optimetry.conformance.targets.session import Guard
@@ -58,17 +65,13 @@ def add_accuracy_command(commands: Any) -> None:
         epilog=EXAMPLES,
     )
     parser.add_argument("target", metavar="TARGET", help="a built-in name, or module:object")
-    parser.add_argument("--optimizer", action="append", metavar="NAME", help="a rule, as for `optimetry check`")
-    parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
-    parser.add_argument(
-        "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)}; default float32 and float64"
-    )
+    add_optimizers(parser)
+    add_book(parser)
+    add_dtypes(parser)
     parser.add_argument(
         "--steps", default=str(STEPS[-1]), metavar="N", help=f"length of a run, at most {STEPS[-1]} (default)"
     )
-    parser.add_argument(
-        "--time-limit", default="60", metavar="S", help="seconds a hundred steps of the target may take (default 60)"
-    )
+    add_time_limit(parser, "a hundred steps of the target may take")
     parser.add_argument("--out", type=Path, metavar="DIR", help="add to DIR/results.jsonl, and write tables there")
     parser.add_argument(
         "--resume", action="store_true", help="do not measure again what DIR/results.jsonl has of as many steps"
@@ -78,17 +81,15 @@ def add_accuracy_command(commands: Any) -> None:
 
 def accuracy_command(options: argparse.Namespace) -> int:
     """Run ``optimetry accuracy``; the status is 1 where a run fails, or none of the rules is offered."""
-    rules = [name for name in chosen_in(options.book, options.optimizer) if _is_rule(name)]
-    dtypes = chosen("dtype", options.dtype or ["float32", "float64"], FORMATS)
+    rules = rules_in(options.book, options.optimizer)
+    dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
     steps = whole("--steps", options.steps, 1)
-    if not rules or steps > STEPS[-1]:
-        raise UsageError(
-            f"--steps = {steps}, must be at most {STEPS[-1]}" if rules else "--optimizer: must name a rule, no wrapper"
-        )
+    if steps > STEPS[-1]:
+        raise UsageError(f"--steps = {steps}, must be at most {STEPS[-1]}")
     if options.resume and options.out is None:
         raise UsageError("--resume: needs --out, the folder of the run to resume")
     guard = Guard(seconds("--time-limit", options.time_limit))
-    folder = None if options.out is None else checked_folder(options.out)
+    folder = checked_folder(options.out)
     target = load_target(options.target)
     with held(folder):
         return _measure(target, rules, dtypes, steps, guard, folder, options.resume)
@@ -107,7 +108,8 @@ def _measure(
     for found in _each_measured(target, runs, guard, _known(kept, header) if resume else [], failed):
         measured += found
         if kept is not None and time.monotonic() > due:
-            keep(kept, header, measured)
+            with writing(folder):
+                add(kept, header, accuracy=measured)
             due = time.monotonic() + BETWEEN
     print(f"{target.name} {target.version}, {steps:,} steps at the documented defaults.\n")
     if measured:
@@ -117,7 +119,8 @@ def _measure(
         print("none of the rules asked for is offered" if not failed else "nothing could be measured")
     print(*(f"\nfailed: {text}" for text in failed), sep="", end="\n" if failed else "")
     if folder is not None and kept is not None and measured:
-        keep(kept, header, measured)
+        with writing(folder):
+            add(kept, header, accuracy=measured)
         write_tables(folder, [read(kept)])
         print(f"\nwritten: {kept}, accuracy.md, accuracy.csv")
     return 1 if failed or not measured else 0
@@ -137,23 +140,6 @@ class Run(NamedTuple):
     rule: str
     gradients: str
     steps: int
-
-
-def keep(file: Path, header: Header, measured: Sequence[Accuracy]) -> None:
-    """Add measurements to a results file.
-
-    Raises:
-        UsageError: it cannot be written.
-        ResultsError: it holds results of something else.
-    """
-    try:
-        add(file, header, accuracy=measured)
-    except OSError as error:
-        raise UsageError(f"--out {file.parent}: {error.strerror or error}") from error
-
-
-def _is_rule(name: str) -> bool:
-    return isinstance(subject_named(name), RuleSubject)
 
 
 def _known(file: Path | None, header: Header) -> list[Accuracy]:

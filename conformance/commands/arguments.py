@@ -6,9 +6,11 @@ import argparse
 import math
 import os
 import secrets
+from collections.abc import Callable, Iterable, Sequence
 
+from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.numerics.formats import FORMATS as DTYPES
-from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.reference.errors import UsageError
 from optimetry.reports.formats import FORMATS, TABLE
@@ -31,13 +33,13 @@ def whole(option: str, text: str, lowest: int, alternative: str = "") -> int:
     return int(text)
 
 
-def seed_of(text: str) -> int:
-    """Parse the argument of ``--seed``: a whole number, or ``random`` for a new one.
+def seed_of(text: str, option: str = "--seed") -> int:
+    """Parse a seed: a whole number, or ``random`` for a new one.
 
     Raises:
         UsageError: the text is neither.
     """
-    return secrets.randbelow(2**32) if text == "random" else whole("--seed", text, 0, "or `random`")
+    return secrets.randbelow(2**32) if text == "random" else whole(option, text, 0, "or `random`")
 
 
 def seconds(option: str, text: str) -> float:
@@ -46,13 +48,39 @@ def seconds(option: str, text: str) -> float:
     Raises:
         UsageError: the text is no such number.
     """
+    number = _number(text)
+    if not number > 0:
+        raise UsageError(f"{option} = {text!r}, must be a number of seconds above 0")
+    return number
+
+
+def _number(text: str) -> float:
+    """Parse a finite number; what is none is NaN."""
     try:
         number = float(text)
     except ValueError:
-        number = math.nan
-    if not (math.isfinite(number) and number > 0):
-        raise UsageError(f"{option} = {text!r}, must be a number of seconds above 0")
-    return number
+        return math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+def is_rule(name: str) -> bool:
+    """Return whether a subject is a rule, no wrapper."""
+    return isinstance(subject_named(name), RuleSubject)
+
+
+def rules_in(
+    book: str, asked: Sequence[str] | None, fits: Callable[[str], bool] = is_rule, kind: str = "a rule, no wrapper"
+) -> list[str]:
+    """Return the rules that are asked for, or those of a book that fit.
+
+    Raises:
+        UsageError: one that is asked for is unknown, or does not fit.
+    """
+    names = chosen_in(book, asked)
+    for name in names if asked else ():
+        if not fits(name):
+            raise UsageError(f"--optimizer {name}: must be {kind}")
+    return [name for name in names if fits(name)]
 
 
 def elementwise_rule(name: str) -> RuleSubject:
@@ -65,6 +93,38 @@ def elementwise_rule(name: str) -> RuleSubject:
     if not isinstance(subject, RuleSubject) or not subject.elementwise:
         raise UsageError(f"--optimizer {name}: must be a rule that treats elements one by one")
     return subject
+
+
+def add_optimizers(parser: argparse.ArgumentParser, what: str = "a rule, as for `optimetry check`") -> None:
+    """Add the option ``--optimizer`` to a command."""
+    parser.add_argument(
+        "--optimizer",
+        action="append",
+        metavar="NAME",
+        help=f"{what}; can be repeated (default: all rules of the book)",
+    )
+
+
+def add_book(parser: argparse.ArgumentParser, use: str = "whose document is the judge") -> None:
+    """Add the option ``--book`` to a command."""
+    text = BOOK_HELP.replace("whose document is the judge", use)
+    parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=text)
+
+
+def add_effort(parser: argparse.ArgumentParser, default: str, efforts: Iterable[str] = EFFORTS, more: str = "") -> None:
+    """Add the option ``--effort`` to a command; ``more`` is what its help says behind the default."""
+    text = f"how many cases (default {default}){more}"
+    parser.add_argument("--effort", default=default, metavar="|".join(efforts), help=text)
+
+
+def add_seed(parser: argparse.ArgumentParser, what: str = "the cases") -> None:
+    """Add the option ``--seed`` to a command."""
+    parser.add_argument("--seed", default="0", metavar="N", help=f"seed of {what}, or `random` (default 0)")
+
+
+def add_time_limit(parser: argparse.ArgumentParser, what: str = "one run of the target may take") -> None:
+    """Add the option ``--time-limit`` to a command."""
+    parser.add_argument("--time-limit", default="60", metavar="S", help=f"seconds {what} (default 60)")
 
 
 def add_dtypes(parser: argparse.ArgumentParser) -> None:
@@ -109,10 +169,10 @@ def search_of(text: str) -> float | None:
     """
     if text == "off":
         return None
-    try:
-        return 0.0 if float(text) == 0 else seconds("--search", text)
-    except ValueError:
-        raise UsageError(f"--search = {text!r}, must be a number of seconds or `off`") from None
+    number = _number(text)
+    if not number >= 0:
+        raise UsageError(f"--search = {text!r}, must be a number of seconds of at least 0 or `off`")
+    return number
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:

@@ -12,17 +12,15 @@ from typing import Any
 from tabulate import tabulate
 from tqdm import tqdm
 
-from optimetry.conformance.commands.arguments import seconds, whole
+from optimetry.conformance.commands.arguments import add_book, add_optimizers, rules_in, seconds, whole
 from optimetry.conformance.commands.held import held
-from optimetry.conformance.commands.results_folder import checked_folder
+from optimetry.conformance.commands.results_folder import checked_folder, writing
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in
 from optimetry.conformance.targets.accelerated.timing import HOST_ENGINES, Timed, has_kernel, timed
 from optimetry.reference.errors import UsageError
 from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add, check_fits
-from optimetry.reports.results import Header
 from optimetry.reports.speed import Speed
 
 EXAMPLES = """\
@@ -57,15 +55,8 @@ def add_bench(commands: Any) -> None:
         epilog=EXAMPLES,
     )
     parser.add_argument("targets", nargs="+", metavar="TARGET", help="built-in names, or module:object")
-    parser.add_argument(
-        "--optimizer", action="append", metavar="NAME", help="as for `optimetry check`; can be repeated"
-    )
-    parser.add_argument(
-        "--book",
-        default=DEFAULT_BOOK,
-        metavar="NAME",
-        help=BOOK_HELP.replace("whose document is the judge", "whose rules are timed"),
-    )
+    add_optimizers(parser)
+    add_book(parser, "whose rules are timed")
     parser.add_argument(
         "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(FORMATS)} (default float32)"
     )
@@ -87,11 +78,11 @@ def add_bench(commands: Any) -> None:
 
 def bench_command(options: argparse.Namespace) -> int:
     """Run ``optimetry bench``; the status is 1 where a target offers none of the rules."""
-    rules = [name for name in chosen_in(options.book, options.optimizer) if has_kernel(name)]
+    rules = rules_in(options.book, options.optimizer, has_kernel, "a rule that our backend has a kernel for")
     dtypes = chosen("dtype", options.dtype or ["float32"], FORMATS)
     sizes = [size_of(text) for text in options.size or ["1e6"]]
     tensors, limit = whole("--tensors", options.tensors, 1), seconds("--seconds", options.seconds)
-    folder = None if options.out is None else checked_folder(options.out)
+    folder = checked_folder(options.out)
     targets = [Timed(spec) for spec in options.targets]
     jobs = [(rule, dtype, size) for rule in rules for dtype in dtypes for size in sizes]
     names = targets[0].target.name, str(targets[0].target.version)
@@ -111,22 +102,10 @@ def bench_command(options: argparse.Namespace) -> int:
             print(f"{target.name} {how}.")
         print(f"\n{table(found)}" if found else "\nnone of the rules asked for is offered")
         if folder is not None:
-            keep(folder, header, found)
+            with writing(folder):
+                add(folder / "results.jsonl", header, speed=found)
             print(f"\nwritten: {folder / 'results.jsonl'}")
     return 0 if found else 1
-
-
-def keep(folder: Path, header: Header, rows: Sequence[Speed]) -> None:
-    """Add rows to the results of a target in a folder.
-
-    Raises:
-        UsageError: it cannot be written.
-        ResultsError: it holds results of something else.
-    """
-    try:
-        add(folder / "results.jsonl", header, speed=rows)
-    except OSError as error:
-        raise UsageError(f"--out {folder}: {error.strerror or error}") from error
 
 
 def size_of(text: str) -> int:

@@ -14,17 +14,28 @@ from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
-from optimetry.conformance.commands.arguments import add_workers, elementwise_rule, seconds, seed_of, whole
+from optimetry.conformance.commands.arguments import (
+    add_book,
+    add_optimizers,
+    add_seed,
+    add_time_limit,
+    add_workers,
+    elementwise_rule,
+    seconds,
+    seed_of,
+    whole,
+)
 from optimetry.conformance.commands.blocks import FILE, Blocks
 from optimetry.conformance.commands.certifying import Certification, certified, print_certificates
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
-from optimetry.conformance.commands.results_folder import checked_folder, write_tables
+from optimetry.conformance.commands.results_folder import checked_folder, write_tables, writing
 from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
-from optimetry.reference.errors import UsageError
+from optimetry.conformance.subjects.registry import chosen_in, subject_named
+from optimetry.reports.certificate import Certificate
 from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add, check_fits
 from optimetry.reports.results import file_of, read
@@ -52,10 +63,8 @@ def add_certify(commands: Any) -> None:
         epilog=EXAMPLES,
     )
     add_target(parser)
-    parser.add_argument(
-        "--optimizer", action="append", metavar="NAME", help="an elementwise rule, as for `optimetry check`"
-    )
-    parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
+    add_optimizers(parser, "an elementwise rule, as for `optimetry check`")
+    add_book(parser)
     parser.add_argument(
         "--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(DTYPES)} (default {DTYPES[0]})"
     )
@@ -64,13 +73,9 @@ def add_certify(commands: Any) -> None:
         "--corners", action="store_true", help="also at corners of the hyperparameters, not at the defaults alone"
     )
     parser.add_argument("--blocks", metavar="N", help="a drawn share: so many blocks of about a million pairs each")
-    parser.add_argument(
-        "--seed", default="0", metavar="N", help="seed of the drawn states and of the share, or `random` (default 0)"
-    )
+    add_seed(parser, "the drawn states and of the share")
     add_workers(parser)
-    parser.add_argument(
-        "--time-limit", default="60", metavar="S", help="seconds the target may take for a block (default 60)"
-    )
+    add_time_limit(parser, "the target may take for a block")
     parser.add_argument("--out", type=Path, metavar="DIR", help="add to DIR/results.jsonl, and write tables there")
     parser.set_defaults(command=certify_command)
 
@@ -79,12 +84,11 @@ def certify_command(options: argparse.Namespace) -> int:
     """Run ``optimetry certify``; the status is 1 where a certificate does not hold, or there is none."""
     launch = launch_of(options)
     rules = judged_as(launch, options.optimizer) or _elementwise(options.book, options.optimizer)
-    dtypes = chosen("dtype", options.dtype or [DTYPES[0]], DTYPES)
+    dtypes = chosen("dtype", options.dtype or [DTYPES[0]], DTYPES, elsewhere=FORMATS)
     blocks = None if options.blocks is None else whole("--blocks", options.blocks, 1)
     seed, count = seed_of(options.seed), whole("-n", options.n, 1)
     task = Task(launch, EFFORTS["quick"], seed, seconds("--time-limit", options.time_limit))
-    if options.out is not None:
-        checked_folder(options.out)
+    checked_folder(options.out)
     judges = [
         Judge(Pairs(rule, dtype, step, seed), setting)
         for rule in rules
@@ -100,19 +104,18 @@ def certify_command(options: argparse.Namespace) -> int:
         if options.out is not None:
             check_fits(options.out / "results.jsonl", header)
         refusals: list[str] = []
-        began, certificates = time.monotonic(), []
-        try:
-            with closing(Blocks(None if options.out is None else options.out / FILE, run)) as kept:
-                before = kept.pairs
-                for certificate in certified(certification, workers, kept, refusals):
-                    certificates.append(certificate)
-                    if options.out is not None:
-                        add(options.out / "results.jsonl", header, certificates=[certificate])
-                kept.end()
-            if options.out is not None and certificates:
-                write_tables(options.out, [read(options.out / "results.jsonl")])
-        except OSError as error:
-            raise UsageError(f"--out {options.out}: {error.strerror or error}") from error
+        began, certificates = time.monotonic(), list[Certificate]()
+        unfinished = None if options.out is None else options.out / FILE
+        with writing(options.out), closing(Blocks(unfinished, run)) as kept:
+            before = kept.pairs
+            try:
+                certificates.extend(certified(certification, workers, kept, refusals))
+            finally:  # where the run is ended, what is known is written
+                if options.out is not None and certificates:
+                    add(options.out / "results.jsonl", header, certificates=certificates)
+            kept.end()
+        if options.out is not None and certificates:
+            write_tables(options.out, [read(options.out / "results.jsonl")])
     print_certificates(header, certificates, refusals)
     compared = sum(each.pairs for each in certificates) - before
     print(f"\n{compared:,} pairs compared in {time.monotonic() - began:,.0f} s by {count} workers")

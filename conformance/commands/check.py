@@ -11,9 +11,14 @@ from optimetry.conformance.commands import ledger
 from optimetry.conformance.commands.arguments import (
     DEFAULT_DTYPES,
     OPTIMIZER_HELP,
+    add_book,
     add_dtypes,
+    add_effort,
     add_format,
+    add_optimizers,
     add_search,
+    add_seed,
+    add_time_limit,
     add_workers,
     search_of,
     seconds,
@@ -27,13 +32,12 @@ from optimetry.conformance.commands.launching import add_target, judged_as, laun
 from optimetry.conformance.commands.results_folder import checked_folder
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, SUBJECTS, chosen_in
+from optimetry.conformance.subjects.registry import SUBJECTS, chosen_in
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.reference.errors import UsageError
 
 DEFAULT_EFFORT = "standard"
 ALL_EFFORTS = {**EFFORTS, EXHAUSTIVE.name: EXHAUSTIVE}
-DEFAULT_SEED = 0
 DEFAULT_SEARCH = 0.0
 
 EXAMPLES = """\
@@ -58,30 +62,20 @@ def add_check(commands: Any) -> None:
         epilog=EXAMPLES,
     )
     add_target(check)
-    check.add_argument(
-        "--optimizer",
-        action="append",
-        metavar="NAME",
-        help=f"{OPTIMIZER_HELP}; can be repeated (default: all rules of the book)",
-    )
-    check.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
+    add_optimizers(check, OPTIMIZER_HELP)
+    add_book(check)
     check.add_argument(
         "--wrappers", action="store_true", help="also judge clips, regularizers, averages and compression"
     )
     add_dtypes(check)
-    check.add_argument(
-        "--effort",
-        default=DEFAULT_EFFORT,
-        metavar="|".join(ALL_EFFORTS),
-        help=f"how many cases (default {DEFAULT_EFFORT}); exhaustive: those of thorough, and all pairs of a "
-        "parameter and a gradient in the first step of elementwise rules in float16 and bfloat16",
+    add_effort(
+        check,
+        DEFAULT_EFFORT,
+        ALL_EFFORTS,
+        "; exhaustive: those of thorough, and all pairs of a parameter and a gradient in the first step of elementwise "
+        "rules in float16 and bfloat16",
     )
-    check.add_argument(
-        "--seed",
-        default=str(DEFAULT_SEED),
-        metavar="N",
-        help=f"seed of the cases, or `random` (default {DEFAULT_SEED})",
-    )
+    add_seed(check)
     check.add_argument("--out", type=Path, metavar="DIR", help="write results.jsonl, tables and counterexamples to DIR")
     check.add_argument(
         "--resume",
@@ -92,9 +86,7 @@ def add_check(commands: Any) -> None:
     check.add_argument(
         "--expect", type=Path, metavar="LEDGER", help="expected verdicts: `optimizer dtype verdict[:name] reason`"
     )
-    check.add_argument(
-        "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
-    )
+    add_time_limit(check)
     add_search(check, DEFAULT_SEARCH)
     add_format(check)
     add_reporting(check)
@@ -118,9 +110,7 @@ def check_command(options: argparse.Namespace) -> int:
     )
     workers = whole("-n", options.n, 1)
     expected = ledger.read(options.expect, list(SUBJECTS), list(FORMATS)) if options.expect else ledger.Ledger()
-    if options.out is not None:
-        checked_folder(options.out)
-    elif options.resume:
+    if options.resume and options.out is None:
         raise UsageError("--resume: needs --out, the folder of the run that was ended")
     reporting = reporting_of(options)
     return run(
@@ -130,7 +120,7 @@ def check_command(options: argparse.Namespace) -> int:
             dtypes=dtypes,
             workers=workers,
             ledger=expected,
-            out=options.out,
+            out=checked_folder(options.out),
             reporting=reporting,
             form=options.format,
             resume=options.resume,

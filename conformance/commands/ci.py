@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, full, name_of
+from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.reference.errors import UsageError
 from optimetry.reports import tables
 from optimetry.reports.results import Results, Verdict

@@ -11,8 +11,12 @@ from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands.arguments import (
     DEFAULT_DTYPES,
     OPTIMIZER_HELP,
+    add_book,
     add_dtypes,
+    add_effort,
     add_search,
+    add_seed,
+    add_time_limit,
     search_of,
     seconds,
     seed_of,
@@ -27,7 +31,7 @@ from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.conformance.naming.budget import SEARCH_SECONDS
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in
+from optimetry.conformance.subjects.registry import chosen_in
 from optimetry.conformance.targets.loading import version_note
 from optimetry.reference.errors import UsageError
 
@@ -52,19 +56,12 @@ def add_diagnose(commands: Any) -> None:
         epilog=EXAMPLES,
     )
     add_target(parser)
-    parser.add_argument("--optimizer", metavar="NAME", help=OPTIMIZER_HELP)
-    parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
+    parser.add_argument("--optimizer", action="append", metavar="NAME", help=OPTIMIZER_HELP)
+    add_book(parser)
     add_dtypes(parser)
-    parser.add_argument(
-        "--effort",
-        default=DEFAULT_EFFORT,
-        metavar="|".join(EFFORTS),
-        help=f"how many cases (default {DEFAULT_EFFORT})",
-    )
-    parser.add_argument("--seed", default="0", metavar="N", help="seed of the cases, or `random` (default 0)")
-    parser.add_argument(
-        "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
-    )
+    add_effort(parser, DEFAULT_EFFORT)
+    add_seed(parser)
+    add_time_limit(parser)
     add_search(parser, SEARCH_SECONDS)
     parser.set_defaults(command=diagnose_command)
 
@@ -74,8 +71,9 @@ def diagnose_command(options: argparse.Namespace) -> int:
     launch = launch_of(options)
     if launch.own is None and options.optimizer is None:
         raise UsageError("no --optimizer, must be one that `optimetry rules` lists; or --as, if TARGET is your class")
-    asked = [options.optimizer] if options.optimizer else None
-    (optimizer,) = judged_as(launch, asked) or chosen_in(options.book, asked)
+    optimizer, *others = judged_as(launch, options.optimizer) or chosen_in(options.book, options.optimizer)
+    if others:
+        raise UsageError(f"--optimizer {others[0]}: must be left out, one is explained at a time, here {optimizer}")
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     seed, time_limit = seed_of(options.seed), seconds("--time-limit", options.time_limit)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from optimetry.conformance.subjects.names import not_among
 from optimetry.reference.errors import LedgerError
 from optimetry.reports.results import OUTCOMES, Verdict
 
@@ -151,11 +152,11 @@ def _parsed(text: str, number: int, optimizers: Sequence[str], dtypes: Sequence[
     verdict, _, name = outcome.partition(":")
     for kind, word, allowed, known in (
         ("optimizer", optimizer, optimizers, optimizer in optimizers),
-        ("dtype", dtype, (*dtypes, "*"), any(fnmatchcase(known, dtype) for known in dtypes)),
+        ("dtype", dtype, (*dtypes, "*"), any(fnmatchcase(name, dtype) for name in dtypes)),
         ("verdict", verdict, OUTCOMES, verdict in OUTCOMES),
     ):
         if not known:
-            raise LedgerError(f"unknown {kind} {word!r}, must be one of: {', '.join(allowed)}")
+            raise LedgerError(not_among(kind, word, allowed))
     if verdict == UNSUPPORTED:
         raise LedgerError(f"{optimizer} {dtype} {UNSUPPORTED}: remove the line, what is not offered needs no entry")
     if verdict == "dialect" and not name:

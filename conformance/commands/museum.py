@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.commands.arguments import add_search, add_workers
+from optimetry.conformance.commands.arguments import add_effort, add_search, add_workers
 
 DEFAULT_SEARCH = 0.0
 
@@ -30,8 +29,8 @@ def add_museum(commands: Any) -> None:
         "correct optimizers that were reported as wrong.",
         epilog=EXAMPLES,
     )
-    parser.add_argument("--case", action="append", metavar="ID", help="one of them; can be repeated, all by default")
-    parser.add_argument("--effort", default="quick", metavar="|".join(EFFORTS), help="how many cases (default quick)")
+    parser.add_argument("--case", action="append", metavar="ID", help="one of them; can be repeated (default: all)")
+    add_effort(parser, "quick")
     add_workers(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="write museum.md, museum.svg and museum.jsonl to DIR")
     add_search(parser, DEFAULT_SEARCH)

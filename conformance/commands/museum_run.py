@@ -28,10 +28,8 @@ def run(options: argparse.Namespace) -> int:
     names = chosen("case", options.case, EXHIBITS)
     (effort,) = chosen("effort", [options.effort], EFFORTS)
     workers, search = whole("-n", options.n, 1), search_of(options.search)
-    if options.out is not None:
-        checked_folder(options.out)
-        if options.case and not (options.out / DATA).is_file():
-            raise UsageError(f"--case {options.case[0]} --out {options.out}: there is no {DATA} yet to put it into")
+    if checked_folder(options.out) is not None and options.case and not (options.out / DATA).is_file():
+        raise UsageError(f"--case {options.case[0]} --out {options.out}: there is no {DATA} yet to put it into")
     about: dict[str, object] = {"effort": effort}
     found, kept = list[Shown](), list[Shown]()
     if options.case and options.out is not None:

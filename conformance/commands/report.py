@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from optimetry.conformance.commands.arguments import add_format
-from optimetry.conformance.commands.results_folder import checked_folder, write, write_tables
+from optimetry.conformance.commands.results_folder import checked_folder, write, write_tables, writing
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.reference.errors import UsageError
@@ -48,13 +48,17 @@ def add_report(commands: Any) -> None:
 
 def report_command(options: argparse.Namespace) -> int:
     """Run ``optimetry report``."""
+    for option in ("out", "site", "badges"):
+        checked_folder(getattr(options, option), f"--{option}")
+    if options.findings is not None and options.site is None:
+        raise UsageError(f"--findings {options.findings}: needs --site, of which it becomes pages")
     read = read_joined([results.file_of(path) for path in options.results])
     files, found = [file for file, _ in read], [each for _, each in read]
     told = findings_in(options.findings)
     if options.site is not None:
         page = site_written(found, options.site, told)
     if options.out is not None:
-        tables_written = write_tables(checked_folder(options.out), found)
+        tables_written = write_tables(options.out, found)
         if any(each.verdicts for each in found):
             folders = [Path(os.path.relpath(file.parent, options.out)).as_posix() for file in files]
             write(options.out / "matrix.md", matrix.page(found, folders))
@@ -72,7 +76,7 @@ def report_command(options: argparse.Namespace) -> int:
     if options.badges is not None:
         made = list(badges(found))
         for name, text in made:
-            write(checked_folder(options.badges, "--badges") / name, text)
+            write(options.badges / name, text, "--badges")
         print(f"written: {len(made)} files in {options.badges}", file=stream)
     return 0
 
@@ -126,7 +130,5 @@ def site_written(found: Sequence[results.Results], folder: Path, told: str) -> P
     Raises:
         UsageError: it cannot be written; the other errors are those of `build`.
     """
-    try:
-        return build(found, checked_folder(folder, "--site"), told)[0]
-    except OSError as error:
-        raise UsageError(f"--site {folder}: {error.strerror or error}") from error
+    with writing(folder, "--site"):
+        return build(found, folder, told)[0]

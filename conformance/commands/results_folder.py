@@ -96,12 +96,14 @@ def writing(place: Path | None, option: str = "--out") -> Iterator[None]:
         raise UsageError(f"{option} {place}: cannot be written: {error.strerror or error}") from error
 
 
-def checked_folder(folder: Path, option: str = "--out") -> Path:
-    """Check that a folder can be written or made, as far as possible without writing.
+def checked_folder(folder: Path | None, option: str = "--out") -> Path | None:
+    """Check that a folder, if there is one, can be written or made, as far as possible without writing; return it.
 
     Raises:
         UsageError: it cannot.
     """
+    if folder is None:
+        return None
     try:
         existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     except OSError as error:

@@ -13,12 +13,12 @@ from zipfile import ZipFile, ZipInfo
 from tqdm import tqdm
 
 from optimetry.conformance import judging
+from optimetry.conformance.commands.arguments import add_book, add_optimizers, rules_in
 from optimetry.conformance.commands.results_folder import checked_folder, write, writing
 from optimetry.conformance.judging.vectors import DTYPES, document, text_of
+from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
-from optimetry.conformance.subjects.rules import RuleSubject
-from optimetry.reference.errors import UsageError
+from optimetry.conformance.subjects.registry import subject_named
 
 SCHEMA = "vectors.schema.json"
 
@@ -46,20 +46,16 @@ def add_vectors(commands: Any) -> None:
     place = parser.add_mutually_exclusive_group(required=True)
     place.add_argument("--out", type=Path, metavar="DIR", help="write BOOK/RULE-DTYPE.json to DIR")
     place.add_argument("--archive", type=Path, metavar="FILE", help="write them and their schema to a ZIP archive")
-    parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
-    parser.add_argument(
-        "--optimizer", action="append", metavar="NAME", help="a rule; can be repeated (default: all of the book)"
-    )
+    add_book(parser)
+    add_optimizers(parser)
     parser.add_argument("--dtype", action="append", metavar="NAME", help=f"one of: {', '.join(DTYPES)} (default: both)")
     parser.set_defaults(command=vectors_command)
 
 
 def vectors_command(options: argparse.Namespace) -> int:
     """Run ``optimetry vectors``."""
-    rules, dtypes = chosen_in(options.book, options.optimizer), chosen("dtype", options.dtype, DTYPES)
-    for rule in rules:
-        if not isinstance(subject_named(rule), RuleSubject):
-            raise UsageError(f"--optimizer {rule}: is a wrapper, and rules alone have vectors")
+    rules = rules_in(options.book, options.optimizer)
+    dtypes = chosen("dtype", options.dtype, DTYPES, elsewhere=FORMATS)
     place = options.out or options.archive
     checked_folder(place if options.out else place.parent, "--out" if options.out else "--archive")
     pairs = [(rule, dtype) for rule in rules for dtype in dtypes]

@@ -6,7 +6,6 @@ pytest loads this file wherever optimetry is installed. Nothing heavy is importe
 from __future__ import annotations
 
 import os
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,21 +59,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
     for variable in SINGLE_THREADED:  # before a framework reads them
         os.environ.setdefault(variable, "1")
+    from optimetry.conformance.commands.arguments import DEFAULT_DTYPES, seed_of
     from optimetry.conformance.plugin.checks import Judging
     from optimetry.reference.errors import OptimetryError
 
     seed = getattr(config, "workerinput", {}).get(SEED, config.getoption("--optimizer-seed"))
-    if seed == "random":
-        seed = str(secrets.randbelow(2**32))
-    if not (seed.isascii() and seed.isdigit()):
-        raise pytest.UsageError(f"--optimizer-seed = {seed!r}, must be a whole number of at least 0, or `random`")
     try:
         config.stash[JUDGING] = Judging.of(
             spec,
             config.getoption("--optimizer-rule"),
-            config.getoption("--optimizer-dtype") or ("float32", "float64"),
+            config.getoption("--optimizer-dtype") or DEFAULT_DTYPES,
             config.getoption("--optimizer-effort"),
-            int(seed),
+            seed_of(seed, "--optimizer-seed"),
             ledger_of(config),
             config.getoption("--optimizer-book"),
         )

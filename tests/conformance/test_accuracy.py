@@ -199,4 +199,5 @@ def test_a_target_that_fails_is_named(optimetry):
 def test_what_cannot_be_measured_is_refused(refused):
     assert "--resume: needs --out" in refused("accuracy", "numpy", "--resume")
     assert "must be at most 10000" in refused("accuracy", "numpy", "--steps", STEPS[-1] + 1)
-    assert "must name a rule, no wrapper" in refused("accuracy", "numpy", "--optimizer", "l2_decay")
+    asked = ("--optimizer", "sgd", "--optimizer", "clip_by_norm")
+    assert "--optimizer clip_by_norm: must be a rule, no wrapper" in refused("accuracy", "numpy", *asked)

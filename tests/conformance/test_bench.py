@@ -50,10 +50,17 @@ def test_a_framework_steps_in_place(optimetry):
     assert "torch fused" in out
 
 
-def test_what_is_not_offered_is_no_row(optimetry):
-    status, out, _ = optimetry("bench", "miniatures:Correct", "--optimizer", "l1_decay")
+def test_what_is_not_offered_is_no_row(optimetry, monkeypatch):
+    monkeypatch.setattr("miniatures.TwoEngines.unsupported", lambda *asked: "not yet")
+    status, out, _ = optimetry("bench", "miniatures:TwoEngines", *QUICK)
     assert status == 1
     assert "none of the rules asked for is offered" in out
+
+
+@pytest.mark.parametrize("name", ["l1_decay", "torch.muon"])
+def test_what_cannot_be_timed_is_refused(refused, name):
+    told = refused("bench", "no.such:target", *QUICK, "--optimizer", name)
+    assert f"--optimizer {name}: must be a rule that our backend has a kernel for" in told
 
 
 @pytest.mark.parametrize("text", ["0", "1.5", "-1", "1e", "e6", "1e99", "many"])

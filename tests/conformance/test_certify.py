@@ -254,7 +254,8 @@ def test_a_file_of_another_run_is_refused(tmp_path):
     [
         (["--optimizer", "lamb"], "--optimizer lamb: must be a rule that treats elements one by one"),
         (["--optimizer", "clip_by_norm"], "--optimizer clip_by_norm: must be a rule that treats elements one by one"),
-        (["--dtype", "float64"], "unknown dtype 'float64', must be one of: bfloat16, float16, float32"),
+        (["--dtype", "float64"], "dtype 'float64' is not offered by this command, must be one of: bfloat16, float16,"),
+        (["--dtype", "float31"], "unknown dtype 'float31', must be one of: bfloat16, float16, float32"),
         (["--blocks", "0"], "--blocks = '0', must be a whole number of at least 1"),
     ],
 )

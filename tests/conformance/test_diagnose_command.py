@@ -66,6 +66,7 @@ def test_the_command_prints_a_report_and_says_by_its_status_whether_it_conforms(
     [
         (["numpy"], "--optimizer"),
         (["numpy", "--optimizer", "adm"], "did you mean adam?"),
+        (["numpy", "--optimizer", "sgd", "--optimizer", "adam"], "--optimizer adam: must be left out, one is "),
         (["numpy", "--optimizer", "adam", "--dtype", "float31"], "unknown dtype 'float31'"),
         (["numpy", "--optimizer", "adam", "--seed", "x"], "--seed = 'x'"),
         (["nupy", "--optimizer", "adam", "--dtype", "float32"], "unknown target 'nupy'"),

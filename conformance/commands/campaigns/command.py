@@ -17,7 +17,19 @@ from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
 from optimetry.conformance.certify.worst import Search, Worst
-from optimetry.conformance.commands.arguments import default_workers, elementwise_rule, seconds, seed_of, whole
+from optimetry.conformance.commands import arguments
+from optimetry.conformance.commands.arguments import (
+    add_book,
+    add_effort,
+    add_optimizers,
+    add_seed,
+    add_time_limit,
+    default_workers,
+    elementwise_rule,
+    seconds,
+    seed_of,
+    whole,
+)
 from optimetry.conformance.commands.campaigns.cluster import LOCAL, Cluster
 from optimetry.conformance.commands.campaigns.finished import FILE, Finished
 from optimetry.conformance.commands.campaigns.merged import WORST_CASES, Outcome, Searched, merged, write_results
@@ -35,7 +47,7 @@ from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
+from optimetry.conformance.subjects.registry import chosen_in, subject_named
 from optimetry.reference.errors import CampaignError, UsageError
 from optimetry.reports import tables
 from optimetry.reports.header import header_of
@@ -45,7 +57,7 @@ KINDS = (CHECK, CERTIFY, WORST)
 
 NONE = "none"
 
-DEFAULT_DTYPES = {CHECK: ("float32", "float64"), CERTIFY: ("bfloat16",), WORST: ("bfloat16", "float32")}
+DEFAULT_DTYPES = {CHECK: arguments.DEFAULT_DTYPES, CERTIFY: ("bfloat16",), WORST: ("bfloat16", "float32")}
 """Of each kind of task, where no dtype is asked for: those of `optimetry check` and `optimetry certify`."""
 
 EXAMPLES = """\
@@ -88,8 +100,8 @@ def add_campaign(commands: Any) -> None:
         help="a scheduler of Dask, such as tcp://host:8786; a cluster on this machine; or worker processes without "
         "Dask (default none)",
     )
-    parser.add_argument("--optimizer", action="append", metavar="NAME", help="a rule, as for `optimetry check`")
-    parser.add_argument("--book", default=DEFAULT_BOOK, metavar="NAME", help=BOOK_HELP)
+    add_optimizers(parser)
+    add_book(parser)
     parser.add_argument(
         "--dtype",
         action="append",
@@ -98,18 +110,14 @@ def add_campaign(commands: Any) -> None:
         + "; ".join(f"{', '.join(names)} to {kind}" for kind, names in DEFAULT_DTYPES.items())
         + ")",
     )
-    parser.add_argument(
-        "--effort", default="standard", metavar="|".join(EFFORTS), help="how many cases to check (default standard)"
-    )
+    add_effort(parser, "standard")
     parser.add_argument("--blocks", metavar="N", help="certify a drawn share, as for `optimetry certify`")
     parser.add_argument("--corners", action="store_true", help="also certify at corners of the hyperparameters")
     parser.add_argument("--starts", default="8", metavar="N", help="starts of each search for a worst case (default 8)")
-    parser.add_argument("--seed", default="0", metavar="N", help="seed of all that is drawn, or `random` (default 0)")
+    add_seed(parser, "all that is drawn")
     workers = default_workers()
     parser.add_argument("-n", metavar="WORKERS", help=f"number of workers on this machine (default {workers})")
-    parser.add_argument(
-        "--time-limit", default="60", metavar="S", help="seconds one run of the target may take (default 60)"
-    )
+    add_time_limit(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="where results are kept; must be given")
     parser.set_defaults(command=campaign_command, workers=workers)
 
@@ -240,7 +248,7 @@ def _print(headers: dict[str, Any], outcome: Outcome, out: Path) -> None:
         header = headers[CHECK]
         print(f"{header.target} {header.target_version}. {tables.about(header)}\n")
         print(shown(tables.terminal(outcome.verdicts, width)))
-        print(f"\n{tables.summary(outcome.verdicts)}\n")
+        print(f"\n{tables.summary(outcome.verdicts)}")
     if CERTIFY in headers:
         print_certificates(headers[CERTIFY], outcome.certificates, outcome.refusals)
     if outcome.searches:
