@@ -97,11 +97,16 @@ def test_neither_a_lost_worker_nor_a_killed_client_changes_a_byte(campaign, tmp_
     assert (len(results.verdicts), len(results.certificates)) == (1, 2)
 
 
-def test_the_files_are_those_of_check_and_certify(tmp_path):
+def test_the_files_are_those_of_check_and_certify(tmp_path, capsys):
     out, others = tmp_path / "campaign", tmp_path / "others"
     common = ["numpy", "--optimizer", "sgd", "--dtype", "bfloat16", "--seed", "3", "-n", "1", "--out"]
     share, effort = ["--blocks", "1"], ["--effort", "quick"]
     assert cli.main(["campaign", *common, str(out), "--do", "check", "--do", "certify", *share, *effort]) == 0
+    printed = capsys.readouterr().out
+    assert "1 conforms\n\nnumpy " in printed
+    assert printed.endswith(f"\n\nwritten: {out}\n")
+    assert cli.main(["campaign", *common, str(tmp_path / "checked"), "--do", "check", *effort]) == 0
+    assert "\n\n\n" not in capsys.readouterr().out
     assert cli.main(["check", *common, str(others), *effort]) == 0
     assert cli.main(["certify", *common, str(others), *share]) == 0
     assert files_in(out) == files_in(others)

@@ -18,6 +18,7 @@ from optimetry.conformance.certify import pairs as layouts
 from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import FIRST, LATER, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
+from optimetry.conformance.commands import certify
 from optimetry.conformance.commands.blocks import FILE, Blocks
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.formats import flushing
@@ -238,6 +239,28 @@ def test_what_is_not_offered_has_no_certificate(optimetry, tmp_path):
     assert status == 1
     assert "not offered: sgd float32 (engine fast): not fast yet\n" in out
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("miniatures")
+@pytest.mark.parametrize("ended", [False, True])
+def test_certificates_are_written_together_also_where_the_run_is_ended(optimetry, tmp_path, monkeypatch, ended):
+    compare, write_to = certify.certified, Mock(side_effect=add)
+
+    def certified(*asked):
+        certificates = compare(*asked)
+        yield next(certificates)
+        if ended:
+            raise KeyboardInterrupt
+        yield from certificates
+
+    monkeypatch.setattr(certify, "certified", certified)
+    monkeypatch.setattr(certify, "add", write_to)
+    arguments = ("certify", "miniatures:Correct", *QUICK, "--blocks", 1, "--out", tmp_path)
+    assert optimetry(*arguments)[0] == (130 if ended else 0)
+    assert write_to.call_count == 1
+    kept = read(tmp_path / "results.jsonl").certificates
+    assert len(kept) == (1 if ended else 2)
+    assert (tmp_path / FILE).exists() == ended
 
 
 def test_a_file_of_another_run_is_refused(tmp_path):

@@ -17,8 +17,8 @@ from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
 from optimetry.conformance.certify.worst import Search, Worst
-from optimetry.conformance.commands import arguments
 from optimetry.conformance.commands.arguments import (
+    DEFAULT_DTYPES,
     add_book,
     add_effort,
     add_optimizers,
@@ -57,7 +57,7 @@ KINDS = (CHECK, CERTIFY, WORST)
 
 NONE = "none"
 
-DEFAULT_DTYPES = {CHECK: arguments.DEFAULT_DTYPES, CERTIFY: ("bfloat16",), WORST: ("bfloat16", "float32")}
+DEFAULTS = {CHECK: DEFAULT_DTYPES, CERTIFY: ("bfloat16",), WORST: ("bfloat16", "float32")}
 """Of each kind of task, where no dtype is asked for: those of `optimetry check` and `optimetry certify`."""
 
 EXAMPLES = """\
@@ -107,7 +107,7 @@ def add_campaign(commands: Any) -> None:
         action="append",
         metavar="NAME",
         help=f"one of: {', '.join(FORMATS)} (default: "
-        + "; ".join(f"{', '.join(names)} to {kind}" for kind, names in DEFAULT_DTYPES.items())
+        + "; ".join(f"{', '.join(names)} to {kind}" for kind, names in DEFAULTS.items())
         + ")",
     )
     add_effort(parser, "standard")
@@ -208,7 +208,7 @@ def _asked(options: argparse.Namespace, own: Sequence[str]) -> Kinds:
     for kind in KINDS:
         if kind not in kinds:
             continue
-        named = chosen("dtype", options.dtype or DEFAULT_DTYPES[kind], FORMATS)
+        named = chosen("dtype", options.dtype or DEFAULTS[kind], FORMATS)
         asked.rules[kind] = rules if kind == CHECK else elementwise
         asked.dtypes[kind] = [dtype for dtype in named if kind == CHECK or dtype in DTYPES]
         if not asked.rules[kind]:
@@ -248,13 +248,15 @@ def _print(headers: dict[str, Any], outcome: Outcome, out: Path) -> None:
         header = headers[CHECK]
         print(f"{header.target} {header.target_version}. {tables.about(header)}\n")
         print(shown(tables.terminal(outcome.verdicts, width)))
-        print(f"\n{tables.summary(outcome.verdicts)}")
+        print(f"\n{tables.summary(outcome.verdicts)}\n")
     if CERTIFY in headers:
         print_certificates(headers[CERTIFY], outcome.certificates, outcome.refusals)
+        print()
     if outcome.searches:
         print(f"Largest error ratios that were found; the arguments stand in {out / WORST_CASES}.\n")
         print(tabulate(map(_row, outcome.searches), ("rule", "dtype", "engine", "error ratio"), "simple"))
-    print(f"\nwritten: {out}")
+        print()
+    print(f"written: {out}")
 
 
 def _row(searched: Searched) -> tuple[str, str, str, str]:
