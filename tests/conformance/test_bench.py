@@ -57,6 +57,21 @@ def test_what_is_not_offered_is_no_row(optimetry, monkeypatch):
     assert "none of the rules asked for is offered" in out
 
 
+def test_a_target_is_timed_in_the_dtypes_that_it_offers_with_the_hyperparameters_that_it_can_have(
+    optimetry, monkeypatch
+):
+    monkeypatch.setattr("miniatures.Correct.dtypes", ("float64",), raising=False)
+    monkeypatch.setattr("miniatures.Correct.pinned", {"momentum": {"use_nesterov": True}}, raising=False)
+    started = []
+    monkeypatch.setattr("miniatures.Correct.unsupported", lambda self, *asked: started.append(asked[:2]), raising=False)
+    _, out, _ = optimetry("bench", "miniatures:Correct", *QUICK)
+    assert "none of the rules asked for is offered" in out
+    asked = ("--optimizer", "momentum", "--dtype", "float64", *QUICK[2:])
+    status, _, _ = optimetry("bench", "miniatures:Correct", *asked)
+    assert status == 0
+    assert {(rule, hyper["use_nesterov"]) for rule, hyper in started} == {("momentum", True)}
+
+
 @pytest.mark.parametrize("name", ["l1_decay", "torch.muon"])
 def test_what_cannot_be_timed_is_refused(refused, name):
     told = refused("bench", "no.such:target", *QUICK, "--optimizer", name)

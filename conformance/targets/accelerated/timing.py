@@ -9,10 +9,12 @@ from typing import Any
 from optimetry.accelerated.benchmarks.measuring import LR, hyper_of, inputs, measure
 from optimetry.accelerated.devices.host import HOST
 from optimetry.accelerated.kernels import offered
+from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.peers import Step, names, steps_of
-from optimetry.conformance.targets.protocol import Hyper, engine_name, engines_of
+from optimetry.conformance.targets.protocol import Hyper, engine_name, engines_of, reason_unsupported
 from optimetry.reference.rule import rule_named
 from optimetry.reports.speed import TOUCH, Speed
 
@@ -55,10 +57,11 @@ class Timed:
     def _as_judged(
         self, rule: str, hyper: Hyper, parameters: Sequence[Array], grads: Sequence[Array], lr: float
     ) -> Iterator[tuple[str, Step]]:
+        case = Case(rule, grads[0].dtype.name, dict(hyper), (lr,), tuple(parameters), (tuple(grads),))
         for engine in engines_of(self.target):
-            ask = getattr(engine, "unsupported", None)
-            if ask is None or ask(rule, hyper, grads[0].dtype.name) is None:
-                run = engine.start(rule, dict(hyper), [array.copy() for array in parameters])
+            can = limits_of(engine, rule).offered(case)
+            if reason_unsupported(engine, can) is None:
+                run = engine.start(rule, can.hyper, [array.copy() for array in parameters])
                 name = f"{self.target.name} {engine_name(engine)}".removesuffix(" default")
                 yield name, partial(run.step, [grad.copy() for grad in grads], lr)
 
