@@ -30,7 +30,8 @@ class Fit:
 
     Attributes:
         rule: the rule's name.
-        rate: the argument that is given the learning rate.
+        rate: the argument that is given the learning rate, of the constructor or of the step; where it is empty, the
+            step's is found by its name.
         arguments: arguments with the hyperparameter that each is given, or several as a tuple.
         constants: arguments with a fixed value.
         words: arguments that are words, each with the flag that stands for it.
@@ -68,7 +69,9 @@ def taken_by(make: Callable[..., Any], spec: str) -> list[Taken]:
     return [Taken(one.name, one.default is one.empty) for one in parameters if one.kind not in unnamed]
 
 
-def fitted(spec: str, rule: str, taken: Sequence[Taken], asked: Mapping[str, Any], row: Any = None) -> Fit:
+def fitted(
+    spec: str, rule: str, taken: Sequence[Taken], asked: Mapping[str, Any], row: Any = None, rate_in_step: bool = False
+) -> Fit:
     """Fit arguments to a rule.
 
     Args:
@@ -78,6 +81,7 @@ def fitted(spec: str, rule: str, taken: Sequence[Taken], asked: Mapping[str, Any
         asked: what a user says of arguments: the hyperparameter that one is given, several as a tuple, or its value.
             A hyperparameter that no argument stands for may be given the value at which it is held.
         row: the framework's own table's row for the rule, if it has one: its names are tried first.
+        rate_in_step: whether the learning rate may be an argument of the step, and none of the constructor.
 
     Raises:
         TargetError: a name is unknown, or a hyperparameter or a required argument is left; the text lists what there
@@ -86,7 +90,8 @@ def fitted(spec: str, rule: str, taken: Sequence[Taken], asked: Mapping[str, Any
     subject = subject_named(rule)
     if not isinstance(subject, RuleSubject):
         raise TargetError(f"target {spec}: {rule} is a wrapper, and a class can stand for a rule alone")
-    fitting = _Fitting(f"target {spec}: as {rule}", taken, {one.name: one for one in subject.hyperparameters()}, row)
+    declared = {one.name: one for one in subject.hyperparameters()}
+    fitting = _Fitting(f"target {spec}: as {rule}", taken, declared, row, rate_in_step)
     fit = fitting.fit = Fit(rule)
     for argument, value in asked.items():
         fitting.ask(argument, value)
@@ -100,8 +105,10 @@ class _Fitting:
 
     fit: Fit
 
-    def __init__(self, where: str, taken: Sequence[Taken], declared: Mapping[str, Hyperparameter], row: Any) -> None:
-        self.where, self.declared, self.row = where, declared, row
+    def __init__(
+        self, where: str, taken: Sequence[Taken], declared: Mapping[str, Hyperparameter], row: Any, rate_in_step: bool
+    ) -> None:
+        self.where, self.declared, self.row, self.rate_in_step = where, declared, row, rate_in_step
         self.taken = {one.name: one.required for one in taken}
 
     @property
@@ -119,7 +126,7 @@ class _Fitting:
     def ask(self, argument: str, value: Any) -> None:
         """Take what the user says of one argument."""
         names = _names(value)
-        if argument not in self.taken:
+        if argument not in self.taken and not (names == (LEARNING_RATE,) and self.rate_in_step):
             if argument in self.declared and not names:
                 return self._hold(argument, value)
             hint = f"; write {names[0]}={argument}" if names and names[0] in self.taken else ""
@@ -141,9 +148,9 @@ class _Fitting:
         fixed = dict(self.fit.constants)
         if not self.fit.rate:
             rates = [name for name in RATES if name in self.taken and name not in self.used]
-            if not rates:
+            if not rates and not self.rate_in_step:
                 self._refuse(f"no argument for the learning rate, {self._there_is()}: --with ARGUMENT={LEARNING_RATE}")
-            self.fit.rate = rates[0]
+            self.fit.rate = rates[0] if rates else ""
         for argument, source in self._natural():
             names = (source,) if isinstance(source, str) else source
             if argument not in self.taken or not set(names) <= set(self.declared) or set(names) & self.settled:

@@ -36,6 +36,10 @@ class Triple(ClassOffer):
             raise TypeError(f"it made a {type(triple).__name__}, must be the three functions init, update, get_params")
         return triple
 
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Return what the function says where it raises a ValueError, None where it does not."""
+        return self.refused(**{self.rate: 1.0}, **self.keywords(hyper))
+
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> TripleRun:
         """Begin a run."""
         caches.used(subject, *dtypes_of(parameters))

@@ -80,6 +80,14 @@ class ClassOffer(Offer):
         """The keyword arguments for ``hyper``."""
         return {**self.constants, **passed(self.arguments, hyper)}
 
+    def refused(self, *parameters: Any, **keywords: Any) -> str | None:
+        """Make an optimizer, and return what the class says where it raises a ValueError, None where it does not."""
+        try:
+            self.cls(*parameters, **keywords)
+        except ValueError as error:
+            return f"{getattr(self.cls, '__name__', self.cls)} refuses it: {' '.join(str(error).split())}"
+        return None
+
 
 class TableTarget:
     """A target that offers the subjects of its table, and no other.

@@ -49,6 +49,7 @@ class Maker(NamedTuple):
         engines: the names of the implementations to judge apart, the first by default.
         check: raises a `TargetError` for what is no such optimizer, given it and what error texts call it.
         cannot: what it cannot take, given its offer and the rule: words for a target's ``cannot``.
+        rate_in_step: whether the learning rate may be an argument of the step, and none of the constructor.
         prepare: sets what must be set before a user's module is imported, in a process that is ours.
     """
 
@@ -60,6 +61,7 @@ class Maker(NamedTuple):
     engines: Callable[[Any, Sequence[Taken]], tuple[str, ...]] = lambda made, taken: ("default",)
     check: Callable[[Any, str], None] = lambda made, spec: None
     cannot: Callable[[Any, str], Sequence[str]] = lambda offer, rule: ()
+    rate_in_step: bool = False
     prepare: Callable[[], None] = lambda: None
 
 
@@ -127,7 +129,9 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
     named = taken[leading:]
     if len(taken) < leading:
         raise TargetError(f"target {spec}: it takes no parameters to update, must be {maker.kind}")
-    fits = [fitted(spec, rule, named, asked, maker.offers.get(rule)) for rule, asked in rules.items()]
+    fits = [
+        fitted(spec, rule, named, asked, maker.offers.get(rule), maker.rate_in_step) for rule, asked in rules.items()
+    ]
     offers = {fit.rule: maker.offer(made, fit) for fit in fits}
     target = OwnTarget(name, f"({maker.version})", offers, maker.engines(made, named), "; ".join(map(str, fits)))
     for rule, offer in offers.items():

@@ -23,6 +23,13 @@ def scale(b1=0.9, b2=0.999, eps=1e-8):
     return optax.scale_by_adam(b1, b2, eps)
 
 
+def picky_ball(learning_rate, beta=0.9, nesterov=False):
+    """Refuses Nesterov's step without momentum."""
+    if nesterov and not beta:
+        raise ValueError("nesterov needs a momentum")
+    return heavy_ball(learning_rate, beta, nesterov)
+
+
 def descent(step_size, mass=0.9):
     """The triple of Polyak's momentum."""
 
@@ -35,6 +42,13 @@ def descent(step_size, mass=0.9):
         return param - step_size * velocity, velocity
 
     return init, update, lambda state: state[0]
+
+
+def picky_descent(step_size, mass=0.9):
+    """Refuses a momentum of 0."""
+    if not mass:
+        raise ValueError("mass must not be 0")
+    return descent(step_size, mass)
 
 
 def damped(step_size, mass=0.9):

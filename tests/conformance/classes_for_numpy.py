@@ -1,5 +1,7 @@
 """Optimizers in NumPy as users write them, in the three forms that are known, and faulty ones."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 
@@ -53,6 +55,37 @@ class ForgetsRate(OfArrays):
 
     def update(self, weight, grad):
         return super().update(weight, grad, 0.1)
+
+
+class RateOfTheStep:
+    """Given the learning rate with every step alone."""
+
+    def __init__(self, decay=0.95, eps=1e-6):
+        self.rule = OfArrays(rho=decay, eps=eps)
+
+    def update(self, weight, grad, step_length):
+        return self.rule.update(weight, grad, step_length)
+
+
+def closure(momentum=0.9, nesterov=False):
+    """A function that makes an object with a step."""
+    made = []
+
+    def step(parameters, grads, learning_rate=0.1):
+        made[:] = made or [OfParameters(parameters, mu=momentum, nesterov=nesterov)]
+        made[0].lr = learning_rate
+        made[0].step(grads)
+
+    return SimpleNamespace(step=step)
+
+
+class Picky(OfParameters):
+    """Refuses Nesterov's step without momentum, as torch's SGD does."""
+
+    def __init__(self, params, lr=0.1, mu=0.9, nesterov=False):
+        if nesterov and not mu:
+            raise ValueError("nesterov needs a momentum")
+        super().__init__(params, lr, mu, nesterov)
 
 
 class NoStep:

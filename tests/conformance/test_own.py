@@ -137,6 +137,16 @@ def test_a_transformation_is_judged_by_what_it_computes():
 
 
 @needs("jax", "optax")
+def test_a_value_that_a_function_refuses_is_not_tried():
+    mine = classes("jax")
+    ball, descent = for_optax(mine.picky_ball, "momentum"), for_jax(mine.picky_descent, momentum={})
+    asked = {"momentum": 0.0, "use_nesterov": True}
+    assert ball.unsupported("momentum", asked, "float32") == "picky_ball refuses it: nesterov needs a momentum"
+    assert descent.unsupported("momentum", asked, "float32") == "picky_descent refuses it: mass must not be 0"
+    assert judged(ball, "momentum").verdict == "conforms"
+
+
+@needs("jax", "optax")
 def test_a_function_that_cannot_be_compiled_is_judged_eagerly_and_says_why():
     target = for_optax(classes("jax").untraceable_sgd, "momentum")
     assert [engine.engine for engine in target.engines()] == ["eager"]
@@ -148,22 +158,6 @@ def test_a_triple_is_judged_by_what_it_computes():
     mine = classes("jax")
     assert judged(for_jax(mine.descent, momentum={}), "momentum").verdict == "conforms"
     assert judged(for_jax(mine.damped, momentum={}), "momentum").verdict in ("dialect", "diverges")
-
-
-@pytest.mark.parametrize(
-    ("name", "rule", "untried"),
-    [("OfParameters", "momentum", []), ("OfLists", "sgd", ["missing gradients"]), ("OfArrays", "decayed_adagrad", [])],
-)
-def test_a_class_in_numpy_is_judged_in_each_form(name, rule, untried):
-    mapping = {"mu": "momentum"} if rule == "momentum" else {}
-    verdict = judged(for_numpy(getattr(classes("numpy"), name), **{rule: mapping}), rule)
-    assert (verdict.verdict, verdict.untried) == ("conforms", untried)
-
-
-def test_a_faulty_class_in_numpy_is_named():
-    verdict = judged(for_numpy(classes("numpy").NeverNesterov, momentum={"mu": "momentum"}), "momentum")
-    assert verdict.verdict != "conforms"
-    assert "use_nesterov" in verdict.reason
 
 
 @needs("keras")

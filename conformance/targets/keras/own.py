@@ -29,11 +29,7 @@ class OwnKerasClass(ClassOffer):
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return what the constructor says where it raises a ValueError, None where it does not."""
-        try:
-            self.cls(**{self.rate: 0.0}, **self.keywords(hyper))
-        except ValueError as error:
-            return f"{self.cls.__name__} refuses it: {' '.join(str(error).split())}"
-        return None
+        return self.refused(**{self.rate: 0.0}, **self.keywords(hyper))
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> FarRun:
         """Begin a run."""

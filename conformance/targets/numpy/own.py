@@ -4,7 +4,8 @@
 - made of hyperparameters, with ``step`` or ``update(parameters, grads)`` of two lists;
 - the same of one array and its gradient, of which every parameter has an optimizer of its own.
 
-A step changes the arrays in place, or returns new ones. The learning rate is an argument of the step, or an attribute.
+A step changes the arrays in place, or returns new ones. The learning rate is an argument of the step, or an attribute;
+the constructor need not take it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from optimetry.conformance.cases.offered import MISSING
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.targets.arguments import RATES
 from optimetry.conformance.targets.fitting import Fit
 from optimetry.conformance.targets.offers import ClassOffer
@@ -37,22 +39,31 @@ class NumpyClass(ClassOffer):
     """A class fitted to a rule."""
 
     rate: str
-    """Its argument that is the learning rate."""
+    """The argument that is the learning rate, of the class or of its step, or the attribute."""
     apart: bool = False
     """Whether every parameter has an optimizer of its own, which is given arrays."""
 
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Return what the constructor says where it raises a ValueError, None where it does not."""
+        parameters = [[np.ones(1, FORMATS[dtype].dtype)]] if made_of_parameters(self.cls) else []
+        return self.refused(*parameters, **self.given(hyper))
+
+    def given(self, hyper: Hyper) -> dict[str, Any]:
+        """Return what the constructor is given beside parameters."""
+        takes_rate = self.rate in inspect.signature(self.cls).parameters
+        return ({self.rate: 1.0} if takes_rate else {}) | self.keywords(hyper)
+
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> NumpyRun:
         """Begin a run."""
-        return NumpyRun(self, self.keywords(hyper), parameters)
+        return NumpyRun(self, self.given(hyper), parameters)
 
 
 class NumpyRun:
     """One optimizer, or one for each parameter."""
 
-    def __init__(self, entry: NumpyClass, keywords: Mapping[str, Any], parameters: Sequence[Array]) -> None:
+    def __init__(self, entry: NumpyClass, given: Mapping[str, Any], parameters: Sequence[Array]) -> None:
         self._arrays = [np.array(parameter) for parameter in parameters]
         self._bound, self._apart, self._rate = made_of_parameters(entry.cls), entry.apart, entry.rate
-        given = {entry.rate: 1.0, **keywords}
         if self._bound:
             self._optimizers = [entry.cls(self._arrays, **given)]
         else:
@@ -82,7 +93,8 @@ class NumpyRun:
             return method(*given, **{names[0]: learning_rate})
         held = [name for name in (self._rate, *RATES) if hasattr(optimizer, name)]
         if not held:
-            raise TypeError(f"neither its step takes {self._rate!r} nor is that an attribute, so no step can change it")
+            name = repr(self._rate) if self._rate else f"a learning rate ({', '.join(RATES)})"
+            raise TypeError(f"neither its step takes {name} nor is that an attribute, so no step can change it")
         setattr(optimizer, held[0], learning_rate)
         return method(*given)
 
@@ -128,4 +140,4 @@ def cannot(offered: Any, rule: str) -> Sequence[str]:
 
 KIND = "a class whose step(grads), step(parameters, grads) or update(…) does a step on NumPy arrays"
 
-MAKER = Maker(KIND, f"numpy {np.__version__}", {}, offer, leading, check=check, cannot=cannot)
+MAKER = Maker(KIND, f"numpy {np.__version__}", {}, offer, leading, check=check, cannot=cannot, rate_in_step=True)

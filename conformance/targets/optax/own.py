@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,16 @@ from optimetry.conformance.targets.fitting import Fit, Taken
 from optimetry.conformance.targets.optax.rules import OptaxRule
 from optimetry.conformance.targets.optax.table import OFFERS
 from optimetry.conformance.targets.own import Maker
+from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.errors import TargetError
+
+
+class OwnOptaxRule(OptaxRule):
+    """A function that is not Optax', fitted to a rule."""
+
+    def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
+        """Return what the function says where it raises a ValueError, None where it does not."""
+        return self.refused(0.0, **self.keywords(hyper))
 
 
 def check(make: Any, spec: str) -> None:
@@ -24,16 +34,17 @@ def check(make: Any, spec: str) -> None:
         raise TargetError(f"target {spec}: a transformation that is made already, must be {KIND}")
 
 
-def offer(make: Any, fit: Fit) -> OptaxRule:
+def offer(make: Any, fit: Fit) -> OwnOptaxRule:
     """Return the offer of a function."""
 
+    @functools.wraps(make)
     def made(learning_rate: Any, **keywords: Any) -> Any:
         transformation = make(**{fit.rate: learning_rate}, **keywords)
         if not hasattr(transformation, "update"):
             raise TypeError(f"it made a {type(transformation).__name__}, must be a gradient transformation")
         return transformation
 
-    return OptaxRule(made, fit.arguments, fit.constants, pinned=fit.pinned)
+    return OwnOptaxRule(made, fit.arguments, fit.constants, pinned=fit.pinned)
 
 
 def engines(make: Any, taken: Sequence[Taken]) -> tuple[str, ...]:

@@ -32,11 +32,8 @@ class OwnTorchClass(TorchClass):
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return what the constructor says where it raises a ValueError, None where it does not."""
-        try:
-            self.cls([torch.nn.Parameter(torch.ones(1, 1))], **{self.rate: 1.0}, **self.keywords_on(engine, hyper))
-        except ValueError as error:
-            return f"{self.cls.__name__} refuses it: {' '.join(str(error).split())}"
-        return None
+        parameters = [torch.nn.Parameter(torch.ones(1, 1))]
+        return self.refused(parameters, **{self.rate: 1.0}, **self.keywords_on(engine, hyper))
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> OwnTorchRun:
         """Begin a run."""
