@@ -32,6 +32,9 @@ NUMPY_DEFAULT = {"divide": "warn", "over": "warn", "under": "ignore", "invalid":
 RULE, GRADIENTS, AVERAGE = "rule", "gradients", "average"
 """What can be run: an update rule, a wrapper of gradients, an average of parameters."""
 
+STARTS = {True: "start", False: "start_wrapper"}
+"""The method that begins a run: of a rule, or else of a wrapper."""
+
 SMALL = 4096
 """Letters of an array that is kept: the judge asks for the same run several times, and of every engine."""
 
@@ -335,6 +338,11 @@ def from_json(value: Any) -> Any:
 # Answers.
 
 
+def lacks_start(target: str, is_rule: bool) -> str:
+    """Return the reason why a target that does not begin runs of a kind offers none of them."""
+    return f"{target} offers no {'rules' if is_rule else 'wrappers'}: it has no {STARTS[is_rule]}"
+
+
 class Unsupported(Exception):
     """The target does not offer what is asked; the text is the reason."""
 
@@ -476,9 +484,9 @@ class Player:
         engine = self._engine(request)
         optimizer, kind = request["optimizer"], request.get("kind", RULE)
         hyper = hyper_from_json(request["hyper"])
-        start = engine.start if kind == RULE else getattr(engine, "start_wrapper", None)
+        start = getattr(engine, STARTS[kind == RULE], None)
         if start is None:
-            raise Unsupported(f"{self.target.name} offers no wrappers: it has no start_wrapper")
+            raise Unsupported(lacks_start(self.target.name, kind == RULE))
         ask = getattr(engine, "unsupported", None)
         try:
             reason = ask(optimizer, hyper, request["dtype"]) if ask else None
@@ -658,13 +666,18 @@ def lend_targets() -> None:
         module.__path__ = [path]
 
 
+def begins(found: Any) -> bool:
+    """Whether an object can begin runs: of rules, of wrappers, or of both."""
+    return any(callable(getattr(found, start, None)) for start in STARTS.values())
+
+
 def made(found: Any) -> Any:
     """Make a target from a class, an instance or a function without arguments.
 
     Raises:
         Fault: it cannot be made, or is no target; the text says what is wrong.
     """
-    if isinstance(found, type) or (callable(found) and not hasattr(found, "start")):
+    if isinstance(found, type) or (callable(found) and not begins(found)):
         try:
             found = found()
         except (Exception, SystemExit) as error:
@@ -674,7 +687,7 @@ def made(found: Any) -> Any:
         for name, kind, kept in (
             ("name", "a string", isinstance(getattr(found, "name", None), str)),
             ("version", "a string", isinstance(getattr(found, "version", None), str)),
-            ("start", "a method", callable(getattr(found, "start", None))),
+            ("start or start_wrapper", "a method", begins(found)),
         )
         if not kept
     ]

@@ -20,6 +20,7 @@ from optimetry.conformance.naming.telling import neutral_cases, telling_cases
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import same_bits
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.reference.declaration import Hyperparameter
 
 NEAR = 4
@@ -73,9 +74,17 @@ def searched(observed: Observed, seconds: float) -> Found:
         return identities[explanation] is not None
 
     most, telling = MOST_EDITS if seconds else 1, candidates_of(*asked)
-    neutral = (runs_of(target, observed.offered(part), guard) for part in neutral_cases(*asked))
+    neutral = [runs_of(target, observed.offered(part), guard) for part in neutral_cases(*asked)] if most > 2 else []
     counts = STEP_COUNTS if observed.probed.counts_otherwise else ()
-    found = edited_formulas(_starts(observed, runs), runs, holds, budget, most, telling, neutral, counts)
+    starts = _starts(observed, runs)
+
+    def found_in(runs: Runs) -> list[Edited]:
+        return edited_formulas(starts, runs, holds, budget, most, telling, neutral, counts)
+
+    found = found_in(runs)
+    if not found and identities:  # some explain what was run, as if it were chance: it tells too little apart
+        more = _refuting(observed)
+        found = found_in([*runs, *more]) if more else []
 
     def takes(case: Case) -> bool:
         return not observed.limits.lacking(case) and observed.offers(case)
@@ -88,6 +97,21 @@ def searched(observed: Observed, seconds: float) -> Found:
     if identity and not formulas[0].edits and identity.tried < ENOUGH:
         identity, formulas, rivals = None, [], []
     return Found(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling))
+
+
+def _refuting(observed: Observed) -> Runs:
+    """Return the first drawn case that has every gradient and that the document does not explain, with its run.
+
+    None of a wrapper, which is searched on tensors of one size.
+    """
+    if not isinstance(subject_named(observed.optimizer), RuleSubject):
+        return []
+    document = Explanation(documented_class(observed.optimizer))
+    for case in observed.offered(observed.cases()):
+        complete = all(grad is not None for grads in case.grads for grad in grads)
+        if complete and not explains(observed.run(case), document.expected(case), case.form):
+            return [(case, observed.run(case))]
+    return []
 
 
 def _starts(observed: Observed, runs: Runs) -> list[PointClass]:

@@ -31,8 +31,8 @@ from optimetry.conformance.naming.programs import (
     summed_over,
 )
 
-INITIAL = 0.1
-"""What the squares of Adagrad begin with in libraries."""
+INITIAL = (0.1, 1e-6)
+"""What squares begin with in libraries: those of Adagrad, and those of Yogi."""
 
 BY_THE_FIRST = (GRAD, ("square", GRAD), ("absolute", GRAD), PARAM)
 """What slots begin with that is no number: something of the first gradient, or the parameter before it."""
@@ -109,7 +109,7 @@ def _beginnings(program: Program, hyperparameters: Sequence[str]) -> Iterator[Ed
     """
     for name, expression in program.items():
         if name.startswith(FIRST):
-            numbers = (0.0, 1.0, INITIAL, *hyperparameters, *(x for part in hyperparameters for x in powers(part)))
+            numbers = (0.0, 1.0, *INITIAL, *hyperparameters, *(x for part in hyperparameters for x in powers(part)))
             below = [1.0 - small for small in GUARDS] * (expression == 1)
             others = (*numbers, *below, *BY_THE_FIRST)
             yield from (Edit(expression, new, (name,)) for new in others if new != expression)

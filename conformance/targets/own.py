@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from optimetry.conformance.cases.offered import EMPTY
 from optimetry.conformance.harness.python_harness import default_environment, what_is_wrong
 from optimetry.conformance.subjects.names import near_miss, not_among
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
@@ -136,7 +137,8 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
     target = OwnTarget(name, f"({maker.version})", offers, maker.engines(made, named), "; ".join(map(str, fits)))
     for rule, offer in offers.items():
         _rehearse(target, rule, spec)
-        target.cannot = tuple(dict.fromkeys([*target.cannot, *maker.cannot(offer, rule)]))
+        empty = () if works(offer, rule, target.engine_names[0], shape=(0,)) else (EMPTY,)
+        target.cannot = tuple(dict.fromkeys([*target.cannot, *maker.cannot(offer, rule), *empty]))
     return target
 
 
@@ -162,15 +164,17 @@ def maker_of(framework: str) -> Maker:
     return maker
 
 
-def first_step(offer: Offer, rule: str, engine: str, missing: bool = False) -> None:
+def first_step(offer: Offer, rule: str, engine: str, missing: bool = False, shape: tuple[int, ...] = (2,)) -> None:
     """Begin a run with default hyperparameters on two small parameters, and do one step, perhaps with one gradient.
+
+    They are matrices where a rule takes no others.
 
     Raises:
         ValueError: it is refused, or does not give what it should; or whatever the optimizer raises.
     """
     subject = subject_named(rule)
     hyper = subject.declaration.typical().hyper() | dict(offer.held())
-    shape = next(shape for shape in ((2,), (2, 2)) if subject.takes(shape))
+    shape = shape if subject.takes(shape) else (2, 2)
     parameters = [np.ones(shape, np.float32), np.full(shape, 2, np.float32)]
     with default_environment(), np.errstate(all="ignore"):
         refusal = offer.refusal(rule, hyper, "float32", engine)
@@ -183,10 +187,12 @@ def first_step(offer: Offer, rule: str, engine: str, missing: bool = False) -> N
         raise ValueError(f"it gave {wrong}")
 
 
-def works(offer: Offer, rule: str, engine: str = "default", missing: bool = False) -> bool:
+def works(
+    offer: Offer, rule: str, engine: str = "default", missing: bool = False, shape: tuple[int, ...] = (2,)
+) -> bool:
     """Return whether `first_step` raises nothing."""
     try:
-        first_step(offer, rule, engine, missing)
+        first_step(offer, rule, engine, missing, shape)
     except (Exception, SystemExit):
         return False
     return True

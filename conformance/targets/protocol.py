@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.harness.python_harness import STARTS, lacks_start
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -122,7 +123,7 @@ class Target(Protocol):
         does. `optimetry.conformance.targets.program` has this; who has it keeps the time limit, and checks all itself.
     ``start_wrapper(wrapper, hyper, parameters) -> GradientRun | AverageRun``
         Begin a run of a documented wrapper (a clip, a regularizer, an average) around ``parameters``. A target without
-        this method offers none; one with it is asked ``unsupported`` of wrappers, too.
+        this method offers none; one with it is asked ``unsupported`` of wrappers, too, and may be without ``start``.
 
     ``start_groups(optimizer, groups) -> GroupedRun``
         Begin one run over groups of parameters: a pair of ``hyper`` and ``parameters`` for each. Where it exists, each
@@ -183,7 +184,8 @@ def recorded_cases(target: Target, optimizer: str, dtype: str) -> list[Case]:
 def reason_unsupported(target: Target, case: Case) -> str | None:
     """Return why a target does not offer what a case asks for, None where it does.
 
-    A target without ``unsupported`` offers every rule; one without ``start_wrapper`` offers no wrapper.
+    A target without ``unsupported`` offers every rule; one without ``start`` no rule, and without
+    ``start_wrapper`` no wrapper.
 
     Raises:
         TargetFault: ``unsupported`` raised.
@@ -207,8 +209,9 @@ def reason_refused(target: Target, case: Case) -> str | None:
     lacking = limits_of(target, case.optimizer).lacking(case)
     if refused or lacking:
         return refused or f"{target.name} does not offer {', '.join(lacking)}"
-    if not isinstance(subject_of(case), RuleSubject) and not callable(getattr(target, "start_wrapper", None)):
-        return f"{target.name} offers no wrappers: it has no start_wrapper"
+    is_rule = isinstance(subject_of(case), RuleSubject)
+    if not callable(getattr(target, STARTS[is_rule], None)):
+        return lacks_start(target.name, is_rule)
     ask = getattr(target, "unsupported", None)
     try:
         return None if ask is None else ask(case.optimizer, case.hyper, case.dtype)

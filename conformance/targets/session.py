@@ -19,6 +19,7 @@ from optimetry.conformance.harness.python_harness import (
     GRADIENTS,
     NUMPY_DEFAULT,
     RULE,
+    STARTS,
     Feeding,
     copied,
     watching,
@@ -108,7 +109,7 @@ class Session(Feeding):
 
     def __init__(self, target: Target, case: Case, fresh: Sequence[int] = ()) -> None:
         kind = kind_of(case.optimizer)
-        start: Any = target.start if kind == RULE else getattr(target, "start_wrapper", None)
+        start: Any = getattr(target, STARTS[kind == RULE])
         super().__init__(start, kind, case.optimizer, case.hyper, case.parameters, fresh)
 
     def step(self, grads: Sequence[Array | None], rate: float) -> list[Array]:

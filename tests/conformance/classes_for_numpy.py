@@ -39,6 +39,14 @@ class OfLists:
         return [param - param.dtype.type(self.learning_rate) * grad for param, grad in zip(params, grads, strict=True)]
 
 
+class NeverEmpty(OfLists):
+    """Fails on a parameter without elements."""
+
+    def update(self, params, grads):
+        self.largest = [param.max() for param in params]
+        return super().update(params, grads)
+
+
 class OfArrays:
     """Given one array at every step, with the learning rate."""
 

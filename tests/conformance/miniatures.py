@@ -186,6 +186,16 @@ class CountsLoads(Correct):
         Path(os.environ["LOADS"], str(os.getpid())).touch()
 
 
+class WrappersAlone:
+    """Offers wrappers, and no rules: it has no method for them."""
+
+    name = "wrappers alone"
+    version = "1.0"
+
+    def start_wrapper(self, wrapper, hyper, parameters):
+        return NumpyTarget().start_wrapper(wrapper, hyper, parameters)
+
+
 class NoStart:
     name = "half"
     version = "1.0"

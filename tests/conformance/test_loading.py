@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 
@@ -91,11 +92,22 @@ def test_a_missing_attribute_is_named():
     assert "has no attribute 'absent'" in refusal("miniatures:Nested.absent")
 
 
+def test_a_target_of_wrappers_alone_needs_no_start(optimetry):
+    asked = ("check", "miniatures:WrappersAlone", "--effort", "quick", "--dtype", "float32", "--format", "json")
+    status, out, _ = optimetry(*asked, "--optimizer", "sgd", "--optimizer", "l2_decay")
+    rule, wrapper = json.loads(out)[0]["verdicts"]
+    assert (rule["verdict"], rule["reason"]) == ("unsupported", "wrappers alone offers no rules: it has no start")
+    assert (status, wrapper["verdict"]) == (0, "conforms")
+
+
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
-        ("NoStart", "a NoStart is no target, it lacks start (a method)"),
-        ("Nothing", "a Nothing is no target, it lacks name (a string), version (a string), start (a method)"),
+        ("NoStart", "a NoStart is no target, it lacks start or start_wrapper (a method)"),
+        (
+            "Nothing",
+            "a Nothing is no target, it lacks name (a string), version (a string), start or start_wrapper (a method)",
+        ),
         ("number", "a int is no target, it lacks name"),
         ("factory_of_nothing", "a NoneType is no target, it lacks name"),
         ("FailsToBuild", "calling it without arguments raised ValueError: no licence"),

@@ -9,7 +9,7 @@ from optimetry.conformance.naming.fed import runs_of
 from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
 from optimetry.conformance.naming.moves import moves
 from optimetry.conformance.naming.points import documented_class
-from optimetry.conformance.naming.programs import FIRST, PARAM, program_of, simplified
+from optimetry.conformance.naming.programs import FIRST, PARAM, parts_of, program_of, replaced, simplified
 from optimetry.conformance.naming.search import edited_formulas, nearest
 from optimetry.conformance.naming.stages import by_stages
 from optimetry.conformance.naming.telling import neutral_cases, telling_cases
@@ -158,3 +158,12 @@ def test_a_small_number_that_any_other_replaces_is_no_finding():
     near = nearest(documented_class("torch.sgd"), runs, 1, Budget(), runs[0][0].form.roundoff)
     assert any("added to momentum" in formula.name for members in near for formula in members)
     assert edited_formulas([documented_class("torch.sgd")], runs, lambda one: True, most_edits=1) == []
+
+
+def test_a_slot_is_overwritten_before_another_line_takes_its_old_number():
+    new = ("add", ("multiply", "beta2", "m"), ("multiply", ("subtract", 1, "beta2"), "grad"))
+    lines = moved("papers.lion", weight_decay=0.0)["m overwritten before it enters the parameter"]
+    assert new in list(parts_of(lines[PARAM]))
+    assert "m" not in list(parts_of(replaced(lines[PARAM], new, "aside")))
+    assert lines["m"] == new
+    assert not [words for words in moved("momentum", momentum=0.9) if "overwritten" in words], "it takes the new one"

@@ -1,6 +1,7 @@
 """Targets made of one optimizer of a user: honest ones conform, faulty ones are named, the rest says what it lacks."""
 
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -170,6 +171,14 @@ def test_a_class_for_keras_is_judged_on_its_backend(name, status, monkeypatch, o
     assert "sgd: learning_rate = learning_rate" in out
     if status:
         assert f"optimetry diagnose keras:classes_for_keras.{name} --as sgd" in out
+
+
+@needs("keras")
+def test_a_class_for_keras_whose_variables_are_not_told_apart_is_given_every_gradient(monkeypatch, optimetry):
+    monkeypatch.setenv("KERAS_BACKEND", "numpy")
+    asked = ("--as", "adagrad", "--effort", "quick", "--dtype", "float32", "--format", "json")
+    status, out, _ = optimetry("check", "keras:classes_for_keras.Unnamed", *asked)
+    assert (status, json.loads(out)[0]["verdicts"][0]["untried"]) == (0, ["missing gradients"])
 
 
 def test_an_isolated_class_is_played_by_the_harness(optimetry, monkeypatch):

@@ -22,6 +22,7 @@ def judged(target, rule):
     [
         ("OfParameters", "momentum", {"mu": "momentum"}, []),
         ("OfLists", "sgd", {}, ["missing gradients"]),
+        ("NeverEmpty", "sgd", {}, ["missing gradients", "empty parameters"]),
         ("OfArrays", "decayed_adagrad", {}, []),
         ("RateOfTheStep", "decayed_adagrad", {"step_length": "learning_rate"}, []),
         ("closure", "momentum", {}, []),

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from importlib import metadata, util
 from typing import Any
 
+import numpy as np
+
+from optimetry.conformance.cases.offered import MISSING
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.fitting import Fit, Taken
 from optimetry.conformance.targets.keras.backend import ON_THE_CPU, WIDE_JAX
-from optimetry.conformance.targets.keras.process import FarRun, backend
+from optimetry.conformance.targets.keras.process import SHARED, FarRun, backend, named
 from optimetry.conformance.targets.keras.table import OFFERS
 from optimetry.conformance.targets.keras.target import KerasTarget
 from optimetry.conformance.targets.offers import ClassOffer
@@ -51,6 +55,20 @@ def offer(cls: Any, fit: Fit) -> OwnKerasClass:
     return OwnKerasClass(cls, fit.arguments, fit.constants, pinned=fit.pinned, rate=fit.rate)
 
 
+def cannot(offered: Any, rule: str) -> Sequence[str]:
+    """Return that gradients cannot be missing, if variables of a parameter are not called by its name.
+
+    Parameters with a gradient and without go on in optimizers of their own, to which variables are given by name.
+    """
+    keywords = offered.keywords(subject_named(rule).declaration.typical().hyper() | dict(offered.held()))
+
+    def unnamed(count: int) -> int:
+        (optimizer, _), *_ = FarRun(offered.cls, keywords, [np.ones(2, np.float32)] * count, offered.rate).groups
+        return sum(name.startswith(SHARED) for name in named(optimizer))
+
+    return (MISSING,) if unnamed(2) > unnamed(1) else ()
+
+
 def engines(cls: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
     """Return the backend."""
     return (backend(),)
@@ -66,4 +84,6 @@ def prepare() -> None:
 
 KIND = "a subclass of keras.optimizers.Optimizer, or a function that makes one"
 
-MAKER = Maker(KIND, f"keras {metadata.version('keras')}", OFFERS, offer, engines=engines, check=check, prepare=prepare)
+VERSION = f"keras {metadata.version('keras')}"
+
+MAKER = Maker(KIND, VERSION, OFFERS, offer, engines=engines, check=check, cannot=cannot, prepare=prepare)

@@ -18,6 +18,9 @@ import numpy as np
 if TYPE_CHECKING:
     from optimetry.conformance.numerics.arrays import Array
 
+SHARED = "shared_"
+"""How variables are called, and numbered, that have no parameter's name."""
+
 
 class FarRun:
     """One run of an optimizer: variables, divided among one or more optimizers.
@@ -27,6 +30,9 @@ class FarRun:
         keywords: what it is given beside the learning rate.
         parameters: what the variables begin with.
         rate: what it calls the learning rate.
+
+    Attributes:
+        groups: the optimizers, each with the numbers of its parameters.
     """
 
     def __init__(
@@ -46,15 +52,15 @@ class FarRun:
         self._variables = [
             keras.Variable(parameter, dtype=self._dtype, name=f"parameter{i}") for i, parameter in enumerate(parameters)
         ]
-        self._groups = [(self._optimizer(range(len(parameters))), list(range(len(parameters))))]
+        self.groups = [(self._optimizer(range(len(parameters))), list(range(len(parameters))))]
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """Apply the gradients; an optimizer only some of whose variables have one is split first."""
         import keras
 
         keras.config.set_floatx(self._dtype)
-        self._groups = [part for group in self._groups for part in self._split(group, grads)]
-        for optimizer, members in self._groups:
+        self.groups = [part for group in self.groups for part in self._split(group, grads)]
+        for optimizer, members in self.groups:
             if grads[members[0]] is not None:
                 optimizer.learning_rate = learning_rate
                 given = [keras.ops.convert_to_tensor(grads[i]) for i in members]
@@ -65,7 +71,7 @@ class FarRun:
     def state(self) -> dict[str, list[Array]]:
         """Return the variables of the optimizers by name, the learning rate aside, for each parameter."""
         found: dict[str, list[Any]] = {}
-        for optimizer, members in self._groups:
+        for optimizer, members in self.groups:
             for name, variable in named(optimizer).items():
                 owner, _, slot = name.partition("_")
                 own = [i for i in members if owner == f"parameter{i}"]
@@ -78,8 +84,8 @@ class FarRun:
         """Continue from what ``state`` returned, with one optimizer for each count of steps."""
         counts = [int(count) for count in state["iteration"]]
         alike = [[i for i, other in enumerate(counts) if other == count] for count in dict.fromkeys(counts)]
-        self._groups = [(self._optimizer(members), members) for members in alike]
-        for optimizer, members in self._groups:
+        self.groups = [(self._optimizer(members), members) for members in alike]
+        for optimizer, members in self.groups:
             held = {f"parameter{i}_{name}": values[i] for i in members for name, values in state.items()}
             self._fill(optimizer, held | {name: values[members[0]] for name, values in state.items()})
 
@@ -120,7 +126,7 @@ def named(optimizer: Any) -> dict[str, Any]:
         if name.startswith("parameter") and "_" not in name:
             name = f"{name}_factor{sum(known.startswith(f'{name}_factor') for known in found)}"
         elif not name.startswith(("parameter", "iteration", "learning_rate")):
-            name = f"shared_{sum(known.startswith('shared_') for known in found)}"
+            name = f"{SHARED}{sum(known.startswith(SHARED) for known in found)}"
         found[name] = variable
     return found
 

@@ -93,7 +93,7 @@ class OptaxRun:
     def _slot(self, path: Any) -> str:
         """Return what a part of the state is called: its slot, or else its whole path."""
         slots = {part: slot for slot, part in self._rule.slots.items()}
-        return slots.get(getattr(path[-1], "name", ""), str(jax.tree_util.keystr(path)))
+        return slots.get(getattr(path[-1], "name", "") if path else "", str(jax.tree_util.keystr(path)))
 
 
 def update(
