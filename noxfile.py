@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import runpy
 import shutil
@@ -144,11 +145,11 @@ def run_all(session: nox.Session, *commands: list[str]) -> None:
 def tests(session: nox.Session) -> None:
     """Run our own tests, the frameworks installed: ``nox -s tests -- [option of pytest]...``."""
     install(session, "test", extras=extras_of(TOGETHER))
-    # A worker of one thread and two gigabytes for each core; neighbours among its tests share evaluations.
-    # Hundreds of tests start processes, whose imports take longest: modules are compiled once, and not by each of them.
+    # A worker of one thread and two gigabytes for each core, and one more; neighbours among tests share evaluations.
+    # Hundreds of tests wait for processes, whose imports take longest: modules are compiled once, not by each of them.
     environment = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": ""}
-    workers = ("-n", "auto", "--maxprocesses", "8", "--dist", "worksteal")
-    session.run("pytest", *workers, *session.posargs, env=environment)
+    workers = str(min(8, 1 + (os.cpu_count() or 1)))
+    session.run("pytest", "-n", workers, "--dist", "worksteal", *session.posargs, env=environment)
 
 
 @nox.session
@@ -286,8 +287,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check style, formatting and the import order of the folders."""
-    dependencies = nox.project.dependency_groups(PYPROJECT, "lint")
-    session.install("--constraint", "constraints.txt", *dependencies)
+    session.install("--constraint", "constraints.txt", *nox.project.dependency_groups(PYPROJECT, "lint"))
     session.install("--no-deps", "--editable", ".")  # imports are read, not run
     run_all(session, ["ruff", "check"], ["ruff", "format", "--check"], ["lint-imports"])
 

@@ -51,6 +51,8 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         run = {"finding": "left_out_elements", "which": "all but as many elements as the first axis is long"}
         breaks = (permutation, reshaping, splitting, parameters_are_independent)
         yield Mistake(run=run, alteration=BehindFirstAxis(_index, moves=False), breaks=breaks)
+        run = {"finding": "left_out_elements", "which": "the elements whose gradient is 0"}
+        yield Mistake(run=run, alteration=WithoutZeros())
 
 
 def of_elements(subject: Subject, dtype: str) -> Iterator[Mistake]:
@@ -194,6 +196,16 @@ class BehindFirstAxis(Elements):
 
     def _out(self, array: Any) -> Any:
         return _index(int(np.prod(array.shape))).reshape(array.shape) >= (array.shape[0] if array.shape else 1)
+
+
+class WithoutZeros(Alteration):
+    """Leaves elements as they were, with their state, where the gradient is 0."""
+
+    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Update the other elements."""
+        after, new = rule.update(param, grad, state, lr, t)
+        kept = {n: np.where(grad == 0, state[n], x) for n, x in new.items() if getattr(x, "shape", None) == param.shape}
+        return np.where(grad == 0, param, after), State(**{**new, **kept})
 
 
 class Unused(Alteration):

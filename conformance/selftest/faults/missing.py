@@ -10,6 +10,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
 from optimetry.conformance.selftest.faults.hooks import Grads, alone
 from optimetry.conformance.selftest.faults.state import Run
+from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
 
 
@@ -90,6 +91,22 @@ class _MissingCounts(Run):
         return after
 
 
+class _ZeroElementsRest(Run):
+    """Updates no element whose gradient is 0, nor its state."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        training = self.training
+        before = list(zip(training.parameters, training.states, strict=True))
+        super().step(grads, learning_rate)
+        for i, grad in enumerate(grads):
+            if grad is not None:
+                (param, state), rests = before[i], grad == 0
+                training.parameters[i] = working(np.where(rests, param, training.parameters[i]))
+                slots = {slot: working(np.where(rests, state[slot], x)) for slot, x in training.states[i].items()}
+                training.states[i] = State(**slots)
+        return [np.array(param) for param in training.parameters]
+
+
 class _MissingShifts(Run):
     """Leaves missing gradients out of a list, whose later entries go to the parameters before theirs."""
 
@@ -152,6 +169,13 @@ enter(
         outcome="diverges: documented, but counts the step, and keeps moment1 and moment2 as corrected"
         " where the gradient is missing",
         rejected_by="missing_gradient_rests",
+    ),
+    Fault(
+        name="zero_elements_rest",
+        optimizer="momentum",
+        defect="elements whose gradient is 0 are left out of the step, as rows that a batch does not use",
+        start=_ZeroElementsRest,
+        outcome="diverges: documented, but leaves out the elements whose gradient is 0",
     ),
     Fault(
         name="missing_gradient_shifts_the_others",
