@@ -13,6 +13,9 @@ PAIRS: Mapping[str, tuple[str, ...]] = {
 }
 """Arguments that are several numbers, with the hyperparameter that is each."""
 
+THREE_BETAS = ("betas", ("beta1", "beta2", "beta3"))
+"""The same where a rule has a third."""
+
 WORDS: Mapping[str, tuple[str, str]] = {"adjust_lr_fn": ("match_rms_adamw", "match_rms_adamw")}
 """Arguments that are words, with the flag that stands for one of two."""
 
