@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from optimetry.reports import accuracy_tables, certificate_tables, speed_tables, tables
 from optimetry.reports.results import Results
@@ -14,7 +15,8 @@ TABLE, MARKDOWN, JSON = "table", "markdown", "json"
 FORMATS = (TABLE, MARKDOWN, JSON)
 
 
-class Writers(NamedTuple):
+@dataclass(frozen=True)
+class Writers:
     """What writes one kind of measurements.
 
     Attributes:

@@ -83,14 +83,19 @@ def _with_slot(program: Program, slot: str, new: Expression, used: Expression) -
 
 
 def _advanced(program: Program) -> Iterator[Move]:
-    """Yield a slot that is overwritten before another line takes its old number."""
+    """Yield a slot that is overwritten before another line takes its old number.
+
+    That of another slot computes the new number once more from it; that of the parameter has the new number.
+    """
     for slot in slots_of(program):
-        for line in (*slots_of(program), PARAM):
-            old = replaced(program[line], program[slot], ASIDE)
-            if line != slot and slot in parts_of(old):
-                new = replaced(replaced(old, slot, program[slot]), ASIDE, program[slot])
-                words = f"{slot} overwritten before it enters {'the parameter' if line == PARAM else f'new {line}'}"
-                yield _with_slot(program, line, new, new) if line != PARAM else {**program, PARAM: new}, words
+        for other in slots_of(program):
+            if slot != other and slot in parts_of(program[other]):
+                new = replaced(program[other], slot, program[slot])
+                yield _with_slot(program, other, new, new), f"{slot} overwritten before it enters new {other}"
+        old = replaced(program[PARAM], program[slot], ASIDE)
+        if slot in parts_of(old):
+            new = replaced(replaced(old, slot, program[slot]), ASIDE, program[slot])
+            yield {**program, PARAM: new}, f"{slot} overwritten before it enters the parameter"
 
 
 def _into_slots(program: Program) -> Iterator[Move]:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,6 +95,8 @@ def test_as_many_cases_are_yielded_and_no_more_played_than_were_before() -> None
 
     class Ahead:
         name, version = "noted", "1"
+
+        def start(self, optimizer: str, hyper: Any, parameters: Any) -> Any: ...
 
         def run_ahead(self, cases: Sequence[Case]) -> None:
             blocks.append(len(cases))

@@ -183,7 +183,7 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
     ("arguments", "expected"),
     [
         (("check", "trch"), f"unknown target 'trch', must be one of: {', '.join(builtin_names())}, or your own as"),
-        (("check", "miniatures:NoStart"), "it lacks start (a method)"),
+        (("check", "miniatures:NoStart"), "it lacks start or start_wrapper (a method)"),
         (("check", "miniatures:SaysItWrongly"), "cannot: unknown word '0-d parameter', must be one of: missing "),
         (("check", "no.such:Target"), "no module 'no' in the current directory"),
         (("check", "numpy", "--optimizer", "adm"), "unknown optimizer 'adm', must be one of: adadelta"),

@@ -28,7 +28,7 @@ def judged(target, rule):
         ("closure", "momentum", {}, []),
     ],
 )
-def test_each_form_is_judged(name, rule, given, untried):
+def test_a_class_of_each_form_is_judged(name, rule, given, untried):
     verdict = judged(for_numpy(getattr(mine, name), **{rule: given}), rule)
     assert (verdict.verdict, verdict.untried) == ("conforms", untried)
 
