@@ -21,6 +21,9 @@ OPTIMIZER_HELP = "a rule or a wrapper that `optimetry rules` lists, such as adam
 """What the option that names an optimizer is for."""
 
 
+ELEMENTWISE = "a rule that treats elements one by one"
+
+
 def whole(option: str, text: str, lowest: int, alternative: str = "") -> int:
     """Parse a whole number of at least ``lowest``.
 
@@ -83,6 +86,11 @@ def rules_in(
     return [name for name in names if fits(name)]
 
 
+def is_elementwise(name: str) -> bool:
+    """Return whether a subject is a rule that treats elements one by one."""
+    return is_rule(name) and subject_named(name).elementwise
+
+
 def elementwise_rule(name: str) -> RuleSubject:
     """Return an elementwise rule.
 
@@ -91,7 +99,7 @@ def elementwise_rule(name: str) -> RuleSubject:
     """
     subject = subject_named(name)
     if not isinstance(subject, RuleSubject) or not subject.elementwise:
-        raise UsageError(f"--optimizer {name}: must be a rule that treats elements one by one")
+        raise UsageError(f"--optimizer {name}: must be {ELEMENTWISE}")
     return subject
 
 

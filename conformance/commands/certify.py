@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -15,12 +14,15 @@ from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
 from optimetry.conformance.commands.arguments import (
+    ELEMENTWISE,
     add_book,
     add_optimizers,
     add_seed,
     add_time_limit,
     add_workers,
     elementwise_rule,
+    is_elementwise,
+    rules_in,
     seconds,
     seed_of,
     whole,
@@ -34,7 +36,6 @@ from optimetry.conformance.commands.results_folder import checked_folder, write_
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.names import chosen
-from optimetry.conformance.subjects.registry import chosen_in, subject_named
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.header import header_of
 from optimetry.reports.keeping import add, check_fits
@@ -83,7 +84,9 @@ def add_certify(commands: Any) -> None:
 def certify_command(options: argparse.Namespace) -> int:
     """Run ``optimetry certify``; the status is 1 where a certificate does not hold, or there is none."""
     launch = launch_of(options)
-    rules = judged_as(launch, options.optimizer) or _elementwise(options.book, options.optimizer)
+    rules = judged_as(launch, options.optimizer) or rules_in(
+        options.book, options.optimizer, is_elementwise, ELEMENTWISE
+    )
     dtypes = chosen("dtype", options.dtype or [DTYPES[0]], DTYPES, elsewhere=FORMATS)
     blocks = None if options.blocks is None else whole("--blocks", options.blocks, 1)
     seed, count = seed_of(options.seed), whole("-n", options.n, 1)
@@ -122,11 +125,3 @@ def certify_command(options: argparse.Namespace) -> int:
     if options.out is not None and certificates:
         print(f"written: {file_of(options.out)}, certificates.md, certificates.csv")
     return 0 if certificates and all(each.holds for each in certificates) else 1
-
-
-def _elementwise(book: str, asked: Sequence[str] | None) -> list[str]:
-    """Return the rules that are asked for, or all of a book that treat elements one by one."""
-    names = chosen_in(book, asked)
-    if asked:
-        return [elementwise_rule(name).name for name in names]
-    return [name for name in names if subject_named(name).elementwise]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from optimetry.conformance.cases.case import Case
@@ -12,7 +13,7 @@ from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.elsewhere import starts_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
-from optimetry.conformance.naming.fed import Runs, runs_of
+from optimetry.conformance.naming.fed import Runs
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.rivals import Rival, candidates_of, told_apart
 from optimetry.conformance.naming.search import MOST_EDITS, edited_formulas
@@ -62,9 +63,9 @@ def searched(observed: Observed, seconds: float) -> Found:
     Raises:
         TargetFault: the target breaks the protocol.
     """
-    target, guard, asked = observed.target, observed.guard, (observed.optimizer, observed.dtype, observed.limits)
-    budget = Budget(seconds, guard.heartbeat, guard.searching)
-    runs = runs_of(target, observed.offered(telling_cases(*asked)), guard)
+    asked = observed.optimizer, observed.dtype, observed.limits
+    budget = Budget(seconds, observed.guard.heartbeat, observed.guard.searching)
+    runs = _runs(observed, telling_cases(*asked))
     if not runs:
         return Found((), Identity(None), budget)
     identities: dict[Explanation, Identity | None] = {}
@@ -74,15 +75,15 @@ def searched(observed: Observed, seconds: float) -> Found:
         return identities[explanation] is not None
 
     most, telling = MOST_EDITS if seconds else 1, candidates_of(*asked)
-    neutral = [runs_of(target, observed.offered(part), guard) for part in neutral_cases(*asked)] if most > 2 else []
     counts = STEP_COUNTS if observed.probed.counts_otherwise else ()
     starts = _starts(observed, runs)
 
     def found_in(runs: Runs) -> list[Edited]:
+        neutral = (_runs(observed, part) for part in neutral_cases(*asked))
         return edited_formulas(starts, runs, holds, budget, most, telling, neutral, counts)
 
     found = found_in(runs)
-    if not found and identities:  # some explain what was run, as if it were chance: it tells too little apart
+    if not found and identities:  # formulas explain these runs, and not all others: such runs tell too little apart
         more = _refuting(observed)
         found = found_in([*runs, *more]) if more else []
 
@@ -97,6 +98,11 @@ def searched(observed: Observed, seconds: float) -> Found:
     if identity and not formulas[0].edits and identity.tried < ENOUGH:
         identity, formulas, rivals = None, [], []
     return Found(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling))
+
+
+def _runs(observed: Observed, cases: Iterable[Case]) -> Runs:
+    """Return the cases that the engine offers, with its runs, which are made once."""
+    return [(case, observed.run(case)) for case in observed.offered(cases)]
 
 
 def _refuting(observed: Observed) -> Runs:

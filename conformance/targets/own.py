@@ -164,6 +164,11 @@ def maker_of(framework: str) -> Maker:
     return maker
 
 
+def usual(offer: Offer, rule: str) -> dict[str, Any]:
+    """Return the default hyperparameters of a rule, as far as an offer can have them."""
+    return subject_named(rule).declaration.typical().hyper() | dict(offer.held())
+
+
 def first_step(offer: Offer, rule: str, engine: str, missing: bool = False, shape: tuple[int, ...] = (2,)) -> None:
     """Begin a run with default hyperparameters on two small parameters, and do one step, perhaps with one gradient.
 
@@ -173,7 +178,7 @@ def first_step(offer: Offer, rule: str, engine: str, missing: bool = False, shap
         ValueError: it is refused, or does not give what it should; or whatever the optimizer raises.
     """
     subject = subject_named(rule)
-    hyper = subject.declaration.typical().hyper() | dict(offer.held())
+    hyper = usual(offer, rule)
     shape = shape if subject.takes(shape) else (2, 2)
     parameters = [np.ones(shape, np.float32), np.full(shape, 2, np.float32)]
     with default_environment(), np.errstate(all="ignore"):

@@ -175,12 +175,9 @@ class Elements(Alteration):
 
     def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
         """Update the other elements."""
-        after, new = rule.update(param, grad, state, lr, t)
         out = self._out(param)
-        if not self.moves:
-            kept = {n: np.where(out, state[n], x) for n, x in new.items() if getattr(x, "shape", None) == param.shape}
-            new = State(**{**new, **kept})
-        return np.where(out, param, after), new
+        after, new = rule.update(param, grad, state, lr, t)
+        return np.where(out, param, after), new if self.moves else _kept(out, param, state, new)
 
     def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
         """Return the elements that are left out as they were fed."""
@@ -189,6 +186,12 @@ class Elements(Alteration):
 
     def _out(self, array: Any) -> Any:
         return self.places(int(np.prod(array.shape))).reshape(array.shape)
+
+
+def _kept(out: Any, param: Any, state: State, new: State) -> State:
+    """Return a new state with the old one of the elements that are left out, in every slot that has elements."""
+    kept = {n: np.where(out, state[n], x) for n, x in new.items() if getattr(x, "shape", None) == param.shape}
+    return State(**{**new, **kept})
 
 
 class BehindFirstAxis(Elements):
@@ -204,8 +207,7 @@ class WithoutZeros(Alteration):
     def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
         """Update the other elements."""
         after, new = rule.update(param, grad, state, lr, t)
-        kept = {n: np.where(grad == 0, state[n], x) for n, x in new.items() if getattr(x, "shape", None) == param.shape}
-        return np.where(grad == 0, param, after), State(**{**new, **kept})
+        return np.where(grad == 0, param, after), _kept(grad == 0, param, state, new)
 
 
 class Unused(Alteration):

@@ -12,14 +12,13 @@ import numpy as np
 
 from optimetry.conformance.cases.offered import MISSING
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.fitting import Fit, Taken
 from optimetry.conformance.targets.keras.backend import ON_THE_CPU, WIDE_JAX
 from optimetry.conformance.targets.keras.process import SHARED, FarRun, backend, named
 from optimetry.conformance.targets.keras.table import OFFERS
 from optimetry.conformance.targets.keras.target import KerasTarget
 from optimetry.conformance.targets.offers import ClassOffer
-from optimetry.conformance.targets.own import Maker
+from optimetry.conformance.targets.own import Maker, usual
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.reference.errors import TargetError
 
@@ -60,7 +59,7 @@ def cannot(offered: Any, rule: str) -> Sequence[str]:
 
     Parameters with a gradient and without go on in optimizers of their own, to which variables are given by name.
     """
-    keywords = offered.keywords(subject_named(rule).declaration.typical().hyper() | dict(offered.held()))
+    keywords = offered.keywords(usual(offered, rule))
 
     def unnamed(count: int) -> int:
         (optimizer, _), *_ = FarRun(offered.cls, keywords, [np.ones(2, np.float32)] * count, offered.rate).groups
