@@ -13,6 +13,16 @@ def averaging_ball(learning_rate, beta=0.9, nesterov=False):
     return optax.chain(optax.ema(beta, debias=False), optax.scale_by_learning_rate(learning_rate))
 
 
+def bare_ball(learning_rate, beta=0.9, nesterov=False):
+    """Keeps an array as its whole state."""
+
+    def update(grad, velocity, params=None):
+        velocity = beta * velocity + grad
+        return -learning_rate * jnp.where(nesterov, grad + beta * velocity, velocity), velocity
+
+    return optax.GradientTransformation(jnp.zeros_like, update)
+
+
 def untraceable_sgd(learning_rate, momentum=0.0, nesterov=False):
     """Decides by the value of a hyperparameter, which a compiled function cannot."""
     return optax.sgd(learning_rate, momentum if momentum > 0 else None, nesterov)

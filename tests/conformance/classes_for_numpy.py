@@ -96,6 +96,21 @@ class Picky(OfParameters):
         super().__init__(params, lr, mu, nesterov)
 
 
+class HastyLion:
+    """Lion whose momentum takes the gradient before the step is made of it."""
+
+    def __init__(self, params, lr=1e-4, betas=(0.9, 0.99), weight_decay=0.0):
+        self.params, self.lr, self.betas, self.weight_decay = params, lr, betas, weight_decay
+        self.momenta = [np.zeros_like(param) for param in params]
+
+    def step(self, grads):
+        b1, b2 = self.betas
+        for param, momentum, grad in zip(self.params, self.momenta, grads, strict=True):
+            if grad is not None:
+                momentum[...] = b2 * momentum + (1 - b2) * grad
+                param[...] -= self.lr * (np.sign(b1 * momentum + (1 - b1) * grad) + self.weight_decay * param)
+
+
 class NoStep:
     def __init__(self, lr=0.1):
         pass

@@ -133,7 +133,8 @@ def test_torchs_own_classes_need_no_mapping():
 @needs("jax", "optax")
 def test_a_transformation_is_judged_by_what_it_computes():
     mine = classes("jax")
-    assert judged(for_optax(mine.heavy_ball, "momentum"), "momentum").verdict == "conforms"
+    for ball in (mine.heavy_ball, mine.bare_ball):
+        assert judged(for_optax(ball, "momentum"), "momentum").verdict == "conforms"
     assert judged(for_optax(mine.averaging_ball, "momentum"), "momentum").verdict in ("dialect", "diverges")
 
 

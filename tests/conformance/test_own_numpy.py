@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.effort import EFFORTS, Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets import for_numpy
 from tests.conformance import classes_for_numpy as mine
@@ -44,3 +44,11 @@ def test_a_faulty_class_is_named():
     verdict = judged(for_numpy(mine.NeverNesterov, momentum={"mu": "momentum"}), "momentum")
     assert verdict.verdict != "conforms"
     assert "use_nesterov" in verdict.reason
+
+
+def test_what_signs_leave_to_chance_in_the_telling_cases_is_found():
+    (verdict,) = judge(
+        [for_numpy(mine.HastyLion, "papers.lion")], "papers.lion", "float32", effort=EFFORTS["quick"], seed=0
+    )
+    assert verdict.verdict == "dialect"
+    assert verdict.reason.startswith("beta1 -> beta2*beta1: found by search"), "as 1 - beta1 becomes 1 - beta2*beta1"
