@@ -160,8 +160,8 @@ def mutants(session: nox.Session) -> None:
 
     Folders are those of ``tests/mutation/folders.toml``; all without one. Prints each change that no test notices and
     the score of each folder, and fails below 95 %. Changes that no test can notice stand in
-    ``tests/mutation/equivalent.toml``, with the reason. A run that was ended goes on where it stopped; what was noticed
-    once is not run again.
+    ``tests/mutation/equivalent.toml``, with the reason. A run that was ended goes on where it stopped; changes
+    that were noticed are not run again.
     """
     install(session, "test", "mutants")
     workspace = str(Path(session.create_tmp()).resolve())
@@ -196,12 +196,12 @@ def publish(session: nox.Session) -> None:
 
     Each framework gets a folder named after it and its version, and all share the matrix of rule by framework and the
     page of effects. Takes about ten minutes on two cores; those that are installed apart, or are programs, are judged
-    where they are named: under the interpreter that ``--python FRAMEWORK=PYTHON`` gives, or else beside the others.
-    What npm has is installed. Then ledgers and ``docs/findings.md`` may need correction, which tests report. Results
+    only if they are named: under the interpreter that ``--python FRAMEWORK=PYTHON`` gives, or else beside the others.
+    Those from npm are installed. Then ledgers and ``docs/findings.md`` may need correction, which tests report. Results
     hold all counterexamples; files are kept of those that findings link to.
     """
-    frameworks, rest, out = split_arguments(session.posargs, TOGETHER, PUBLISHED)
-    pythons, options = split_pythons(rest)
+    frameworks, others, out = split_arguments(session.posargs, TOGETHER, PUBLISHED)
+    pythons, options = split_pythons(others)
     if not set(frameworks) <= set(FRAMEWORKS):
         session.error(f"{' '.join(frameworks)}: must be among {', '.join(FRAMEWORKS)}, the frameworks of {TABLE}")
     for name, python in pythons.items():
@@ -235,8 +235,8 @@ def split_pythons(options: list[str]) -> tuple[dict[str, str], list[str]]:
     """Split options into the interpreters that frameworks run under, by framework, and the others."""
     parser = argparse.ArgumentParser(allow_abbrev=False, add_help=False)
     parser.add_argument("--python", action="append", default=[])
-    known, rest = parser.parse_known_args(options)
-    return {name: python for name, _, python in (each.partition("=") for each in known.python)}, rest
+    known, others = parser.parse_known_args(options)
+    return {name: python for name, _, python in (each.partition("=") for each in known.python)}, others
 
 
 def keep_linked(folder: Path) -> None:

@@ -52,11 +52,11 @@ class Accuracy:
     Attributes:
         book: the collection of documents that the rule belongs to.
         gradients: ``normal``, N(0, 1), or ``training``, those of a small model while it is trained.
-        hyper: the hyperparameters; where the document has no default, what stands in.
-        learning_rate: the same.
-        elements: of how many elements each distribution is.
-        undefined: how many others the exact rule does not take to a finite number.
-        points: after how many steps what was measured, in order.
+        hyper: the hyperparameters; a stand-in where the document has no default.
+        learning_rate: likewise.
+        elements: how many elements each distribution is over.
+        undefined: how many other elements are not finite by the exact rule.
+        points: the errors, in the order of the steps.
     """
 
     kind: Literal["accuracy"] = "accuracy"

@@ -38,13 +38,13 @@ def terminal(measured: Sequence[Accuracy], width: int) -> str:
     out.
     """
     shown = steps(measured)
-    found = _fitting(measured, shown, "simple", ", ")
-    while _width(found) > width:
-        found = _fitting(measured, shown, "simple", ",\n")
+    table = _fitting(measured, shown, "simple", ", ")
+    while _width(table) > width:
+        table = _fitting(measured, shown, "simple", ",\n")
         if len(shown) <= 2:
             break
         shown = [shown[0], *shown[2:]]
-    return found
+    return table
 
 
 def _width(text: str) -> int:
@@ -54,11 +54,11 @@ def _width(text: str) -> int:
 def _fitting(
     measured: Sequence[Accuracy], shown: Sequence[int], form: str, between: str, hidden: Set[str] = frozenset()
 ) -> str:
-    found, all_names = rows(measured, shown), columns(shown)
+    cells, all_names = rows(measured, shown), columns(shown)
     if {each.engine for each in measured} == {"default"}:
         hidden |= {"engine"}
     kept = [i for i, name in enumerate(all_names) if name not in hidden]
-    lines = [[row[i].replace(", ", between) if all_names[i] == "engine" else row[i] for i in kept] for row in found]
+    lines = [[row[i].replace(", ", between) if all_names[i] == "engine" else row[i] for i in kept] for row in cells]
     sides = ("left",) * (len(kept) - 1) + ("right",)
     names = [all_names[i] for i in kept]
     return tabulate(lines, names, form, colalign=sides if lines else None, disable_numparse=True)
@@ -72,12 +72,12 @@ def columns(shown: Sequence[int]) -> list[str]:
 
 def rows(measured: Sequence[Accuracy], shown: Sequence[int]) -> list[list[str]]:
     """Return the cells of the table, row by row; engines with the same figures share one."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    engines_of: dict[tuple[str, ...], list[str]] = {}
     for each in measured:
         cells = [_cell(each, step) for step in shown]
         key = (each.optimizer, each.dtype, each.gradients, *cells, figure(each.points[-1].ulp.largest))
-        found.setdefault(key, []).append(each.engine)
-    return [[*key[:2], ", ".join(engines), *key[2:]] for key, engines in found.items()]
+        engines_of.setdefault(key, []).append(each.engine)
+    return [[*key[:2], ", ".join(engines), *key[2:]] for key, engines in engines_of.items()]
 
 
 def steps(measured: Iterable[Accuracy]) -> list[int]:
@@ -87,11 +87,11 @@ def steps(measured: Iterable[Accuracy]) -> list[int]:
 
 
 def markdown(results: Iterable[Results]) -> str:
-    """Write a page: of one target a section for each rule, of several a table for each dtype and book."""
-    found = [each for each in results if each.accuracy]
-    if len(found) > 1:
-        return "\n\n".join(["# How accurate frameworks are", SUMMARY, *_summary(found)]) + "\n"
-    header, measured = found[0].header, found[0].accuracy
+    """Write a page: for one target a section for each rule, for several a table for each dtype and book."""
+    with_accuracy = [each for each in results if each.accuracy]
+    if len(with_accuracy) > 1:
+        return "\n\n".join(["# How accurate frameworks are", SUMMARY, *_summary(with_accuracy)]) + "\n"
+    header, measured = with_accuracy[0].header, with_accuracy[0].accuracy
     sections = [
         f"## {rule}\n\n{_of_rule([each for each in measured if each.optimizer == rule])}"
         for rule in dict.fromkeys(each.optimizer for each in measured)
@@ -131,7 +131,7 @@ def _furthest(measured: Iterable[Accuracy], rule: str, dtype: str) -> str:
 
 def csv_text(results: Iterable[Results]) -> str:
     """Write one row for each number of steps, with every digit, after target and version."""
-    names = [f"{what} {spread}" for what in ("ULP", "update") for spread in SPREADS]
+    names = [f"{kind} {spread}" for kind in ("ULP", "update") for spread in SPREADS]
     columns = ["target", "version", "optimizer", "dtype", "engine", "gradients", "elements", "step", *names]
     rows = (
         [

@@ -18,7 +18,7 @@ COLOURS: dict[Outcome, str] = {
     "unsupported": "#5a6270",
     "error": "#b3261e",
 }
-"""The ground of each outcome; white text has a contrast of at least 4.5 on it."""
+"""The background of each outcome; white text has a contrast of at least 4.5 on it."""
 
 LONGEST = 60
 """Characters of a label or a message."""
@@ -41,13 +41,13 @@ def badges(results: Sequence[Results]) -> Iterator[tuple[str, str]]:
                 judged.setdefault((verdict.optimizer, verdict.dtype), []).append(verdict)
         for (optimizer, dtype), verdicts in judged.items():
             worst = max(verdicts, key=lambda verdict: OUTCOMES.index(verdict.verdict))
-            label, message = f"{optimizer} {dtype}", said(worst)
+            label, message = f"{optimizer} {dtype}", message_of(worst)
             file = Path(names.named("", result.header.target, optimizer, dtype, ending="svg")).name
             yield file, svg(label, message, COLOURS[worst.verdict])
             yield file.removesuffix("svg") + "json", endpoint(label, message, COLOURS[worst.verdict])
 
 
-def said(verdict: Verdict) -> str:
+def message_of(verdict: Verdict) -> str:
     """Return the words of a badge: the outcome, and the name of a dialect."""
     return f"{verdict.verdict} {verdict.dialect}" if verdict.dialect else verdict.verdict
 

@@ -54,17 +54,17 @@ class Certificate:
 
     Attributes:
         book: the collection of documents that the rule belongs to.
-        step: ``first``, or a ``later`` one, from states that drawn gradients have led to.
+        step: ``first``, or ``later``: from states that drawn gradients have led to.
         setting: ``defaults``, or the hyperparameter that differs from its default: ``beta1 = 0.5``.
         hyper: the hyperparameters.
         learning_rate: of every step.
-        seed: what parameters, states and the share are drawn from.
+        seed: the seed of the drawn parameters, states and share.
         space: how many pairs there are.
         pairs: how many of them were compared.
         vacuous: how many of those have a bound that is not finite, so that nothing can be said of them.
         failures: how many are outside the slack.
         flushed: how many are within the slack only if a subnormal may become zero; they are no failures.
-        share: the largest error ratio, with the arguments; None where nothing could be said.
+        share: the largest error ratio, with the arguments; None where no bound is finite.
         ulp: the largest difference in units in the last place, likewise.
         examples: the first failures.
         reason: why the comparison ended early: how the target broke the protocol; empty where it did not.
@@ -103,12 +103,12 @@ class Certificate:
 
     @property
     def judged(self) -> int:
-        """Of how many pairs something can be said."""
+        """How many compared pairs have a finite bound."""
         return self.pairs - self.vacuous
 
     @property
     def holds(self) -> bool:
-        """Whether every pair of which something can be said is within the slack, and there is one."""
+        """Whether the comparison ran to its end, and no pair of those with a finite bound, at least one, failed."""
         return not self.failures and not self.reason and self.judged > 0
 
     def __add__(self, other: Certificate) -> Certificate:

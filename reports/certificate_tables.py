@@ -16,7 +16,7 @@ COLUMNS = ("optimizer", "dtype", "engine", "step", "setting", "pairs", "judged",
 FIGURES = ("pairs", "judged", "flushed", "failures")
 
 NOTHING = {"engine": "default", "setting": "defaults", "flushed": "0"}
-"""What says nothing where it stands in every row."""
+"""Cells that say nothing: a narrow table leaves out a column of them."""
 
 LEGEND = """\
 Each engine was compared with the documented rule on *all* pairs of a parameter and a gradient that the dtype has, in
@@ -32,9 +32,9 @@ def terminal(certificates: Sequence[Certificate], width: int) -> str:
 
     Where there is no room, arguments stand below the figures, and columns that say nothing are left out.
     """
-    found = _table(rows(certificates), COLUMNS, "simple")
-    if max(map(len, found.splitlines())) <= width:
-        return found
+    text = _table(rows(certificates), COLUMNS, "simple")
+    if max(map(len, text.splitlines())) <= width:
+        return text
     cells = rows(certificates, "\n", "\n")
     kept = [i for i, name in enumerate(COLUMNS) if {row[i] for row in cells} != {NOTHING.get(name)}]
     short = [[row[i].partition("\n")[0] if COLUMNS[i] == "ULP" else row[i] for i in kept] for row in cells]
@@ -56,8 +56,8 @@ def rows(certificates: Iterable[Certificate], at: str = " at ", of: str = " ") -
 
     Args:
         certificates: one for each row.
-        at: what stands between a figure and its arguments.
-        of: likewise, between a number of pairs and the part of all that it is.
+        at: the text between a figure and its arguments.
+        of: the text between a number of pairs and its share of all pairs.
     """
     return [
         [
@@ -100,15 +100,18 @@ def failures(certificates: Iterable[Certificate]) -> Iterator[str]:
 
 def markdown(results: Iterable[Results]) -> str:
     """Write a page with a section for each target that has certificates."""
-    found = [each for each in results if each.certificates]
-    sections = [f"## {each.header.target} {each.header.target_version}\n\n{table(each.certificates)}" for each in found]
+    sections = [
+        f"## {each.header.target} {each.header.target_version}\n\n{table(each.certificates)}"
+        for each in results
+        if each.certificates
+    ]
     return "\n\n".join(["# Certificates", LEGEND, *sections]) + "\n"
 
 
 def csv_text(results: Iterable[Results]) -> str:
     """Write one row for each certificate, with every digit, after target and version."""
     counts = ("space", "pairs", "vacuous", "flushed", "failures")
-    names = [f"{what}{part}" for what in ("share", "ULP") for part in ("", " parameter", " gradients")]
+    names = [f"{kind}{part}" for kind in ("share", "ULP") for part in ("", " parameter", " gradients")]
     columns = ["target", "version", "optimizer", "dtype", "engine", "step", "setting", *counts, *names, "reason"]
     rows = (
         [

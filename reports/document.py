@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """What a verdict's rule is.
+    """The documented rule that a verdict is on.
 
     Attributes:
         book: the collection of documents that the rule belongs to.

@@ -17,7 +17,7 @@ FORMATS = (TABLE, MARKDOWN, JSON)
 
 @dataclass(frozen=True)
 class Writers:
-    """What writes one kind of measurements.
+    """The writers of one kind of measurements.
 
     Attributes:
         kind: the attribute of `Results` that holds them.
@@ -41,7 +41,7 @@ MEASURED = (
     Writers("speed", lambda rows, _: speed_tables.terminal(rows), speed_tables.markdown),
     Writers("certificates", certificate_tables.terminal, certificate_tables.markdown, certificate_tables.csv_text),
 )
-"""What stands beside the verdicts, in this order."""
+"""The kinds of measurements beside the verdicts, in the order of a page."""
 
 
 def markdown(results: Sequence[Results]) -> str:
@@ -57,4 +57,4 @@ def as_json(results: Sequence[Results]) -> str:
 
 
 WRITERS = {MARKDOWN: markdown, JSON: as_json}
-"""What writes each format but the table, whose width is that of the terminal."""
+"""The writer of each format but the table, whose width is that of the terminal."""

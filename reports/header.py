@@ -1,4 +1,4 @@
-"""The header of results: what they are of, and where they were made."""
+"""The header of results: their target, and the machine that they were made on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def header_of(target: str, version: str, *, dtypes: list[str], optimizers: list[
 
 
 def platform_here() -> str:
-    """Return what results are made on: system, machine, Python and NumPy."""
+    """Describe this platform: system, machine, Python and NumPy."""
     return (
         f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, "
         f"NumPy {metadata.version('numpy')}"

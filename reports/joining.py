@@ -1,4 +1,4 @@
-"""Joins results files: what was measured apart stands beside the verdicts on the same version of a target."""
+"""Joins results files: adds separate measurements to the verdicts on the same version of a target."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pathlib import Path
 from optimetry.reports.results import Results, ResultsError, read
 
 JOINED = ("accuracy", "speed", "certificates")
-"""What files without verdicts hold."""
+"""The records that files without verdicts hold, by their field in `Results`."""
 
 
 def read_joined(files: Sequence[Path]) -> list[tuple[Path, Results]]:
     """Read results files; one without verdicts is added to an earlier one of the same version of the same target.
 
     Returns:
-        Each file that was added to none, and what it holds now; those with verdicts come first.
+        Each file that was not added to another, with its joined results; those with verdicts come first.
 
     Raises:
         ResultsError: a file cannot be read, or two that are joined hold measurements of the same thing.
     """
-    found = sorted(((file, read(file)) for file in files), key=lambda pair: not pair[1].verdicts)
+    contents = sorted(((file, read(file)) for file in files), key=lambda pair: not pair[1].verdicts)
     kept: list[tuple[Path, Results]] = []
-    for file, results in found:
+    for file, results in contents:
         first = next((each for _, each in kept if _who(each) == _who(results)), None)
         if first is None or results.verdicts:
             kept.append((file, results))
@@ -36,12 +36,12 @@ def _who(results: Results) -> tuple[str, str]:
 
 
 def _add(kept: Results, results: Results, file: Path) -> None:
-    for what in JOINED:
-        old, new = getattr(kept, what), getattr(results, what)
+    for kind in JOINED:
+        old, new = getattr(kept, kind), getattr(results, kind)
         twice = {each.about for each in old} & {each.about for each in new}
         if twice:
             name = " ".join(map(str, min(twice)))
-            raise ResultsError(f"{file}: {what} of {name}, which another file of {' '.join(_who(kept))} has as well")
+            raise ResultsError(f"{file}: {kind} of {name}, which another file of {' '.join(_who(kept))} has as well")
         old.extend(new)
     documented = {document.optimizer for document in kept.documents}
     kept.documents.extend(document for document in results.documents if document.optimizer not in documented)

@@ -57,7 +57,7 @@ def check_fits(path: Path, header: Header) -> None:
 
 
 def _about_both(old: Header, new: Header) -> Header:
-    """Return a header of measurements that names what either names."""
+    """Return a header with the dtypes and optimizers of both."""
     dtypes, optimizers = [*old.dtypes, *new.dtypes], [*old.optimizers, *new.optimizers]
     return dataclasses.replace(old, dtypes=list(dict.fromkeys(dtypes)), optimizers=list(dict.fromkeys(optimizers)))
 
@@ -91,21 +91,21 @@ def cut(path: Path, kept: Results) -> None:
     """Cut a results file off behind what is kept of it, so that its run can be resumed there.
 
     Raises:
-        ResultsError: it does not begin with that.
+        ResultsError: it does not begin with what is kept.
         OSError: it cannot be written.
     """
     lines = [f"{line(record)}\n".encode() for record in (kept.header, *entries(kept))]
-    found = path.read_bytes().splitlines(keepends=True)[: len(lines)]
-    if sorted(found) != sorted(lines):  # measurements may come first
+    written = path.read_bytes().splitlines(keepends=True)[: len(lines)]
+    if sorted(written) != sorted(lines):  # measurements may come first
         raise ResultsError(f"{path}: {CHANGED}")
     os.truncate(path, sum(map(len, lines)))
 
 
 def check_same(path: Path, old: Header, new: Header) -> None:
-    """Check that the header of a results file is of the target and version that another one has.
+    """Check that two headers are of the same target and version.
 
     Raises:
-        ResultsError: it is of another.
+        ResultsError: they are not.
     """
     if (old.target, old.target_version) != (new.target, new.target_version):
         raise ResultsError(

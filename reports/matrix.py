@@ -66,9 +66,9 @@ class Statement:
         outcome: the verdict on them.
         name: the other rule that they compute, or its formula; None where there is none.
         ways: how they compute it, in words.
-        where: those dtypes and engines; empty where it is all of them.
-        share: the largest difference from the documented rule, as a share of the rounding-error bound.
-        ulp: the same in units in the last place. Both None where nothing was compared.
+        where: the dtypes and engines; empty where it is all of them.
+        share: the largest error ratio.
+        ulp: the largest difference in units in the last place. Both None where nothing was compared.
         verdicts: the verdicts themselves.
     """
 
@@ -82,16 +82,16 @@ class Statement:
 
 
 def statements(verdicts: Iterable[Verdict]) -> list[Statement]:
-    """Say once what several verdicts on one rule say; what is said of the rest comes last."""
-    found = list(verdicts)
-    offered = {verdict.dtype for verdict in found if verdict.verdict != "unsupported"}
-    everything = [v for v in found if v.verdict != "unsupported" or v.dtype not in offered]
-    said: dict[tuple[Outcome, str | None, tuple[str, ...]], list[Verdict]] = {}
+    """Group the verdicts on one rule by what they say; the statement on all others comes last."""
+    verdicts = list(verdicts)
+    offered = {verdict.dtype for verdict in verdicts if verdict.verdict != "unsupported"}
+    everything = [v for v in verdicts if v.verdict != "unsupported" or v.dtype not in offered]
+    groups: dict[tuple[Outcome, str | None, tuple[str, ...]], list[Verdict]] = {}
     for verdict in everything:
         ways = tuple(map(described, verdict.computes.arithmetic))
-        said.setdefault((verdict.verdict, _name(verdict), ways), []).append(verdict)
+        groups.setdefault((verdict.verdict, _name(verdict), ways), []).append(verdict)
     made = []
-    for (outcome, name, ways), group in said.items():
+    for (outcome, name, ways), group in groups.items():
         shares = [verdict.share for verdict in group if verdict.share is not None]
         ulps = [verdict.ulp for verdict in group if verdict.ulp is not None]
         where = _where(group, everything)
@@ -107,10 +107,10 @@ def _name(verdict: Verdict) -> str | None:
 
 
 def _cell(verdicts: Iterable[Verdict]) -> str:
-    found = statements(verdicts)
-    if [statement.outcome for statement in found] == ["unsupported"]:
+    stated = statements(verdicts)
+    if [statement.outcome for statement in stated] == ["unsupported"]:
         return "\N{EN DASH}"
-    return "<br>".join(map(_line, found))
+    return "<br>".join(map(_line, stated))
 
 
 def _line(statement: Statement) -> str:

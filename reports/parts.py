@@ -20,7 +20,7 @@ MISTAKES = {
     (MISSING, ZEROS): "zeros in place of a missing gradient",
     (MISSING, REPEATED): "the gradient before in place of a missing one",
 }
-"""The entries of `Part.given` that are one of a few words."""
+"""In words, the entries of `Part.given` whose value is one of a few words."""
 
 RUN = {
     "held": "keeps {what} in {format}",
@@ -40,9 +40,9 @@ RUN = {
     "missing": "{does} {when}",
     "survives": "starts with the state that the run before it ended with",
 }
-"""What a run may do that its rule does not say: `Part.run` has one of these as ``finding``, and what stands in it.
+"""How a run may depart from its rule: `Part.run` has one of these as ``finding``, and the values for its braces.
 
-``with`` is the size from which on it does, where small cases do not show it.
+``with`` is the size from which on it departs, where small cases do not show it.
 """
 
 
@@ -55,9 +55,9 @@ class Part:
         where: the property of a case or of a tensor that this part is about, and its test, such as
             ``{"property": "use_nesterov", "is": false}``; None for every case.
         given: what reaches the rule in place of the case's inputs, such as ``{"held": {"momentum": 0.9}}``; None where
-            nothing else does.
-        run: what the run does that the rule does not say, such as ``{"finding": "held", "what": ["velocity"], "format":
-            "bfloat16"}``; None where it does nothing of the kind.
+            the inputs do.
+        run: how the run departs from the rule, such as ``{"finding": "held", "what": ["velocity"], "format":
+            "bfloat16"}``; None where it does not.
     """
 
     rule: str
@@ -66,12 +66,12 @@ class Part:
     run: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:
-        given = f" with {_inputs(self.given)}" if self.given else ""
+        inputs = f" with {_inputs(self.given)}" if self.given else ""
         where = f" where {condition(self.where)}" if self.where else ""
         if self.given and HELD in self.given and not where:
             where = " whatever is given"
         run = f", but {_done(self.run)}" if self.run else ""
-        return f"{self.rule}{given}{where}{run}"
+        return f"{self.rule}{inputs}{where}{run}"
 
     @property
     def words(self) -> str:
@@ -82,20 +82,20 @@ class Part:
 
 def condition(where: Mapping[str, Any]) -> str:
     """Write the condition of a part in words: ``use_nesterov is false``."""
-    (test, value), what = next(item for item in where.items() if item[0] != "property"), where["property"]
+    (test, value), name = next(item for item in where.items() if item[0] != "property"), where["property"]
     words = {"is": "is", "is_not": "is not", "less_than": "<", "at_least": ">="}
-    return f"{what} {words[test]} {_text(value)}"
+    return f"{name} {words[test]} {_text(value)}"
 
 
-def _inputs(given: Mapping[str, Any]) -> str:
-    (kind, what), *_ = given.items()
+def _inputs(inputs: Mapping[str, Any]) -> str:
+    (kind, which), *_ = inputs.items()
     if kind == HELD:
-        return ", ".join(f"{name} = {_text(value)}" for name, value in what.items())
+        return ", ".join(f"{name} = {_text(value)}" for name, value in which.items())
     if kind == SWAPPED:
-        return f"{' and '.join(what)} swapped"
+        return f"{' and '.join(which)} swapped"
     if kind == COMPLEMENT:
-        return f"1 - {what} in place of {what}"
-    return MISTAKES[kind, what]
+        return f"1 - {which} in place of {which}"
+    return MISTAKES[kind, which]
 
 
 def _done(run: Mapping[str, Any]) -> str:

@@ -86,8 +86,8 @@ class Computes:
 
     def __str__(self) -> str:
         rules = [" = ".join(dict.fromkeys([self.rule, *self.same_as]))] if self.rule else list(map(str, self.parts))
-        found = [f"{FOUND}: {self.formula}"] if self.found else rules
-        return "; ".join([*found, *map(described, self.arithmetic)])
+        rules = [f"{FOUND}: {self.formula}"] if self.found else rules
+        return "; ".join([*rules, *map(described, self.arithmetic)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +167,7 @@ Entry = Document | Verdict | Accuracy | Speed | Certificate
 Record = Header | Entry | Footer
 
 MEASURED = {"document": "documents", "accuracy": "accuracy", "speed": "speed", "certificate": "certificates"}
-"""Where `Results` has the records of each kind but verdicts."""
+"""The field of `Results` for each kind of record but verdicts."""
 
 
 def line(record: Record) -> str:
@@ -181,7 +181,7 @@ class Writer:
     Args:
         path: the file.
         header: its first line.
-        resumed: what it holds already, behind which is written.
+        resumed: what the file holds already; records are appended to it.
 
     Raises:
         OSError: the file cannot be written.
@@ -224,7 +224,7 @@ def read(path: Path, *, unfinished: bool = False) -> Results:
 
     Args:
         path: the file.
-        unfinished: whether it may be that of a run that was ended: what it has of whole lines is returned.
+        unfinished: whether the footer may be missing, as after an interrupted run: whole lines are returned.
 
     Raises:
         ResultsError: with the path, the line where there is one, and what is wrong with it.
@@ -309,8 +309,8 @@ def _of_schema_1(fields: dict[str, Any]) -> dict[str, Any]:
 def _check_footer(path: Path, number: int, footer: Footer, verdicts: list[Verdict]) -> None:
     counted = Footer.of(verdicts)
     if footer != counted:
-        said, held = (f"{one.verdicts} verdicts {one.counts}" for one in (footer, counted))
-        raise ResultsError(f"{path}, line {number}: the footer counts {said}, the file holds {held}")
+        stated, held = (f"{count.verdicts} verdicts {count.counts}" for count in (footer, counted))
+        raise ResultsError(f"{path}, line {number}: the footer counts {stated}, the file holds {held}")
 
 
 def _check(path: Path, number: int, fields: dict[str, Any], kind: str) -> None:

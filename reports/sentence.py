@@ -1,4 +1,4 @@
-"""Says in one sentence what verdicts on a target come to, and what to do next."""
+"""Summarizes the verdicts on a target in one sentence, and names the rule to look at first."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ SAID = {
     "dialect": ("computes another rule", "compute other rules"),
     "imprecise": ("is less precise than its dtype", "are less precise than their dtype"),
 }
-"""What is said of one rule and of several, the most telling first: outcomes, and two kinds of what diverges."""
+"""The words for one rule and for several, the most telling first, by outcome and two more kinds of divergence."""
 
 SHOWN = 6
 """Names of rules that are listed before the rest is counted."""
 
 
 def sentence(target: str, verdicts: Sequence[Verdict], wrappers: Container[str]) -> str:
-    """Say how many rules a target computes as documented, and of each other rule the worst that is said of it.
+    """Say how many rules a target computes as documented, and the worst kind of each other rule.
 
-    Those whose names are among ``wrappers`` are counted as such.
+    Names among ``wrappers`` are counted as wrappers.
 
-    Those count that conform in every dtype and engine offered, and beside them those that do in part. A rule whose
-    worst is not said of every dtype and engine is that *in part*. Empty where nothing judged is offered.
+    A rule counts if it conforms in every dtype and engine offered; those that conform in some are counted *in part*.
+    The worst kind of a rule is *in part*, too, if some dtype or engine is of another. Empty where nothing is offered.
     """
-    found: dict[str, list[str]] = {}
+    kinds_of: dict[str, list[str]] = {}
     for verdict in verdicts:
         if verdict.verdict != "unsupported":
-            found.setdefault(verdict.optimizer, []).append(_kind(verdict))
-    if not found:
+            kinds_of.setdefault(verdict.optimizer, []).append(_kind(verdict))
+    if not kinds_of:
         return ""
     others: dict[str, list[str]] = {}
-    for name, outcomes in found.items():
+    for name, outcomes in kinds_of.items():
         worst = next((outcome for outcome in SAID if outcome in outcomes), None)
         if worst is not None:
             others.setdefault(worst, []).append(name if set(outcomes) == {worst} else f"{name} (in part)")
-    good = len(found) - sum(map(len, others.values()))
-    if good == len(found):
-        return f"{target} computes {'all ' * (good > 1)}{_counted(good, found, wrappers)} as documented."
-    if len(found) == 1:
+    good = len(kinds_of) - sum(map(len, others.values()))
+    if good == len(kinds_of):
+        return f"{target} computes {'all ' * (good > 1)}{_counted(good, kinds_of, wrappers)} as documented."
+    if len(kinds_of) == 1:
         ((worst, (name,)),) = others.items()
         if worst == "error":  # which says nothing of what would have been computed
             return f"{target}: {name} {SAID[worst][0]}."
-        partly = "" if name in found else "in part "
-        return f"{target} does not compute {next(iter(found))} as documented: {partly}it {SAID[worst][0]}."
-    partly_good = sum("conforms" in outcomes for outcomes in found.values()) - good
+        partly = "" if name in kinds_of else "in part "
+        return f"{target} does not compute {next(iter(kinds_of))} as documented: {partly}it {SAID[worst][0]}."
+    partly_good = sum("conforms" in outcomes for outcomes in kinds_of.values()) - good
     also = f", and {partly_good} in part" if partly_good else ""
-    parts = [f"{target} computes {good or 'none'} of {_counted(len(found), found, wrappers)} as documented{also}"]
-    parts += [f"{_listed(others[one])} {SAID[one][len(others[one]) > 1]}" for one in SAID if one in others]
+    parts = [f"{target} computes {good or 'none'} of {_counted(len(kinds_of), kinds_of, wrappers)} as documented{also}"]
+    parts += [f"{_listed(others[kind])} {SAID[kind][len(others[kind]) > 1]}" for kind in SAID if kind in others]
     return "; ".join(parts) + "."
 
 
@@ -66,7 +66,7 @@ def next_step(verdicts: Sequence[Verdict]) -> str | None:
 
 
 def _kind(verdict: Verdict) -> str:
-    """Return the outcome, and of what diverges whether its parts are known, or its numbers are as documented."""
+    """Return the outcome; of a divergence also whether its parts are known, or its numbers are as documented."""
     if verdict.verdict != "diverges":
         return verdict.verdict
     if verdict.computes.parts:
@@ -75,9 +75,9 @@ def _kind(verdict: Verdict) -> str:
     return "breaks" if verdict.law and within else "diverges"
 
 
-def _counted(count: int, found: Iterable[str], wrappers: Container[str]) -> str:
-    """Count some of what was judged, by the nouns of all of it."""
-    nouns = sorted({"wrapper" if name in wrappers else "rule" for name in found})
+def _counted(count: int, names: Iterable[str], wrappers: Container[str]) -> str:
+    """Write a count with its noun: rules, wrappers, or both if the names are of both."""
+    nouns = sorted({"wrapper" if name in wrappers else "rule" for name in names})
     return f"{count} {' and '.join(noun + 's' * (count != 1) for noun in nouns)}"
 
 

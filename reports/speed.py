@@ -20,12 +20,12 @@ class Speed:
         tensors: how many parameters.
         elements: of each of them.
         nanoseconds: for one element, the median over rounds.
-        spread: half the distance of its quartiles, as a share of it.
-        bytes: that one step of our kernel moves for one element.
-        gigabytes_per_second: the bytes by the time.
-        touch_share: the time of the touch limit by this time: 1 is as fast as memory.
+        spread: half the distance of the quartiles, as a share of the median.
+        bytes: how many one step of our kernel moves for one element.
+        gigabytes_per_second: the bytes divided by the time.
+        touch_share: the time of the touch limit divided by this time: 1 is as fast as memory.
         peer: the fastest peer.
-        peer_ratio: its time by this time: above 1 is faster than every peer. Both None without peers.
+        peer_ratio: its time divided by this time: above 1 is faster than every peer. Both None without peers.
         threads: how many threads ran at once, in the round where most did; None in results of older versions.
     """
 
@@ -51,7 +51,7 @@ class Speed:
 
 
 def called(contender: str) -> str:
-    """Return what a contender is called for those who do not know the names of our engines."""
+    """Return the name of a contender for readers who do not know those of our engines."""
     return {TOUCH: "speed of memory", "numba": "accelerated numba", "numpy": "accelerated numpy"}.get(
         contender, contender
     )

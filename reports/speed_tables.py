@@ -34,7 +34,7 @@ def markdown(results: Iterable[Results]) -> str:
 
 
 def runs(rows: Sequence[Speed]) -> Iterator[tuple[tuple[str, str, int], list[Speed], dict[str, str]]]:
-    """Yield what may be compared: rule, dtype and number of parameters, the rows, and what contenders are called.
+    """Yield the rows that may be compared, after rule, dtype and number of parameters, and the names of contenders.
 
     Contenders are in the order of the largest size, the fastest first.
     """

@@ -19,7 +19,7 @@ COLUMNS = ("optimizer", "dtype", "engine", "verdict", "computes", "share", "ULP"
 _ALIGNMENT = ("left",) * 5 + ("right",) * 4 + ("left",)
 
 BROKEN = {"share": 9, "engine": 8, "computes": 16}
-"""The columns whose cells may take several lines, in this order, with the widths below which none is made narrower."""
+"""The columns whose cells may take several lines, in this order, with their least widths."""
 
 SPARED = ("cases", "vacuous", "ULP")
 """The columns that a narrow terminal goes without, in this order; files have them."""
@@ -29,7 +29,7 @@ def terminal(verdicts: Iterable[Verdict], width: int = 120) -> str:
     """Write a table of at most ``width`` characters, as far as the names allow, with the reasons in full below it.
 
     Engines with the same verdict on one optimizer and dtype share a row. The columns ``engine`` and ``computes`` are
-    left out where they are empty, and `SPARED` where there is no room. What is not offered has no row: one line behind
+    left out where they are empty, and `SPARED` where there is no room. What is not offered has no row: one line below
     the table names it.
     """
     merged = list(_merged(verdicts))
@@ -76,14 +76,14 @@ def _total(widths: Iterable[int]) -> int:
 
 
 def _unsupported(absent: Sequence[tuple[Verdict, str]], width: int) -> str:
-    """Name what is not offered in one line, with the reason where there is one for all."""
+    """Name what is not offered in one line, with the reason where it is the same for all."""
     dtypes: dict[tuple[str, str], list[str]] = {}
     for verdict, engine in absent:
         dtypes.setdefault((verdict.optimizer, engine), []).append(verdict.dtype)
     common = max(dtypes.values(), key=len)
     names = []
-    for (optimizer, engine), found in dtypes.items():
-        where = ([] if engine in ("default", "all") else [engine]) + (found if found != common else [])
+    for (optimizer, engine), offered in dtypes.items():
+        where = ([] if engine in ("default", "all") else [engine]) + (offered if offered != common else [])
         names.append(f"{optimizer} ({', '.join(where)})" if where else optimizer)
     reasons = {" ".join(verdict.reason.split()) for verdict, _ in absent}
     why = f": {reasons.pop()}" if len(reasons) == 1 else ""
@@ -139,9 +139,9 @@ def about(header: Header) -> str:
 def summary(verdicts: Sequence[Verdict]) -> str:
     """Count the verdicts of each outcome: ``3 verdicts: 2 conforms, 1 error``."""
     counts = Counter(verdict.verdict for verdict in verdicts)
-    found = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
+    counted = ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
     noun = "verdict" if len(verdicts) == 1 else "verdicts"
-    return f"{len(verdicts)} {noun}: {found}" if found else "no verdicts"
+    return f"{len(verdicts)} {noun}: {counted}" if counted else "no verdicts"
 
 
 def csv_text(results: Iterable[Results]) -> str:

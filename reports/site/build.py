@@ -16,7 +16,7 @@ from optimetry.reports.site.words import FILTERS
 STATIC = ("style.css", "site.js")
 
 
-def build(results: Sequence[Results], folder: Path, told: str = "") -> list[Path]:
+def build(results: Sequence[Results], folder: Path, findings_page: str = "") -> list[Path]:
     """Write the site into a folder, which is made if need be, and return the files written, ``index.html`` first.
 
     Everything is read from the results; nothing of them reaches a page unescaped, and texts are cut at a limit.
@@ -24,7 +24,7 @@ def build(results: Sequence[Results], folder: Path, told: str = "") -> list[Path
     Args:
         results: what the pages are about.
         folder: where they are written.
-        told: a page of findings in Markdown, which become a page each; none without it.
+        findings_page: a page of findings in Markdown, which become a page each; none without it.
 
     Raises:
         OSError: a file cannot be written.
@@ -32,7 +32,7 @@ def build(results: Sequence[Results], folder: Path, told: str = "") -> list[Path
             markdown-it-py or Matplotlib is not installed.
     """
     environment = _environment()
-    contents = Contents.of(results, told)
+    contents = Contents.of(results, findings_page)
     pages = {"index.html": environment.get_template("matrix.html").render(site=contents, root="")}
     for rule in contents.rules:
         template = environment.get_template("rule.html")

@@ -23,11 +23,11 @@ class Target:
 
     Attributes:
         header: how it was judged.
-        verdicts: what came out, in the order of the results.
+        verdicts: the verdicts, in the order of the results.
         file: its page.
-        accuracy: what was measured of its error.
-        speed: how fast it is beside others.
-        certificates: of what was compared exhaustively.
+        accuracy: the measurements of its error.
+        speed: its times, and those of others in the same runs.
+        certificates: those of exhaustive comparisons.
         others: the other versions of the same target, each with what changed.
     """
 
@@ -51,7 +51,7 @@ class Target:
         return [(outcome, counts[outcome]) for outcome in OUTCOMES if counts[outcome]]
 
     def accuracy_of(self, rule: str) -> list[Accuracy]:
-        """Return what was measured of one rule."""
+        """Return the accuracy records of one rule."""
         return [each for each in self.accuracy if each.optimizer == rule]
 
     def certificates_of(self, rule: str) -> list[Certificate]:
@@ -59,12 +59,12 @@ class Target:
         return [each for each in self.certificates if each.optimizer == rule]
 
     def accuracy_behind(self, statement: Statement) -> list[Accuracy]:
-        """Return what was measured of what a statement is about."""
-        said = {verdict.about for verdict in statement.verdicts}
-        return [each for each in self.accuracy if each.about[:3] in said]
+        """Return the accuracy records for the verdicts of a statement."""
+        judged = {verdict.about for verdict in statement.verdicts}
+        return [each for each in self.accuracy if each.about[:3] in judged]
 
     def about(self, rule: str) -> list[Statement]:
-        """Return what is said of one rule."""
+        """Return the statements on one rule."""
         return statements(verdict for verdict in self.verdicts if verdict.optimizer == rule)
 
 
@@ -74,8 +74,7 @@ class Change:
 
     Attributes:
         than: that version.
-        verdicts: pairs of verdicts on the same thing, there and here, that do not say the same; None where one of them
-            has none.
+        verdicts: pairs of verdicts on the same thing, there and here, that differ; None where one version has none.
     """
 
     than: Target
@@ -91,7 +90,7 @@ class Run:
         dtype: of the parameters.
         tensors: how many there were.
         rows: the times, for each size the fastest first.
-        contenders: what contenders are called, those of the largest size first, the fastest of them first.
+        contenders: the names of contenders, those of the largest size first, the fastest of them first.
         picture: the file of their picture, which is drawn of several sizes.
     """
 
@@ -115,13 +114,13 @@ class RuleContents:
     Attributes:
         name: its name.
         book: whose document it is.
-        document: what that says, where the results have it.
+        document: its document, where the results have it.
         file: its page.
-        columns: what is said of it, for each target.
-        certificates: of it, for each target that has some.
-        accuracy: what was measured of it, for each target of which something was.
-        pictures: the files of the pictures of that, by dtype.
-        runs: where it was timed.
+        columns: the statements on it, for each target.
+        certificates: its certificates, for each target that has some.
+        accuracy: its accuracy records, for each target that has some.
+        pictures: the files of the pictures of its accuracy, by dtype.
+        runs: those that timed it.
     """
 
     name: str
@@ -135,13 +134,13 @@ class RuleContents:
     runs: list[Run]
 
     def curves(self, dtype: str) -> list[tuple[str, Accuracy]]:
-        """Return what is drawn of one dtype: of each target the first engine, with its name if there are others."""
+        """Return the curves of one dtype: for each target its first engine, with its name if there are others."""
         curves = []
         for target, measured in self.accuracy:
-            mine = [one for one in measured if one.dtype == dtype]
+            mine = [each for each in measured if each.dtype == dtype]
             first = mine[0].engine if mine else ""
-            engine = "" if all(one.engine == first for one in mine) else f", {first}"
-            curves += [(f"{target.name}{engine}"[:40], one) for one in mine if one.engine == first]
+            engine = "" if all(each.engine == first for each in mine) else f", {first}"
+            curves += [(f"{target.name}{engine}"[:40], each) for each in mine if each.engine == first]
         return curves
 
 
@@ -152,7 +151,7 @@ class Contents:
     Attributes:
         rules: every rule that was judged, in the order of the results.
         targets: every version of every target.
-        findings: what is told of some rules.
+        findings: those about some of the rules.
     """
 
     rules: list[RuleContents]
@@ -160,7 +159,7 @@ class Contents:
     findings: list[Finding] = field(default_factory=list)
 
     @classmethod
-    def of(cls, results: Sequence[Results], told: str = "") -> Contents:
+    def of(cls, results: Sequence[Results], findings_page: str = "") -> Contents:
         """Arrange results, and a page of findings in Markdown.
 
         Raises:
@@ -180,14 +179,14 @@ class Contents:
             for each in results
         ]
         for target in targets:
-            others = [one for one in targets if one.header.target == target.header.target and one is not target]
-            target.others.extend(Change(one, _changes(one, target)) for one in others)
+            others = [other for other in targets if other.header.target == target.header.target and other is not target]
+            target.others.extend(Change(other, _changes(other, target)) for other in others)
         documents = {document.optimizer: document for each in results for document in each.documents}
         books = {verdict.optimizer: verdict.book for each in results for verdict in each.verdicts}
         for each in results:
             measured: list[Accuracy | Certificate] = [*each.accuracy, *each.certificates]
-            for one in measured:
-                books.setdefault(one.optimizer, one.book)
+            for record in measured:
+                books.setdefault(record.optimizer, record.book)
         rules = [
             RuleContents(
                 name,
@@ -196,16 +195,16 @@ class Contents:
                 files.named("rule", name),
                 [(target, target.about(name)) for target in targets],
                 [(target, proven) for target in targets if (proven := target.certificates_of(name))],
-                [(target, found) for target in targets if (found := target.accuracy_of(name))],
+                [(target, accuracy) for target in targets if (accuracy := target.accuracy_of(name))],
                 {
                     dtype: files.named("picture", name, dtype, ending="svg")
-                    for dtype in dict.fromkeys(one.dtype for target in targets for one in target.accuracy_of(name))
+                    for dtype in dict.fromkeys(each.dtype for target in targets for each in target.accuracy_of(name))
                 },
                 list(_runs(name, targets, files)),
             )
             for name, book in books.items()
         ]
-        return cls(rules, targets, findings(told, books, files) if told else [])
+        return cls(rules, targets, findings(findings_page, books, files) if findings_page else [])
 
     def findings_about(self, rule: str) -> list[Finding]:
         """Return the findings that name a rule."""
@@ -237,8 +236,8 @@ class Contents:
         occurring = self._values("verdict")
         return [outcome for outcome in OUTCOMES if outcome in occurring]
 
-    def _values(self, attribute: str) -> list[str]:
-        return list(dict.fromkeys(getattr(verdict, attribute) for one in self.targets for verdict in one.verdicts))
+    def _values(self, name: str) -> list[str]:
+        return list(dict.fromkeys(getattr(verdict, name) for target in self.targets for verdict in target.verdicts))
 
 
 def _check_distinct(results: Sequence[Results]) -> None:
@@ -257,7 +256,7 @@ def _first_twice(keys: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
 
 
 def _changes(before: Target, after: Target) -> list[tuple[Verdict | None, Verdict | None]]:
-    there, here = ({verdict.about: verdict for verdict in one.verdicts} for one in (before, after))
+    there, here = ({verdict.about: verdict for verdict in target.verdicts} for target in (before, after))
     pairs = [(there.get(key), here.get(key)) for key in dict.fromkeys([*there, *here])]
     return [(old, new) for old, new in pairs if _said(old) != _said(new)]
 

@@ -30,8 +30,7 @@ class Finding:
 def findings(text: str, rules: Collection[str], files: Names) -> list[Finding]:
     """Read the sections of a page, in its order.
 
-    HTML in the page is shown as text. Links to files are left out, since these do not lie beside the site; what they
-    say stays.
+    HTML in the page is shown as text. Links to files become their text, since the files do not lie beside the site.
 
     Args:
         text: the page; each section begins with a heading of the second level.
@@ -41,7 +40,7 @@ def findings(text: str, rules: Collection[str], files: Names) -> list[Finding]:
     parser = _parser()
     tokens = parser.parse(text)
     starts = [i for i, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"]
-    found = []
+    sections = []
     for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
         heading, body = tokens[start + 1], tokens[start + 3 : end]
         for token in body:
@@ -50,7 +49,7 @@ def findings(text: str, rules: Collection[str], files: Names) -> list[Finding]:
         named = [heading, *_cells(body)]
         mentioned = [child.content for token in named for child in token.children or () if child.type == "code_inline"]
         name = "".join(child.content for child in heading.children or ())
-        found.append(
+        sections.append(
             Finding(
                 name=name,
                 file=files.named("finding", name.replace("`", "")),
@@ -58,7 +57,7 @@ def findings(text: str, rules: Collection[str], files: Names) -> list[Finding]:
                 rules=list(dict.fromkeys(word for word in mentioned if word in rules)),
             )
         )
-    return found
+    return sections
 
 
 def _parser() -> Any:

@@ -29,18 +29,18 @@ def mathml(latex: str, display: str = "block") -> str | None:
 def block(latex: str) -> str | None:
     r"""Return a formula on lines of its own, or None where it cannot be rendered.
 
-    What ``\qquad`` parts are formulas of their own, between which a narrow page breaks the line.
+    Formulas that ``\qquad`` separates are rendered apart, so that a narrow page can break the line between them.
     """
     parts = [part for part in latex.split(r"\qquad") if part.strip()]
     if any(part.count("{") != part.count("}") or part.count(r"\begin") != part.count(r"\end") for part in parts):
-        parts = [latex]  # it stands within something
+        parts = [latex]  # it stands inside braces or an environment
     made = [mathml(part) for part in parts]
     whole = [part for part in made if part is not None]
     return "\n".join(whole) if whole and len(whole) == len(made) else None
 
 
 def _harmless(element: Any) -> Any:
-    """Keep what MathML has for presentation, in its namespace by default."""
+    """Leave out attributes that are not in `KEPT`, and the prefix of MathML's namespace from tags."""
     element.tag = element.tag.removeprefix(NAMESPACE)
     attributes = {name: value for name, value in element.attrib.items() if name in KEPT}
     element.attrib.clear()

@@ -22,17 +22,17 @@ THEME = {
     "#550000": ("--e", "#b3261e", "#ff9d94"),
     "#660000": ("--f", "#5a6270", "#a6adb8"),
 }
-"""What stands for a colour while a picture is drawn, its name, and what it is on light and on dark ground."""
+"""The placeholder of each colour while a picture is drawn, its name, and its value on light and on dark ground."""
 
 TEXT, FAINT, GRID, *SERIES = THEME
 MARKERS = "osD^vX"
-"""One for each of `SERIES`: a colour alone says nothing to many readers."""
+"""A marker for each of `SERIES`: a colour alone says nothing to many readers."""
 
 SHOWN = len(SERIES)
 """How many targets one picture has room for."""
 
 SIZE = (3.8, 4.2)
-"""Of a picture of two panels, in inches."""
+"""The size of a picture of two panels, in inches."""
 
 GRADIENTS = {"normal": "N(0, 1) gradients", "training": "gradients of a training"}
 
@@ -116,7 +116,7 @@ def _drift(axes: Any, measured: Sequence[tuple[str, Accuracy]], names: Sequence[
 
 
 def _ruled(axes: Any, *, logarithmic: bool = True) -> None:
-    """Give a panel a grid, a logarithmic abscissa, and such an ordinate, unless it shows nothing above 0."""
+    """Give a panel a grid and a logarithmic abscissa, and with ``logarithmic`` such an ordinate."""
     axes.grid(visible=True)
     axes.set_axisbelow(True)
     for axis, scale in ((axes.xaxis, axes.set_xscale), (axes.yaxis, axes.set_yscale)):
@@ -158,7 +158,7 @@ def sweep(rows: Sequence[Speed], names: Mapping[str, str]) -> str:
 
     Args:
         rows: of one rule, dtype and number of parameters, out of one run.
-        names: what contenders are called; those that have no name are left out.
+        names: the names of contenders; a contender without one is left out.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -217,8 +217,8 @@ def panels(
     Args:
         measured: for each rule and curve its points.
         looks: how a curve of each name looks; those of other names are left out.
-        abscissa: what points are over.
-        ordinate: what they are of.
+        abscissa: the label of the abscissa.
+        ordinate: that of the ordinate.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -233,7 +233,7 @@ def panels(
                     axes.plot(*zip(*points, strict=True), label=name, lw=1.5, ms=4, **looks[name])
             axes.set_title(rule, loc="left", fontsize=9)
             _ruled(axes)
-        for axes in free:  # those that are left
+        for axes in free:  # panels without a rule
             axes.set_visible(False)
         figure.supxlabel(abscissa, fontsize=9)
         figure.supylabel(ordinate, fontsize=9)
@@ -242,7 +242,7 @@ def panels(
 
 
 def themed(figure: Any) -> str:
-    """Write a figure as SVG, with the colours of the theme in place of those that stand for them."""
+    """Write a figure as SVG, with the colours of the theme in place of their placeholders."""
     out = io.StringIO()
     figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
     text = out.getvalue()

@@ -82,7 +82,7 @@ def prose(text: str) -> Markup:
 
 
 def ratio(share: float | None) -> str:
-    """Write an error ratio in words: what it is of the rounding bound."""
+    """Write an error ratio in words, as a share or multiple of the bound."""
     return share_text(share, " times the bound" if share is not None and share > SLACK else " of the bound")
 
 
@@ -93,16 +93,18 @@ def in_words(measured: Sequence[Accuracy]) -> str:
     Half precision tells nothing: there, rounding the parameter alone may be as large as its update.
     """
     medians = {
-        dtype: [one.points[-1].update.median for one in measured if (one.gradients, one.dtype) == ("training", dtype)]
+        dtype: [
+            each.points[-1].update.median for each in measured if (each.gradients, each.dtype) == ("training", dtype)
+        ]
         for dtype in ("float64", "float32")
     }
     widest = next(filter(None, medians.values()), None)
     return next(words for limit, words in WORDS if max(widest) < limit) if widest else ""
 
 
-def certificates(found: Sequence[Certificate]) -> list[list[tuple[str, bool]]]:
-    """Return the table of one rule's certificates: names and then rows, each cell with whether it is a figure."""
-    table = [list(certificate_tables.COLUMNS), *certificate_tables.rows(found)]
+def certificates(records: Sequence[Certificate]) -> list[list[tuple[str, bool]]]:
+    """Return the certificates of one rule as a table: names, then rows; each cell with whether it is a figure."""
+    table = [list(certificate_tables.COLUMNS), *certificate_tables.rows(records)]
     figures = [name in certificate_tables.FIGURES for name in certificate_tables.COLUMNS]
     return [list(zip(row, figures, strict=True))[1:] for row in table]  # the rule is that of the page
 
@@ -124,4 +126,4 @@ FILTERS = {
     "rows": lambda measured: accuracy_tables.rows(measured, accuracy_tables.steps(measured)),
     "sign": SIGNS.__getitem__,
 }
-"""What templates call by these names."""
+"""The functions that templates call, by name."""
