@@ -1,4 +1,4 @@
-"""What one optimizer remembers of a parameter, and the step of one parameter; all out of place."""
+"""The state that one optimizer keeps of a parameter, and the step of one parameter; all out of place."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ParameterLike(Protocol):
 
 @dataclass(frozen=True)
 class Entry:
-    """What is remembered of one parameter.
+    """The state of one parameter.
 
     Attributes:
         state: the slots of its rule.
@@ -56,10 +56,10 @@ class Entry:
 
 
 class Accumulators:
-    """How one optimizer begins, advances, saves and loads what is remembered of a parameter.
+    """Begins, advances, saves and loads the entries of one optimizer's parameters.
 
     Args:
-        rule: the optimizer's rule; what a parameter's own rule may change are its hyperparameters, not its slots.
+        rule: the optimizer's rule; a parameter's own rule may have other hyperparameters, but the same slots.
         multi_precision: whether float16 and bfloat16 parameters get a float32 master copy.
         lazy: whether rows without a gradient keep parameter and state, where a gradient is sparse.
     """
@@ -167,7 +167,7 @@ def checked_gradient(optimizer: str, parameter: ParameterLike, grad: Any) -> Any
     """A gradient as an array or `SparseRows`.
 
     Raises:
-        ArgumentError: it has not the shape and dtype of its parameter.
+        ArgumentError: it does not have the shape and dtype of its parameter.
     """
     grad = grad if isinstance(grad, SparseRows) else np.asarray(grad)
     if (grad.shape, grad.dtype) != (tuple(parameter.shape), parameter.dtype):

@@ -43,7 +43,7 @@ class GradientClipBase(ABC):
     joint = False
 
     def clipped(self, grads: Sequence[Array | SparseRows]) -> list[Any]:
-        """The clipped gradients, in their dtypes; what is given is not changed."""
+        """The clipped gradients, in their dtypes; the arguments are not changed."""
         merged = [grad.merged() if isinstance(grad, SparseRows) else grad for grad in grads]
         arrays = [working(grad.values if isinstance(grad, SparseRows) else grad) for grad in merged]
         with np.errstate(all="ignore"):

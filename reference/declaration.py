@@ -73,7 +73,7 @@ class Hyperparameter:
 
     @property
     def allowed(self) -> str:
-        """What a value must be, as it stands in an error text."""
+        """The allowed values, as an error text names them."""
         if self.domain is None:
             return "True or False"
         return f"an integer in {self.domain}" if self.kind is int else f"in {self.domain}"
@@ -96,8 +96,8 @@ def flag(default: bool, meaning: str) -> Any:
 
 def _declared(kind: type, default: Any, domain: str | None, meaning: str, corners: tuple[Any, ...]) -> Any:
     declaration = {"kind": kind, "domain": domain and Interval(domain), "meaning": meaning, "corners": corners}
-    given = {} if default is None else {"default": default}
-    return dataclasses.field(**given, metadata={"hyperparameter": declaration})
+    keywords = {} if default is None else {"default": default}
+    return dataclasses.field(**keywords, metadata={"hyperparameter": declaration})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,8 +110,8 @@ class Declared:
         name: its name, as on the command line.
         book: the collection of documents that holds it; a name from another book than fluid begins with it.
         elementwise: whether an element of the result depends on the same element of the inputs alone.
-        counts_zeros: whether elements that are zero in all inputs change what others become, as no norm does.
-        shaped: whether the shape of a parameter changes what its elements become: rows and columns are told apart.
+        counts_zeros: whether elements that are zero in all inputs change the results of others; a norm does not.
+        shaped: whether results depend on the shape of a parameter: rows and columns are distinguished.
 
     Raises:
         HyperparameterError: a value is missing, unknown, of the wrong type, NaN or outside its domain.
@@ -143,12 +143,12 @@ class Declared:
 
     @classmethod
     def takes(cls, shape: tuple[int, ...]) -> bool:
-        """Return whether the document says what becomes of a parameter of this shape."""
+        """Return whether the document defines the update of a parameter of this shape."""
         return True
 
     @classmethod
     def epsilon_shows_at(cls, epsilon: float, hyper: Mapping[str, Any]) -> float:
-        """Return the magnitude of a gradient near which an epsilon decides the result: its own, unless said."""
+        """Return the magnitude of a gradient near which an epsilon decides the result: by default its own."""
         return epsilon
 
     @classmethod
@@ -190,10 +190,10 @@ class Declared:
 
     @classmethod
     def document(cls) -> str:
-        """What documents it, as its docstring names it behind ``Documented:``; empty where it names nothing.
+        """The document, as the docstring names it behind ``Documented:``; empty where it names none.
 
         That is a page, the docstring of a class, or a publication: ``Kingma & Ba (2015), algorithm 1``.
         """
         page, publication = r"\S+ \((?:pages? [^)]+|docstring)\)", r"[^()\n]+ \(\d{4}\), (?:algorithm|figure) \d+"
-        found = re.search(f"Documented: ({page}|{publication})", cls.__doc__ or "")
-        return found[1] if found else ""
+        match = re.search(f"Documented: ({page}|{publication})", cls.__doc__ or "")
+        return match[1] if match else ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class EagerUpdates:
-    """What one optimizer remembers of eager parameters.
+    """The state that one optimizer keeps of eager parameters.
 
     Args:
         accumulators: how a parameter is updated.
@@ -25,7 +25,7 @@ class EagerUpdates:
 
     Attributes:
         parameters: the eager ones.
-        entries: what is remembered, by name of parameter; empty before the first step.
+        entries: the state by name of parameter; empty before the first step.
     """
 
     def __init__(self, accumulators: Accumulators, learning_rate: LearningRate, parameter_list: Iterable[Any]) -> None:

@@ -37,7 +37,7 @@ class TargetFault(OptimetryError):
     """The judged target broke the protocol while running: the verdict is *error*, with this text as the reason.
 
     Attributes:
-        output: the last that a target in a process of its own has printed meanwhile; empty for others.
+        output: the end of what a target in its own process has printed since the last request; empty for others.
     """
 
     output: str = ""

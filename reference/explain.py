@@ -57,7 +57,7 @@ class Traced(NDArrayOperatorsMixin):
         return self._made(func.__name__, func(*map(_value, args), **kwargs), args, along)
 
     def _made(self, name: str, value: Any, operands: Any, along: list[str] | None = None) -> Traced:
-        """What an operation gives, with a line for it; numbers made of numbers stay Python's, of any precision."""
+        """The result of an operation, with a line for it; of numbers alone it stays a Python number."""
         if not any(isinstance(_value(operand), np.ndarray | np.generic) for operand in operands):
             value = value.item()
         made = Traced(value, f"s{len(self.lines) + 1}", self.lines, self.show)
@@ -92,8 +92,8 @@ def explained(rule: Rule, name: str, param: Any, grad: Any, state: State, lr: fl
         return f"{array.item():.9g}" if array.ndim == 0 else str(array.tolist())
 
     lines: list[str] = []
-    given = {"lr": lr} | {name: value for name, value in rule.hyper().items() if isinstance(value, float)}
-    numbers = {name: Traced(value, name, lines, show) for name, value in given.items()}
+    values = {"lr": lr} | {name: value for name, value in rule.hyper().items() if isinstance(value, float)}
+    numbers = {name: Traced(value, name, lines, show) for name, value in values.items()}
     arrays = {"param": param, "grad": grad, **state}
     traced = {name: Traced(array, name, lines, show) for name, array in arrays.items()}
     lifted = rule.lifted(lambda name, value: numbers[name])

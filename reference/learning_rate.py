@@ -19,32 +19,32 @@ class LearningRate:
 
     Args:
         optimizer: the optimizer's name, for error texts.
-        given: a number; a `Variable` of a program, whose value is in the executor's scope; an eager one, that has a
+        source: a number; a `Variable` of a program, whose value is in the executor's scope; an eager one, that has a
             ``value``; or a scheduler.
 
     Raises:
         ArgumentError: it is none of these.
     """
 
-    def __init__(self, optimizer: str, given: Any) -> None:
+    def __init__(self, optimizer: str, source: Any) -> None:
         self.optimizer = optimizer
-        self.given = self._checked("learning_rate", given)
+        self.source = self._checked("learning_rate", source)
         self._last: float | None = None
 
     @property
     def scheduler(self) -> Scheduler | None:
         """The scheduler, where there is one."""
-        return self.given if is_scheduler(self.given) else None
+        return self.source if is_scheduler(self.source) else None
 
     @property
     def variable(self) -> Variable | None:
         """The variable of a program, where it is one."""
-        return self.given if isinstance(self.given, Variable) else None
+        return self.source if isinstance(self.source, Variable) else None
 
     def current(self) -> float:
         """The learning rate of the present step: the number, the variable's value or what the scheduler says.
 
-        Where the optimizer itself advances the scheduler, that of the last step, once there was one.
+        Where the optimizer itself advances the scheduler, it is that of the last step, if there was one.
 
         Raises:
             ArgumentError: it is a variable of a program that no step has read yet.
@@ -68,15 +68,15 @@ class LearningRate:
                 f"{self.optimizer}: learning_rate = {self.variable!r} is read when a program runs; an eager step needs "
                 f"a number, an eager tensor or a scheduler"
             )
-        now = self.given if isinstance(self.given, float) else _number(self.given.value)
+        now = self.source if isinstance(self.source, float) else _number(self.source.value)
         return self._checked_number("learning_rate", now)
 
     def read(self, value: Any) -> float:
         """The learning rate of the step that begins, from the value of the variable of a program."""
-        return self._checked_number(f"the value of {self.given.name}", _number(value))
+        return self._checked_number(f"the value of {self.source.name}", _number(value))
 
     def end_step(self, rate: Any) -> None:
-        """End a step that had the rate: it is kept where nothing else tells it, and an automatic scheduler goes on."""
+        """End a step with this rate: keep it for `current` where needed, and advance an automatic scheduler."""
         scheduler = self.scheduler
         if scheduler is not None and getattr(scheduler, "automatic", False):
             scheduler.step()
@@ -101,7 +101,7 @@ class LearningRate:
         checked = self._checked("value", value)
         if isinstance(checked, Variable) and not checked.persistable:
             raise ArgumentError(f"{self.optimizer}: value = {value!r}, must be a persistable variable")
-        self.given, self._last = checked, None
+        self.source, self._last = checked, None
 
     def set_scheduler(self, scheduler: Any) -> None:
         """Set a scheduler, also where there is one already.
@@ -111,7 +111,7 @@ class LearningRate:
         """
         if not is_scheduler(scheduler):
             raise ArgumentError(f"{self.optimizer}: scheduler = {scheduler!r}, must have get_lr() and step()")
-        self.given, self._last = scheduler, None
+        self.source, self._last = scheduler, None
 
     @property
     def global_step(self) -> int | None:
@@ -141,27 +141,27 @@ class LearningRate:
             raise StateError(f"{self.optimizer}: 'global_step' = {step!r}, must be an integer in [0, inf)")
         return int(step)
 
-    def _checked(self, what: str, given: Any) -> Any:
-        if is_scheduler(given):
-            return given
-        if isinstance(given, Variable):
-            if given.dtype.kind == "f" and all(length == 1 for length in given.shape):
-                return given
-        elif isinstance(getattr(given, "value", None), np.ndarray | np.generic):
-            if given.value.dtype.kind == "f" and given.value.size == 1:
-                return given
+    def _checked(self, argument: str, source: Any) -> Any:
+        if is_scheduler(source):
+            return source
+        if isinstance(source, Variable):
+            if source.dtype.kind == "f" and all(length == 1 for length in source.shape):
+                return source
+        elif isinstance(getattr(source, "value", None), np.ndarray | np.generic):
+            if source.value.dtype.kind == "f" and source.value.size == 1:
+                return source
         else:
-            return self._checked_number(what, given)
-        raise ArgumentError(f"{self.optimizer}: {what} = {given!r}, must be {ALLOWED}")
+            return self._checked_number(argument, source)
+        raise ArgumentError(f"{self.optimizer}: {argument} = {source!r}, must be {ALLOWED}")
 
-    def _checked_number(self, what: str, given: Any) -> float:
-        is_number = isinstance(given, float | int | np.floating | np.integer) and not isinstance(given, bool)
-        if is_number and math.isfinite(given):
-            return float(given)
-        raise ArgumentError(f"{self.optimizer}: {what} = {given!r}, must be {ALLOWED}")
+    def _checked_number(self, argument: str, value: Any) -> float:
+        is_number = isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
+        if is_number and math.isfinite(value):
+            return float(value)
+        raise ArgumentError(f"{self.optimizer}: {argument} = {value!r}, must be {ALLOWED}")
 
     def __repr__(self) -> str:
-        return f"{self.given!r}"
+        return f"{self.source!r}"
 
 
 def _number(value: Any) -> float:

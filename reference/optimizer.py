@@ -118,8 +118,8 @@ class Optimizer(OptimizerCore):
         Returns:
             Pairs (parameter, its gradient).
         """
-        given = parameter_list is not None
-        chosen = each_once(self.label, parameter_list, "parameter_list") if given else self.parameter_list
+        is_listed = parameter_list is not None
+        chosen = each_once(self.label, parameter_list, "parameter_list") if is_listed else self.parameter_list
         with all_or_nothing(*self.programs_of(loss, startup_program)):
             return self._gradients(loss, chosen, names_of(self.label, "no_grad_set", no_grad_set), callbacks)
 
@@ -146,8 +146,8 @@ class Optimizer(OptimizerCore):
         program = getattr(loss, "program", None)
         if not isinstance(loss, Variable) and not hasattr(loss, "backward"):
             raise ArgumentError(f"{self.label}: loss = {loss!r}, must be a variable of a program or an eager tensor")
-        given = checked_startup(self.label, startup, default_startup_program())
-        return [given] if program is None else [program, given]
+        startup = checked_startup(self.label, startup, default_startup_program())
+        return [startup] if program is None else [program, startup]
 
     def apply_gradients(self, params_grads: Pairs) -> list[Operator]:
         """The second part of `minimize`: append clip, regularization and update; eagerly, take the step at once.
@@ -226,10 +226,10 @@ class Optimizer(OptimizerCore):
         Args:
             params_grads: pairs of parameters and their gradients.
             startup: the program that sets up the state; None for the default one.
-            clip: what the gradients go through first; None for nothing.
+            clip: the clip of the gradients; None for none.
 
         Raises:
-            ArgumentError: what is given is no such pair, or a parameter is given twice; nothing has changed.
+            ArgumentError: an entry is no such pair, or a parameter is given twice; nothing has changed.
         """
         pairs = checked_pairs(self.label, params_grads)
         for parameter, _ in pairs:

@@ -1,4 +1,4 @@
-"""What every optimizer has before it takes a step: checked arguments, a learning rate, a state, a text."""
+"""The parts of every optimizer beside its step: checked arguments, a learning rate, a state, a text."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from optimetry.reference.states import check_mapping
 
 
 class NoRule(Rule):
-    """What stands in for a rule in an `Optimizer` that has none."""
+    """A placeholder for the rule of an `Optimizer` that has none."""
 
     name = "optimizer"
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        """Say that there is nothing to do."""
+        """Raise an error: there is no rule."""
         raise ArgumentError("optimizer: the base class Optimizer has no update rule; give it `rule`, or use a subclass")
 
 
@@ -54,7 +54,7 @@ class Valued:
 
     @classmethod
     def of(cls, parameter: Any, value: Any) -> Valued:
-        """What stands for a parameter that has the value."""
+        """The parameter with this value, which is not kept in it."""
         return cls(parameter.name, value, parameter.trainable, parameter.regularizer, parameter.learning_rate)
 
 
@@ -169,11 +169,11 @@ class OptimizerCore(ABC):
             raise ArgumentError(f"{self.label}: parameter = {name!r}, must be one of {', '.join(known) or '(none)'}")
         chosen = known[name]
         value = chosen.value if hasattr(chosen, "value") else self._in_programs.value(name)
-        given = getattr(chosen, "grad", None) if grad is None else grad
-        if given is None or value is None:
-            what = "a value: run the startup program first" if value is None else "a gradient: give `grad`"
-            raise ArgumentError(f"{self.label}: {name} has not yet {what}")
-        seen = self._gradient(chosen, given)
+        gradient = getattr(chosen, "grad", None) if grad is None else grad
+        if gradient is None or value is None:
+            missing = "a value: run the startup program first" if value is None else "a gradient: give `grad`"
+            raise ArgumentError(f"{self.label}: {name} has not yet {missing}")
+        seen = self._gradient(chosen, gradient)
         seen = seen if self.grad_clip is None else self.grad_clip.clipped([seen])[0]
         (_, seen), *_ = self._regularized([(Valued.of(chosen, value), seen)])
         index = np.unravel_index(0, value.shape) if index is None and value.size else index
@@ -210,5 +210,5 @@ class OptimizerCore(ABC):
     def __repr__(self) -> str:
         hyper = {"learning_rate": self._learning_rate} | self.rule.hyper()
         options = {"regularization": self.regularization, "grad_clip": self.grad_clip}
-        given = hyper | {name: value for name, value in options.items() if value is not None}
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+        arguments = hyper | {name: value for name, value in options.items() if value is not None}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"

@@ -96,7 +96,7 @@ def _lowered(operand: Any, dtype: np.dtype[Any]) -> Any:
 
 @lru_cache(maxsize=1024)
 def _rounded(number: float, dtype: np.dtype[Any]) -> Any:
-    """A hyperparameter in a dtype, which many operations ask for."""
+    """A hyperparameter in a dtype; cached, since many operations need it."""
     array = np.asarray(number).astype(dtype)
     array.setflags(write=False)
     return array

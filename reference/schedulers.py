@@ -18,7 +18,7 @@ from optimetry.reference.errors import ArgumentError
 
 
 class Scheduler(Protocol):
-    """What an optimizer asks of a scheduler."""
+    """The methods of a scheduler that an optimizer calls."""
 
     def get_lr(self) -> float:
         """The learning rate of the next step."""
@@ -30,7 +30,7 @@ class Scheduler(Protocol):
 
 
 def is_scheduler(value: object) -> TypeGuard[Scheduler]:
-    """Whether an object has what an optimizer asks of a scheduler."""
+    """Whether an object has the methods that an optimizer calls."""
     return all(callable(getattr(value, name, None)) for name in ("get_lr", "step"))
 
 
@@ -71,8 +71,8 @@ class LRScheduler(ABC):
         self._tell()
 
     def __repr__(self) -> str:
-        given = {name: value for name, value in vars(self).items() if name != "verbose"}
-        return f"{self.label}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+        arguments = {name: value for name, value in vars(self).items() if name != "verbose"}
+        return f"{self.label}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
 
     def _tell(self) -> None:
         if self.verbose:

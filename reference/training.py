@@ -1,4 +1,4 @@
-"""Steps of one rule over a list of parameters: who is updated, with which state, for the how-manieth time."""
+"""Steps of one rule over a list of parameters, keeping each parameter's state and step count."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ from optimetry.reference.states import check_state
 class Applied:
     """Averages of the trainable parameters of a program, kept in the executor's scope as an optimizer's state is.
 
-    A subclass sets ``_rule``, the numbers: what they start from, how they are updated, and what the averages are. Those
-    of float16 and bfloat16 parameters are kept in float32: in bfloat16 a decay of 0.999 would be 1.
+    A subclass sets ``_rule``, which starts and updates the state, and returns the averages of it. Averages of float16
+    and bfloat16 parameters are kept in float32: in bfloat16 a decay of 0.999 would be 1.
 
     Args:
         label: the name of the documented class, for error texts.
@@ -156,8 +156,8 @@ class Applied:
 
     def __repr__(self) -> str:
         numbers = getattr(self, "_rule", None)
-        given = {} if numbers is None else {field.name: getattr(numbers, field.name) for field in fields(numbers)}
-        return f"{self._label}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+        arguments = {} if numbers is None else {field.name: getattr(numbers, field.name) for field in fields(numbers)}
+        return f"{self._label}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
 
     # State dicts: scalars by name, and lists of arrays by parameter and name.
 

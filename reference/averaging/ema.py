@@ -37,7 +37,7 @@ class ExponentialMovingAverage(Applied):
         self._thres_steps = thres_steps
 
     def update(self) -> None:
-        """Append an update of the averages to the default main program, behind what updates the parameters.
+        """Append an update of the averages to the default main program, behind the updates of the parameters.
 
         Raises:
             UsageError: the program has no trainable parameters, or another program was averaged before.

@@ -12,7 +12,7 @@ from optimetry.reference.rule import Array
 
 
 class Decayed(NamedTuple):
-    """What an exponential average holds.
+    """The state of an exponential average.
 
     Attributes:
         product: the product of the decays so far, a scalar; 1 before the first update.
@@ -56,11 +56,11 @@ class ExponentialAverage:
         return (1 + thres_steps) / (10 + thres_steps)
 
     def start(self, parameters: Sequence[Array]) -> Decayed:
-        """Before the first update."""
+        """The state before the first update."""
         return Decayed(1.0, [np.zeros_like(param) for param in parameters])
 
     def update(self, state: Decayed, parameters: Sequence[Array], thres_steps: int | None = None) -> Decayed:
-        """Take the parameters in, arrays of the same shapes and dtypes at each update."""
+        """The state with these parameters averaged in, arrays of the same shapes and dtypes at each update."""
         decay = self.decay_at(thres_steps)
         biased = [decay * e + (1 - decay) * param for e, param in zip(state.biased, parameters, strict=True)]
         return Decayed(decay * state.product, biased)

@@ -15,7 +15,7 @@ FOLD = 16384
 
 
 class Windows(NamedTuple):
-    """What a window average holds.
+    """The state of a window average.
 
     Attributes:
         updates: all updates so far.
@@ -63,11 +63,11 @@ class WindowAverage:
     maximum: int
 
     def start(self, parameters: Sequence[Array]) -> Windows:
-        """Before the first update."""
+        """The state before the first update."""
         return Windows(0, 0, 0, _zeros(parameters), _zeros(parameters), _zeros(parameters))
 
     def update(self, state: Windows, parameters: Sequence[Array]) -> Windows:
-        """Take the parameters in, arrays of the same shapes and dtypes at each update."""
+        """The state with these parameters averaged in, arrays of the same shapes and dtypes at each update."""
         updates, in_window, in_previous, recent, folded, previous = state
         updates, in_window = updates + 1, in_window + 1
         recent = _added(recent, parameters)

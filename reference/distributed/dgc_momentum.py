@@ -91,10 +91,10 @@ class DGCMomentum(Rule):
             )
 
     def _checked_sparsity(self) -> tuple[float, ...]:
-        given: Any = self.sparsity
-        if not isinstance(given, list | tuple) or not given:
-            raise HyperparameterError(f"{self.name}: sparsity = {given!r}, must be a list of numbers in [0, 1)")
-        return tuple(real(self.name, f"sparsity[{i}]", entry, "[0, 1)") for i, entry in enumerate(given))
+        values: Any = self.sparsity
+        if not isinstance(values, list | tuple) or not values:
+            raise HyperparameterError(f"{self.name}: sparsity = {values!r}, must be a list of numbers in [0, 1)")
+        return tuple(real(self.name, f"sparsity[{i}]", entry, "[0, 1)") for i, entry in enumerate(values))
 
     def sparsity_at(self, step: int) -> float | None:
         """The share of entries that is held back in a step, counted from 0; None before compression begins."""

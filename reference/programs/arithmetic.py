@@ -1,4 +1,4 @@
-"""Python's arithmetic, for what stands for an array: a variable of a program or an eager tensor."""
+"""Python's arithmetic for objects that stand for arrays: variables of a program and eager tensors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 APPENDED: dict[str, Callable[..., Any]] = {}
-"""What appends an operator, by name; filled by `optimetry.reference.programs.building`, which knows variables."""
+"""The functions that append operators, by name; filled by `optimetry.reference.programs.building`."""
 
 
 def appends(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,7 +26,7 @@ class Arithmetic:
     __array_ufunc__ = None
 
     def arithmetic(self, function: Callable[..., Any], other: Any, swapped: bool) -> Self:
-        """What ``function`` makes of this and another operand."""
+        """The result of ``function`` for this and another operand."""
         raise TypeError(f"{type(self).__name__} has no arithmetic")
 
     def __add__(self, other: Any) -> Self:

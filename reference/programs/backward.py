@@ -99,7 +99,7 @@ def append_backward(
 
 
 def _vjp(operator: Operator, which: tuple[int, ...]) -> Callable[..., Any]:
-    """From the input values and the gradient of the output to the gradients of the inputs ``which``."""
+    """The function from input values and gradient of the output to the gradients of the inputs ``which``."""
 
     def gradients(*values: Any) -> Any:
         *inputs, out_gradient = values
@@ -117,8 +117,8 @@ def _parameters(program: Program, parameter_list: Iterable[Parameter | str] | No
     if parameter_list is None:
         return program.all_parameters()
     parameters = []
-    for given in listed("parameter_list", parameter_list):
-        parameter = program.named(given, "parameter_list")
+    for entry in listed("parameter_list", parameter_list):
+        parameter = program.named(entry, "parameter_list")
         if not isinstance(parameter, Parameter):
             raise ProgramError(f"{parameter.name} in parameter_list is not a parameter")
         if parameter in parameters:
@@ -127,26 +127,26 @@ def _parameters(program: Program, parameter_list: Iterable[Parameter | str] | No
     return parameters
 
 
-def listed(argument: str, given: Any) -> list[Any]:
+def listed(argument: str, entries: Any) -> list[Any]:
     """The entries of a list or set; none where it is None.
 
     Raises:
-        ProgramError: it is neither; a string, whose letters are no names, among that.
+        ProgramError: it is neither; a string is an error, too, since its letters are no names.
     """
-    if given is None:
+    if entries is None:
         return []
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ProgramError(f"{argument} = {given!r}, must be a list or a set")
-    return list(given)
+    if isinstance(entries, str) or not isinstance(entries, Iterable):
+        raise ProgramError(f"{argument} = {entries!r}, must be a list or a set")
+    return list(entries)
 
 
 def _dependent(forward: Sequence[Operator], sources: Collection[str], stopped: Collection[str]) -> set[str]:
     """The names of the variables that depend on the sources, these included, where gradients flow."""
-    found = set(sources)
+    dependent = set(sources)
     for operator in forward:
-        if any(variable.name in found for variable in operator.inputs):
-            found |= {v.name for v in operator.outputs if v.name not in stopped and not v.stop_gradient}
-    return found
+        if any(variable.name in dependent for variable in operator.inputs):
+            dependent |= {v.name for v in operator.outputs if v.name not in stopped and not v.stop_gradient}
+    return dependent
 
 
 def _leading_to(loss: Variable, forward: Sequence[Operator], wanted: Collection[str]) -> list[Operator]:

@@ -1,4 +1,4 @@
-"""What layers are built from: variables, parameters, and operators between them, in the default programs."""
+"""The parts of layers: variables, parameters, and operators between them, in the default programs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Initializer = Callable[[np.random.Generator, tuple[int, ...]], Any]
 
 @dataclass(frozen=True)
 class ParamAttr:
-    """What a layer's parameter is created with.
+    """The attributes that a layer's parameter is created with.
 
     Attributes:
         name: its name; None lets the layer choose.
@@ -49,7 +49,7 @@ Attr = ParamAttr | str | None
 
 
 def attr_of(prefix: str, attr: Any) -> ParamAttr:
-    """What a parameter is created with; a name alone, and None, leave the rest at its defaults.
+    """The attributes for an argument; a name alone sets the name, and None leaves all at their defaults.
 
     Raises:
         ArgumentError: it is none of these.
@@ -67,11 +67,11 @@ def lengths_of(owner: str, shape: Any) -> tuple[int, ...]:
     return tuple(whole(owner, "shape", length, "[0, inf)") for length in shape)
 
 
-def checked_variables(owner: str, argument: str, given: Any) -> list[Variable]:
-    """Variables, at least one; whatever else is given is named."""
-    if not isinstance(given, list | tuple) or not given or not all(isinstance(each, Variable) for each in given):
-        raise ProgramError(f"{owner}: {argument} = {given!r}, must be a variable, or a list of variables where it may")
-    return list(given)
+def checked_variables(owner: str, argument: str, inputs: Any) -> list[Variable]:
+    """The inputs as a list: variables, at least one; an error names anything else."""
+    if not isinstance(inputs, list | tuple) or not inputs or not all(isinstance(each, Variable) for each in inputs):
+        raise ProgramError(f"{owner}: {argument} = {inputs!r}, must be a variable, or a list of variables where it may")
+    return list(inputs)
 
 
 def append(
@@ -112,7 +112,7 @@ def parameter(prefix: str, shape: tuple[int, ...], dtype: Any, attr: Attr, defau
 
 
 def started(variable: Variable, first_value: Callable[[], Any]) -> None:
-    """Append to the startup program what gives a variable its first value."""
+    """Append to the startup program the operator that gives a variable its first value."""
     startup = default_startup_program()
     there = startup.variable(variable.name, variable.shape, variable.dtype, persistable=True)
     startup.append(Operator("initialize", first_value, (), (there,)))
@@ -139,7 +139,7 @@ def zeros(generator: np.random.Generator, shape: tuple[int, ...]) -> Any:
 @all_or_nothing()
 @appends
 def elementwise(function: Callable[..., Any], x: Variable, other: Any, swapped: bool = False) -> Variable:
-    """What Python's arithmetic makes of a variable and a number or another variable; see `Arithmetic`."""
+    """The result of Python's arithmetic on a variable and a number or another variable; see `Arithmetic`."""
     name = f"elementwise_{function.__name__}"
     if isinstance(other, Variable):
         shape = _broadcast(name, x, other)

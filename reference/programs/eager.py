@@ -111,7 +111,7 @@ class Tensor(Value):
     """A value, and how it was computed.
 
     Args:
-        function: made the value of those of ``arguments``.
+        function: computed the value from those of ``arguments``.
         arguments: tensors and parameters.
         gradient: replaces autograd where a gradient is no array; see `Operator`.
     """
@@ -132,13 +132,13 @@ class Tensor(Value):
         )
 
     @classmethod
-    def of(cls, given: Any) -> Tensor:
+    def of(cls, value: Any) -> Tensor:
         """A tensor as it is, a parameter as a tensor, or an array as a constant."""
-        if isinstance(given, Tensor):
-            return given
-        if isinstance(given, EagerParameter):
-            return cls(operators.same, [given])
-        constant = np.array(given)
+        if isinstance(value, Tensor):
+            return value
+        if isinstance(value, EagerParameter):
+            return cls(operators.same, [value])
+        constant = np.array(value)
         return cls(lambda: constant)
 
     @classmethod
@@ -148,11 +148,11 @@ class Tensor(Value):
         Raises:
             ArgumentError: the shapes or dtypes do not fit.
         """
-        given = [each if isinstance(each, EagerParameter) else cls.of(each) for each in arguments]
+        operands = [each if isinstance(each, EagerParameter) else cls.of(each) for each in arguments]
         try:
-            return cls(function, given, gradient)
+            return cls(function, operands, gradient)
         except (TypeError, ValueError, IndexError) as error:
-            shapes = ", ".join(f"{each.shape} {each.dtype}" for each in given)
+            shapes = ", ".join(f"{each.shape} {each.dtype}" for each in operands)
             raise ArgumentError(f"{getattr(function, '__name__', 'tensor')} of {shapes}: {error}") from error
 
     def backward(self) -> None:

@@ -62,7 +62,7 @@ class Scope:
 
 
 def execute(operators: Sequence[Operator], scope: Scope, keep: Collection[str] = ()) -> int:
-    """Run operators in order and drop every value of this scope after its last use; then call what is due at the end.
+    """Run operators in order, drop every value of this scope after its last use, and then call each ``at_end``.
 
     Args:
         operators: what to run.
@@ -115,7 +115,7 @@ class Executor:
     Attributes:
         scope: the persistable values.
         peak_bytes: the most bytes of non-persistable values that were alive at once in the last run.
-        runs: how often each program was run, which seeds its random operators; a program not named was not run.
+        runs: how often each program was run, which seeds its random operators; a program not listed was not run.
 
     Raises:
         ArgumentError: ``place`` is none.
@@ -193,8 +193,8 @@ def pruned(
 ) -> list[Operator]:
     """The operators on which the wanted variables and the target operators depend, in order.
 
-    What is fed is not computed. An operator that updates a parameter is kept as a target alone: what reads the
-    parameter does not bring it back.
+    Fed variables are not computed. An operator that updates a parameter is kept only as a target, not because another
+    operator reads the parameter.
     """
     needed, kept = set(wanted) - set(fed), []
     for operator in reversed(operators):

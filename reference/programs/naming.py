@@ -10,7 +10,7 @@ _counts: list[Counter[str]] = [Counter()]
 
 
 def unique(prefix: str) -> str:
-    """The prefix with the first number that it has not had."""
+    """The prefix with its first unused number."""
     counts = _counts[-1]
     counts[prefix] += 1
     return f"{prefix}_{counts[prefix] - 1}"

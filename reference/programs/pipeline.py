@@ -23,7 +23,7 @@ class PipelineOptimizer:
     """Trains a program that is cut into sections, each of which works on another micro-batch at the same time.
 
     Running the program itself is plain training. `train` is the pipeline, with a schedule that is always the same:
-    ``queue_size`` scopes go round, so that many micro-batches are in flight (see `schedule`). With one, the result is
+    ``queue_size`` scopes go round, each with one micro-batch in flight (see `schedule`). With one, the result is
     that of plain training, bit for bit. With more, sections see parameters that lack updates of micro-batches ahead of
     theirs, as the page says, and the trace tells which versions they saw. ``optimetry.accelerated.pipeline`` has
     threads.
@@ -174,11 +174,11 @@ def _checked_cuts(cut_list: Any) -> list[list[Variable]]:
     return [list(cut) for cut in cut_list]
 
 
-def _checked_list(name: str, given: Any, count: int) -> list[Any]:
+def _checked_list(name: str, entries: Any, count: int) -> list[Any]:
     """The entries of a list with one entry for each section; None where the list is."""
-    if given is None:
+    if entries is None:
         return [None] * count
-    if not isinstance(given, list | tuple) or len(given) != count:
-        length = f"with {len(given)} entries" if isinstance(given, list | tuple) else ""
-        raise ArgumentError(f"{OWNER}: {name} = {given!r} {length}, must be a list with {count}: with k cuts 2k-1")
-    return list(given)
+    if not isinstance(entries, list | tuple) or len(entries) != count:
+        length = f"with {len(entries)} entries" if isinstance(entries, list | tuple) else ""
+        raise ArgumentError(f"{OWNER}: {name} = {entries!r} {length}, must be a list with {count}: with k cuts 2k-1")
+    return list(entries)

@@ -31,12 +31,12 @@ class CUDAPlace:
 Place = CPUPlace | CUDAPlace
 
 
-def checked_place(owner: str, argument: str, given: Any) -> Place | None:
+def checked_place(owner: str, argument: str, place: Any) -> Place | None:
     """A place or None.
 
     Raises:
         ArgumentError: it is something else.
     """
-    if given is None or isinstance(given, Place):
-        return given
-    raise ArgumentError(f"{owner}: {argument} = {given!r}, must be CPUPlace(), CUDAPlace(number) or None")
+    if place is None or isinstance(place, Place):
+        return place
+    raise ArgumentError(f"{owner}: {argument} = {place!r}, must be CPUPlace(), CUDAPlace(number) or None")

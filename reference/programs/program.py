@@ -127,7 +127,7 @@ class Program:
         return self._entered(Variable(self, name, shape, dtype, **attributes))
 
     def parameter(self, name: str, shape: tuple[int, ...], dtype: Any, **attributes: Any) -> Parameter:
-        """A parameter; where the program has one of that name, that one: it is shared on purpose.
+        """A parameter: that of the program with this name, which is shared on purpose, or else a new one.
 
         Args:
             name: its name.
@@ -136,17 +136,17 @@ class Program:
             **attributes: those of `Parameter`.
 
         Raises:
-            ProgramError: what has the name is something else, or is declared otherwise.
+            ProgramError: the name is that of no parameter, or of one that is declared otherwise.
         """
         parameter = Parameter(self, name, shape, dtype, **attributes)
         there = self.variables.get(name)
         if not isinstance(there, Parameter):
             self._entered(parameter)
             return parameter
-        for what in ("shape", "dtype", "trainable", "regularizer", "learning_rate"):
-            want, have = getattr(there, what), getattr(parameter, what)
+        for attribute in ("shape", "dtype", "trainable", "regularizer", "learning_rate"):
+            want, have = getattr(there, attribute), getattr(parameter, attribute)
             if repr(want) != repr(have):  # two regularizers of equal strength are alike
-                raise ProgramError(f"parameter {name}: {what} = {have!r}, must be {want!r}, as where it was made")
+                raise ProgramError(f"parameter {name}: {attribute} = {have!r}, must be {want!r}, as where it was made")
         return there
 
     def _entered(self, variable: Variable) -> Variable:

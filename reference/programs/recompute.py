@@ -47,7 +47,7 @@ class Recomputation:
         self._copies: dict[str, Variable] = {}
 
     def __call__(self, operator: Operator) -> Operator:
-        """Append what computes the inputs of a forward operator again; the operator that reads those."""
+        """Append operators that compute the inputs of a forward operator again; return it on those inputs."""
         if self._segments[operator] == self._tail:
             return operator
         needed = self._missing(operator)
@@ -61,7 +61,7 @@ class Recomputation:
 
     def _missing(self, operator: Operator) -> set[Operator]:
         """The operators of the same segment on which the inputs of ``operator`` depend, not replayed yet."""
-        found: set[Operator] = set()
+        missing: set[Operator] = set()
         waiting = [operator]
         while waiting:
             reader = waiting.pop()
@@ -70,10 +70,10 @@ class Recomputation:
                 is_at_hand = variable.name in self._kept or variable.name in self._copies
                 if producer is None or is_at_hand or self._segments[producer] != self._segments[operator]:
                     continue
-                if producer not in found:
-                    found.add(producer)
+                if producer not in missing:
+                    missing.add(producer)
                     waiting.append(producer)
-        return found
+        return missing
 
 
 class RecomputeOptimizer:
@@ -145,9 +145,9 @@ class RecomputeOptimizer:
             raise ArgumentError("RecomputeOptimizer: checkpoints are missing: call _set_checkpoints before minimize")
         if not isinstance(loss, Variable):
             raise ArgumentError(f"RecomputeOptimizer: loss = {loss!r}, must be a variable of a program")
-        optimizer, given = self._optimizer, parameter_list is not None
+        optimizer, is_listed = self._optimizer, parameter_list is not None
         label = optimizer.label
-        chosen = each_once(label, parameter_list, "parameter_list") if given else optimizer.parameter_list
+        chosen = each_once(label, parameter_list, "parameter_list") if is_listed else optimizer.parameter_list
         excluded = names_of(label, "no_grad_set", no_grad_set)
         with all_or_nothing(*optimizer.programs_of(loss, startup_program)):
             replay = Recomputation(loss.program, self._checkpoints)

@@ -108,13 +108,13 @@ class _Numbers:
             number = self._of_gradient(operator.outputs) if number is None else number
             if number is not None:
                 self.numbers[operator] = number
-        for operator in reversed(self.operators):  # what is computed again, for the first section that reads it
+        for operator in reversed(self.operators):  # computed again: in the first section that reads it
             if operator not in self.numbers and operator.role == "backward":
                 self._number_by_readers(operator)
         for operator in self.operators:
             if operator not in self.numbers:
                 self._number_by_writers(operator)
-        for operator in reversed(self.operators):  # what depends on nothing of the run, such as a learning rate
+        for operator in reversed(self.operators):  # without inputs of the run, such as a learning rate
             if self.numbers[operator] < 0:
                 self._number_by_readers(operator)
         self.numbers = {op: self.last if number < 0 else number for op, number in self.numbers.items()}
@@ -138,13 +138,13 @@ class _Numbers:
             self.numbers[operator] = min(readers)
 
     def _number_by_writers(self, operator: Operator) -> None:
-        """The first section in which all that was written for the operator, earlier in the program, is there."""
+        """Put an operator into the first section where earlier operators have written all that it touches."""
         touched = {*operator.inputs, *operator.outputs}
         earlier = self.operators[: self.operators.index(operator)]
         self.numbers[operator] = max((self.numbers[op] for op in earlier if touched & set(op.outputs)), default=-1)
 
     def _check(self) -> None:
-        """Every operator finds what it reads written in its own section or an earlier one."""
+        """Check that each operator reads only what its own section or an earlier one writes."""
         written: dict[Variable, int] = {}
         last_read: dict[Variable, int] = {}
         for operator in self.operators:

@@ -1,4 +1,4 @@
-"""The updates of parameters in programs: operators over variables that hold what an optimizer remembers."""
+"""The updates of parameters in programs: operators over variables that hold the state of an optimizer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from optimetry.reference.rule import Array, Rule
 
 
 class ProgramUpdates:
-    """What one optimizer has appended to programs.
+    """The updates that one optimizer has appended to programs.
 
     Its state lives in the scope of the executor, in persistable variables that the startup program sets up: so every
     executor has a state of its own, and what a run changes is in its scope.
@@ -74,7 +74,7 @@ class ProgramUpdates:
         self.parameters, self._names = updated, all_names
 
     def _rate_from(self, source: Variable | None) -> Callable[..., Any]:
-        """The learning rate of a run: by now it may be set to something else than where `append` has found it."""
+        """The learning rate of a run, whose source may no longer be the one that `append` has seen."""
 
         def rate(scope: Scope, *value: Any) -> Any:
             self._scope = ref(scope)
@@ -98,7 +98,7 @@ class ProgramUpdates:
         return update
 
     def _start(self, startup: Program, names: Mapping[str, str], first: Mapping[str, Array]) -> None:
-        """Append what sets the state of a parameter up, once for each startup program."""
+        """Append the operator that sets up the state of a parameter, once for each startup program."""
         if names["updates"] in startup.variables:
             return
 
@@ -110,16 +110,16 @@ class ProgramUpdates:
         startup.append(Operator("initialize", initial, (), outputs, per_scope=True))
 
     def entries(self) -> dict[str, Entry]:
-        """What is remembered in the scope that was used last, by name of parameter; nothing before the first step."""
+        """The state in the scope that was used last, by name of parameter; empty before the first step."""
         scope = self._scope()
         if scope is None:
             return {}
-        found = {
+        entries = {
             name: self.accumulators.entry({part: scope.get(held) for part, held in names.items()})
             for name, names in self._names.items()
             if names["updates"] in scope.values
         }
-        return found if any(entry.updates for entry in found.values()) else {}
+        return entries if any(entry.updates for entry in entries.values()) else {}
 
     def value(self, name: str) -> Any:
         """The value of a parameter in the scope that was used last; None where there is none."""
@@ -127,7 +127,7 @@ class ProgramUpdates:
         return None if scope is None else scope.values.get(name)
 
     def put(self, entries: Mapping[str, Entry]) -> None:
-        """Put what is remembered into the scope that was used last.
+        """Put the state into the scope that was used last.
 
         Raises:
             StateError: no program has run yet, so there is none.
@@ -156,12 +156,12 @@ def _declared(program: Program, name: str, like: Array) -> Variable:
     return program.variables[name]
 
 
-def checked_startup(label: str, given: Any, default: Program) -> Program:
+def checked_startup(label: str, startup: Any, default: Program) -> Program:
     """A startup program; the default one for None.
 
     Raises:
         ArgumentError: it is none.
     """
-    if given is None or isinstance(given, Program):
-        return default if given is None else given
-    raise ArgumentError(f"{label}: startup_program = {given!r}, must be a Program or None")
+    if startup is None or isinstance(startup, Program):
+        return default if startup is None else startup
+    raise ArgumentError(f"{label}: startup_program = {startup!r}, must be a Program or None")

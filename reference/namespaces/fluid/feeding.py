@@ -14,11 +14,11 @@ from optimetry.reference.programs.places import Place, checked_place
 from optimetry.reference.programs.program import Program, Variable, default_main_program
 
 
-def _checked(owner: str, argument: str, given: Any, program: Program | None = None) -> list[Variable]:
+def _checked(owner: str, argument: str, variables: Any, program: Program | None = None) -> list[Variable]:
     """Variables, or names of those of the program."""
-    if not isinstance(given, list | tuple) or not all(isinstance(each, Variable | str) for each in given):
-        raise ArgumentError(f"{owner}: {argument} = {given!r}, must be a list of variables")
-    return [(program or default_main_program()).named(each) if isinstance(each, str) else each for each in given]
+    if not isinstance(variables, list | tuple) or not all(isinstance(each, Variable | str) for each in variables):
+        raise ArgumentError(f"{owner}: {argument} = {variables!r}, must be a list of variables")
+    return [(program or default_main_program()).named(each) if isinstance(each, str) else each for each in variables]
 
 
 class DataFeeder:

@@ -50,7 +50,7 @@ def seed(seed: int) -> None:
 
 
 def enable_static() -> None:
-    """Say that programs are built from here on; here both modes work at any time, by what they are given."""
+    """Say that programs are built from here on; both modes always work here, depending on the arguments."""
     _is_static[0] = True
 
 

@@ -64,7 +64,7 @@ class Embedding(eager_layers.Embedding):
         dtype: Any = "float32",
     ) -> None:
         named = isinstance(name_scope, str)
-        name, given = (name_scope, size) if named or size is not None else (None, name_scope)
-        if not isinstance(given, list | tuple) or len(given) != 2:
-            raise ArgumentError(f"Embedding: size = {given!r}, must be a list of rows and columns")
-        super().__init__(given[0], given[1], name, dtype, is_sparse=is_sparse, weight_attr=param_attr)
+        name, lengths = (name_scope, size) if named or size is not None else (None, name_scope)
+        if not isinstance(lengths, list | tuple) or len(lengths) != 2:
+            raise ArgumentError(f"Embedding: size = {lengths!r}, must be a list of rows and columns")
+        super().__init__(lengths[0], lengths[1], name, dtype, is_sparse=is_sparse, weight_attr=param_attr)
