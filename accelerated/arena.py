@@ -77,18 +77,18 @@ class Arena:
         initial_state: returns the initial value of each slot for an array like a parameter.
         ring: the slot that holds several arrays for each parameter, see `Kernel`.
         numbers: the slots of one number for each parameter.
-        factors: what says which shapes slots have that differ from the parameter's, see `Kernel`.
+        factors: says which slots are averages of rows and columns, and their shapes; see `Kernel`.
         dtypes: the dtypes of the parameters.
         parameters: contiguous and writeable; updated in place.
         master: whether to keep copies of the parameters in the compute dtype, which are then the real ones.
-        device: where the parameters lie, and all the rest.
+        device: where the parameters and all other arrays lie.
 
     Attributes:
         flat: the parameters as 1-d views.
         sizes: their numbers of elements, int64.
         updates: how often each has been updated, int64.
         slots: the state by slot.
-        numbers: that of one number for each parameter, as arrays of these.
+        numbers: the slots of one number for each parameter, as arrays of these.
         master: the master copies; None without.
     """
 

@@ -20,7 +20,7 @@ from optimetry.reference.domains import real, whole
 from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
 
 NUMBERS = "numbers"
-"""The state beside the slots: the number of updates, and whatever else is one number for all arrays."""
+"""The state beside the slots: the number of updates, and any other number that all arrays share."""
 
 
 def decayed(e: Real, w: Real, decay: Real, rest: Real) -> tuple[Real]:
@@ -128,11 +128,11 @@ class Averaged(InPlace, ABC):
             ArrayError: a slot is missing or unknown, or an array does not fit. Nothing has been changed.
         """
         self._check_state(state, self.slots, NUMBERS)
-        given = [np.asarray(number) for number in state[NUMBERS]]
-        if len(given) != len(self.numbers) or any(number.shape for number in given):
-            raise ArrayError(f"{self.label}: {NUMBERS} = {given}, must be {len(self.numbers)} numbers")
+        saved = [np.asarray(number) for number in state[NUMBERS]]
+        if len(saved) != len(self.numbers) or any(number.shape for number in saved):
+            raise ArrayError(f"{self.label}: {NUMBERS} = {saved}, must be {len(self.numbers)} numbers")
         self._assign_slots(state, self.slots)
-        for name, number in zip(self.numbers, given, strict=True):
+        for name, number in zip(self.numbers, saved, strict=True):
             setattr(self, name, number.item())
 
     @abstractmethod

@@ -141,7 +141,7 @@ class InPlace:
 
         Args:
             kernel: its name.
-            number: what its ``scalars`` get in place of a learning rate.
+            number: its ``scalars`` get this in place of a learning rate.
             read: one array for each, of the same dtype and shape, that the kernel reads as the gradient.
             noun: what error texts call one of these.
 
@@ -149,14 +149,14 @@ class InPlace:
             ArrayError: an array of another dtype or shape, or their number is wrong. Nothing has been changed.
             MemoryError: there is no memory for the tables of a step. Nothing has been changed.
         """
-        given = self.arrays
+        grads = self.arrays
         if read is not None:
             self._check_count(read, f"{noun}s")
             pairs = enumerate(zip(read, self.arrays, strict=True))
-            given = [checked_array(self.label, noun, i, array, own, self.device) for i, (array, own) in pairs]
+            grads = [checked_array(self.label, noun, i, array, own, self.device) for i, (array, own) in pairs]
         try:
-            addresses = np.array([address_of(array) for array in given], np.int64)
-            return [executable.ready(plan, number) for executable, plan in self._plans(kernel, given, given, addresses)]
+            addresses = np.array([address_of(array) for array in grads], np.int64)
+            return [executable.ready(plan, number) for executable, plan in self._plans(kernel, grads, grads, addresses)]
         except MemoryError as error:
             raise self._out_of_memory("for a step; nothing has been changed", error) from error
 
@@ -168,7 +168,7 @@ class InPlace:
         Args:
             kernel: its name.
             grads: for each array a contiguous one, rows, or None.
-            originals: what the caller gave; one that is another object was copied.
+            originals: the caller's arrays; where ``grads`` has another object, it is a copy.
             addresses: where the first elements of ``grads`` lie, int64.
         """
         return [
@@ -197,11 +197,11 @@ class InPlace:
         """Return copies of slots of every array, by name, as NumPy arrays."""
         return {name: [self.device.copied(slot) for slot in self._slot_views(name)] for name in names}
 
-    def _check_state(self, state: Mapping[str, Sequence[Any]], slots: Sequence[str], rest: str) -> None:
-        """Check that a saved state has these slots, all of which fit, and an entry for the rest."""
-        if set(state) != {*slots, rest}:
+    def _check_state(self, state: Mapping[str, Sequence[Any]], slots: Sequence[str], extra: str) -> None:
+        """Check that a saved state has these slots, all of which fit, and the entry ``extra``."""
+        if set(state) != {*slots, extra}:
             raise ArrayError(
-                f"{self.label}: state of {', '.join(sorted(state))}, must be of {', '.join([*slots, rest])}"
+                f"{self.label}: state of {', '.join(sorted(state))}, must be of {', '.join([*slots, extra])}"
             )
         for name in slots:
             self._check_count(state[name], f"arrays of {name}")
@@ -214,10 +214,10 @@ class InPlace:
             for array, own in zip(state[name], self._slot_views(name), strict=True):
                 self.device.assign(own, np.asarray(array))
 
-    def _check_count(self, given: Sequence[Any], noun: str) -> None:
+    def _check_count(self, arrays: Sequence[Any], noun: str) -> None:
         wanted = len(self.arrays)
-        if len(given) != wanted:
-            raise ArrayError(f"{self.label}: {len(given)} {noun}, must be {wanted}, one for each {self._noun}")
+        if len(arrays) != wanted:
+            raise ArrayError(f"{self.label}: {len(arrays)} {noun}, must be {wanted}, one for each {self._noun}")
 
     def _out_of_memory(self, purpose: str, error: MemoryError) -> MemoryError:
         """Return the error that names the optimizer, and what memory was for."""

@@ -116,10 +116,10 @@ class Accelerated(InPlace):
         if type(lr) is float and math.isfinite(lr):  # at once, since to look up abstract types takes longer
             return lr
         rate = self.rule.learning_rate if lr is None else lr
-        given: Any = rate  # the caller may pass anything: the annotation is for readers
-        if isinstance(given, bool) or not isinstance(given, numbers.Real) or not math.isfinite(given):
+        value: Any = rate  # the caller may pass anything: the annotation is for readers
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
             raise HyperparameterError(f"{self.rule.name}: learning_rate = {lr!r}, must be a finite number")
-        return float(given)
+        return float(value)
 
     def _planned(self, grads: list[Any]) -> list[tuple[Executable, Plan]]:
         """Validate gradients and plan a step; those that lie in the parameters are copied."""
@@ -132,12 +132,12 @@ class Accelerated(InPlace):
             for i, grad in enumerate(checked):
                 if isinstance(grad, Rows):
                     checked[i] = grad.dense(self.parameters[i].shape, self._place[i][0].dtypes, self.device)
-        given = [i for i, grad in enumerate(checked) if grad is not None]
+        present = [i for i, grad in enumerate(checked) if grad is not None]
         addresses = np.zeros(len(grads), np.int64)
-        addresses[given] = [address_of(_values(checked[i])) for i in given]
-        sizes = np.array([_values(checked[i]).nbytes for i in given], np.int64)
-        for place in self._memory.shared(addresses[given], sizes):
-            i = given[place]
+        addresses[present] = [address_of(_values(checked[i])) for i in present]
+        sizes = np.array([_values(checked[i]).nbytes for i in present], np.int64)
+        for place in self._memory.shared(addresses[present], sizes):
+            i = present[place]
             grad = checked[i]
             checked[i] = Rows(grad.ids, grad.values.copy()) if isinstance(grad, Rows) else _values(grad).copy()
             addresses[i] = address_of(_values(checked[i]))
@@ -174,7 +174,7 @@ class Accelerated(InPlace):
             arena.updates[at] = count
 
     def _initial_state(self, like: Array) -> Mapping[str, Array]:
-        """Return the slots at first; one that is a number fills an array."""
+        """Return the initial slots; a slot that is a number fills an array."""
         initial = self.rule.initial_state(like)
         return {slot: initial[slot] + np.zeros_like(like) for slot in self.slots}
 

@@ -117,16 +117,16 @@ class Plan:
 
     def addresses(self, name: str) -> Array:
         """Return the address of each item's first element in an array of the arena or in the gradients, as uint64."""
-        found = self._addresses.get(name)
-        if found is None:
+        addresses = self._addresses.get(name)
+        if addresses is None:
             if name == "grad":
-                found = self.grad_address[self.tensor] + self.grad_start * self.arena.dtypes.dtype.itemsize
+                addresses = self.grad_address[self.tensor] + self.grad_start * self.arena.dtypes.dtype.itemsize
             else:
-                found = self.arena.address(name, self.tensor) + self.start * self.arena.itemsize(name)
-            found = found.astype(np.uint64)
+                addresses = self.arena.address(name, self.tensor) + self.start * self.arena.itemsize(name)
+            addresses = addresses.astype(np.uint64)
             if name != self.arena.ring:  # which moves on with every update
-                self._addresses[name] = found
-        return found
+                self._addresses[name] = addresses
+        return addresses
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from optimetry.accelerated.kernels.kernel import COLUMN, GRAD, ROW, Factors
 from optimetry.accelerated.plan import Plan
 
 ROWS, COLUMNS = 64, 4096
-"""The most rows and columns of one tile: sums of rows and columns are few beside elements, and rows so long that the
-processor fetches ahead by itself, or as long as the matrix', which then is read in the order of memory."""
+"""The most rows and columns of one tile: so many that its sums are few beside its elements, and that the processor
+fetches ahead along a row, or that rows are as long as those of the matrix, which is then read in memory order."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Tiles:
         Args:
             name: of the array, or a slot.
             factors: the slots of averages.
-            roots: what passes read as `ROW` and as `COLUMN`; see `inverse_roots`.
+            roots: the values of `ROW` and `COLUMN`; see `inverse_roots`.
         """
         arena, tensor = self.plan.arena, self.plan.tensors[self.item]
         wide = arena.dtypes.compute.itemsize
@@ -91,16 +91,16 @@ class Tiles:
             axis = (ROW, COLUMN).index(name)
             return (address_of(roots[name]) + self.before[:, axis] * wide).astype(np.uint64)
         if name == GRAD:
-            found = self.plan.grad_address[tensor] + self.start * arena.dtypes.dtype.itemsize
+            starts = self.plan.grad_address[tensor] + self.start * arena.dtypes.dtype.itemsize
         elif name == factors.columns:
             slots = np.array([arena.address(slot, tensor) for slot in (factors.columns, factors.elements)])
             flat = self.matrices[:, 6]
-            found = np.where(flat, slots[1], slots[0] + self._number * self.matrices[:, 1] * wide)
+            starts = np.where(flat, slots[1], slots[0] + self._number * self.matrices[:, 1] * wide)
         elif name == factors.rows:
-            found = arena.address(name, tensor) + self._number * self.matrices[:, 0] * wide
+            starts = arena.address(name, tensor) + self._number * self.matrices[:, 0] * wide
         else:
-            found = arena.address(name, tensor) + self.start * arena.itemsize(name)
-        addresses: Array = found.astype(np.uint64)
+            starts = arena.address(name, tensor) + self.start * arena.itemsize(name)
+        addresses: Array = starts.astype(np.uint64)
         return addresses
 
     @property
@@ -129,7 +129,7 @@ def share_of(tiles: Tiles, factors: Factors) -> Array:
 
 
 def inverse_roots(tiles: Tiles) -> dict[str, Array]:
-    """Make what passes read as `ROW`, for all rows of all matrices, and as `COLUMN`, for all columns."""
+    """Allocate the values of `ROW` for all rows of all matrices, and of `COLUMN` for all columns."""
     arena, sizes = tiles.plan.arena, tiles.matrices[:, :2].sum(axis=0)
     return {
         name: arena.device.zeros(int(size), arena.dtypes.compute)

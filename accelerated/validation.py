@@ -21,17 +21,17 @@ def check_in_place(optimizer: str, noun: str, arrays: Sequence[Any], device: Dev
         ArrayError: one is no array of the device, has an unknown dtype, is not contiguous, is read-only, or overlaps.
     """
     for i, array in enumerate(arrays):
-        what = f"{optimizer}: {noun} {i}"
+        name = f"{optimizer}: {noun} {i}"
         if not isinstance(array, device.kind) or isinstance(array, np.ma.MaskedArray):
-            raise ArrayError(f"{what} is a {_type(array)}, must be a {device.library} array")
+            raise ArrayError(f"{name} is a {_type(array)}, must be a {device.library} array")
         if array.dtype.name not in DTYPES or not array.dtype.isnative:
-            raise ArrayError(f"{what} has dtype {array.dtype}, must be one of {', '.join(DTYPES)}")
+            raise ArrayError(f"{name} has dtype {array.dtype}, must be one of {', '.join(DTYPES)}")
         if not _is_contiguous(array):
             hint = f"{device.library.lower()}.ascontiguousarray"
-            raise ArrayError(f"{what} is not contiguous, must be: it is updated in place ({hint})")
+            raise ArrayError(f"{name} is not contiguous, must be: it is updated in place ({hint})")
         obstacle = device.obstacle(array)
         if obstacle is not None:
-            raise ArrayError(f"{what} {obstacle}")
+            raise ArrayError(f"{name} {obstacle}")
     ranges = sorted((*extent(array), i) for i, array in enumerate(arrays) if array.size)
     for (_, end, i), (start, _, j) in pairwise(ranges):
         if start < end:
@@ -80,15 +80,15 @@ def checked_array(
     """
     if type(array) is device.kind and array.dtype == like.dtype and array.shape == like.shape:
         return _contiguous(array, device)
-    what = f"{optimizer}: {noun} {i}"
+    name = f"{optimizer}: {noun} {i}"
     if isinstance(array, np.generic):  # which NumPy makes of 0-d arrays
         array = np.asarray(array)
     if not isinstance(array, device.kind) or isinstance(array, np.ma.MaskedArray):
-        raise ArrayError(f"{what} is a {_type(array)}, must be a {device.library} array{allowed}")
-    return _like(what, array, like.dtype, like.shape, device)
+        raise ArrayError(f"{name} is a {_type(array)}, must be a {device.library} array{allowed}")
+    return _like(name, array, like.dtype, like.shape, device)
 
 
-def check_state(what: str, array: Array, own: Array) -> None:
+def check_state(name: str, array: Array, own: Array) -> None:
     """Check that an array of a saved state fits the array that it is copied to.
 
     Raises:
@@ -96,30 +96,30 @@ def check_state(what: str, array: Array, own: Array) -> None:
     """
     if array.shape != own.shape or not np.can_cast(array.dtype, own.dtype, "safe"):
         raise ArrayError(
-            f"{what} has dtype {array.dtype} and shape {array.shape}, must be {own.dtype} of shape {own.shape}"
+            f"{name} has dtype {array.dtype} and shape {array.shape}, must be {own.dtype} of shape {own.shape}"
         )
 
 
-def _checked_rows(what: str, grad: Rows, parameter: Array, device: Device) -> Rows:
+def _checked_rows(name: str, grad: Rows, parameter: Array, device: Device) -> Rows:
     ids = device.copied(grad.ids) if isinstance(grad.ids, device.kind) else np.asarray(grad.ids)
     if parameter.ndim == 0:
-        raise ArrayError(f"{what} is given by rows, must be an array: a 0-d parameter has no rows")
+        raise ArrayError(f"{name} is given by rows, must be an array: a 0-d parameter has no rows")
     if ids.ndim != 1 or not (np.issubdtype(ids.dtype, np.integer) or ids.size == 0):
-        raise ArrayError(f"{what} has row ids of dtype {ids.dtype} and shape {ids.shape}, must be integers in one axis")
+        raise ArrayError(f"{name} has row ids of dtype {ids.dtype} and shape {ids.shape}, must be integers in one axis")
     outside = ids[(ids < 0) | (ids >= len(parameter))]
     if outside.size:
-        raise ArrayError(f"{what} has row id {outside[0]}, must be in [0, {len(parameter)})")
+        raise ArrayError(f"{name} has row id {outside[0]}, must be in [0, {len(parameter)})")
     if not isinstance(grad.values, device.kind):
-        raise ArrayError(f"{what} has rows in a {_type(grad.values)}, must be a {device.library} array")
-    values = _like(f"{what}, its rows,", grad.values, parameter.dtype, (len(ids), *parameter.shape[1:]), device)
+        raise ArrayError(f"{name} has rows in a {_type(grad.values)}, must be a {device.library} array")
+    values = _like(f"{name}, its rows,", grad.values, parameter.dtype, (len(ids), *parameter.shape[1:]), device)
     return Rows(ids.astype(np.int64), values)
 
 
-def _like(what: str, array: Array, dtype: np.dtype[Any], shape: tuple[int, ...], device: Device) -> Array:
+def _like(name: str, array: Array, dtype: np.dtype[Any], shape: tuple[int, ...], device: Device) -> Array:
     if array.dtype != dtype:
-        raise ArrayError(f"{what} has dtype {array.dtype}, must be {dtype} as its parameter")
+        raise ArrayError(f"{name} has dtype {array.dtype}, must be {dtype} as its parameter")
     if array.shape != shape:
-        raise ArrayError(f"{what} has shape {array.shape}, must be {shape}")
+        raise ArrayError(f"{name} has shape {array.shape}, must be {shape}")
     return _contiguous(array, device)
 
 
@@ -132,7 +132,7 @@ def _is_contiguous(array: Any) -> bool:
     return bool(array.flags.c_contiguous and address_of(array) % array.itemsize == 0)
 
 
-def _type(given: Any) -> str:
-    """Return the name of its type; arrays of all libraries are called ndarray."""
-    kind = type(given)
+def _type(array: Any) -> str:
+    """Return the name of a type; all libraries call theirs ndarray, which is told apart by its module."""
+    kind = type(array)
     return f"{kind.__module__}.ndarray" if kind.__name__ == "ndarray" else kind.__name__

@@ -42,10 +42,10 @@ def inputs(rule: str, dtype: str, tensors: int, elements: int) -> tuple[list[Arr
 
 
 def hyper_of(rule: str) -> dict[str, Any]:
-    """Return the hyperparameters that a rule is timed with, where it is not with the documented defaults.
+    """Return the hyperparameters that a rule is timed with in place of the documented defaults.
 
-    They take the first of `corners` where no default is documented, and the first other one where that is to keep
-    nothing of an average, as the momentum of rmsprop: a peer that leaves such state out would do another, smaller job.
+    A hyperparameter takes the first of its `corners` if it has no default, and the first other one if its default keeps
+    nothing of an average, as the momentum of rmsprop: a peer that leaves such state out would do less work.
     """
     return {
         parameter.name: next(corner for corner in parameter.corners if corner != parameter.default)
@@ -55,7 +55,7 @@ def hyper_of(rule: str) -> dict[str, Any]:
 
 
 def keeps_nothing(parameter: Hyperparameter) -> bool:
-    """Whether the default of the share of an average that is kept, which is below 1, is 0."""
+    """Whether a hyperparameter is the share of an average that is kept, in [0, 1), and 0 by default."""
     domain = parameter.domain
     return parameter.default == 0 and domain is not None and domain.ends == (0.0, 1.0) and 1.0 not in domain
 

@@ -30,7 +30,7 @@ def draw(rows: Sequence[Row], file: Path) -> None:
     Bars are nanoseconds for each parameter, shorter is faster; a stroke is the touch limit. Where the bar of a peer is
     cut off, its figure is behind it.
     """
-    chosen = {size: found for size in SIZES if (found := _of(rows, size))}
+    chosen = {size: times for size in SIZES if (times := _of(rows, size))}
     if not chosen:
         return
     from matplotlib import rc_context
@@ -40,9 +40,9 @@ def draw(rows: Sequence[Row], file: Path) -> None:
         rules = max(map(len, chosen.values()))
         figure = Figure(figsize=(5 * len(chosen), 1 + 0.25 * rules), layout="constrained")
         row = figure.subplots(1, len(chosen), squeeze=False)[0]
-        for axes, ((tensors, elements), found) in zip(row, chosen.items(), strict=True):
-            edge = 4 * max(ours for ours, _, _ in found.values())
-            for place, (ours, peer, limit) in enumerate(reversed(found.values())):
+        for axes, ((tensors, elements), times) in zip(row, chosen.items(), strict=True):
+            edge = 4 * max(ours for ours, _, _ in times.values())
+            for place, (ours, peer, limit) in enumerate(reversed(times.values())):
                 axes.barh(place + 0.2, ours, 0.38, color=OURS, label="ours (numba)")
                 if peer:
                     axes.barh(place - 0.2, peer["nanoseconds"], 0.38, color=PEER, alpha=0.4, label="fastest peer")
@@ -50,8 +50,8 @@ def draw(rows: Sequence[Row], file: Path) -> None:
                     at = min(peer["nanoseconds"], edge)
                     axes.text(at, place - 0.2, f" {peer['contender']}{figures}", va="center", fontsize=7)
                 axes.vlines(limit, place, place + 0.4, color=LIMIT, label="touch limit")
-            axes.set_yticks(range(len(found)), list(reversed(found)), fontsize=8)
-            axes.set_ylim(-0.6, len(found) - 0.4)
+            axes.set_yticks(range(len(times)), list(reversed(times)), fontsize=8)
+            axes.set_ylim(-0.6, len(times) - 0.4)
             axes.set_xlim(0, edge)
             axes.set_xlabel("ns per parameter")
             axes.set_title(f"float32, {tensors:,} x {elements:,}")
@@ -68,27 +68,27 @@ def draw_sweep(rows: Sequence[Row], file: Path) -> None:
     for size in sorted({(row["tensors"], row["elements"]) for row in rows if row["tensors"] == 1}):
         for rule, (ours, peer, limit) in _of(rows, size).items():
             times.setdefault(rule, {})[size[1]] = ours, peer["nanoseconds"] if peer else None, limit
-    times = {rule: found for rule, found in times.items() if len(found) >= 3}
+    times = {rule: by_size for rule, by_size in times.items() if len(by_size) >= 3}
     if not times:
         return
     lines = {
         rule: {
-            name: [(size, of_size[place]) for size, of_size in found.items() if of_size[place] is not None]
+            name: [(size, of_size[place]) for size, of_size in by_size.items() if of_size[place] is not None]
             for place, name in enumerate(LINES)
         }
-        for rule, found in times.items()
+        for rule, by_size in times.items()
     }
     file.write_text(panels(lines, LINES, "elements of one tensor, float32", "ns per parameter"), encoding="utf-8")
 
 
 def _of(rows: Sequence[Row], size: tuple[int, int]) -> dict[str, tuple[float, Row | None, float]]:
     """Return for each rule our time, the fastest peer's row, and the touch limit."""
-    found = {}
+    times = {}
     mine = [row for row in rows if (row["dtype"], row["tensors"], row["elements"]) == ("float32", *size)]
     for rule in dict.fromkeys(row["rule"] for row in mine):
-        times = {row["contender"]: row for row in mine if row["rule"] == rule}
-        if "numba" in times:
-            ours = times["numba"]
-            peer = times.get(ours["peer"]) if ours["peer"] else None
-            found[rule] = ours["nanoseconds"], peer, times[TOUCH]["nanoseconds"]
-    return found
+        contenders = {row["contender"]: row for row in mine if row["rule"] == rule}
+        if "numba" in contenders:
+            ours = contenders["numba"]
+            peer = contenders.get(ours["peer"]) if ours["peer"] else None
+            times[rule] = ours["nanoseconds"], peer, contenders[TOUCH]["nanoseconds"]
+    return times

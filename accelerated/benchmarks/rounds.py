@@ -24,7 +24,7 @@ class Timing:
     Attributes:
         median: seconds of one step.
         spread: half the distance of the quartiles, as a share of the median.
-        threads: how many threads of this process ran at once, in the round where most did: processor time by time.
+        threads: the most threads of this process that ran at once in a round: processor time divided by time.
     """
 
     median: float

@@ -72,9 +72,9 @@ def text_of(run: Mapping[str, Any]) -> str:
 
 def timed_with(rules: Sequence[str]) -> str:
     """Say with which hyperparameters these rules were timed."""
-    given = {rule: " and ".join(f"{name} = {value}" for name, value in hyper_of(rule).items()) for rule in rules}
-    said = (f"{rule} with {numbers}" for rule, numbers in given.items() if numbers)
-    return "; ".join(["Rules have the documented defaults", *said]) + "."
+    values = {rule: " and ".join(f"{name} = {value}" for name, value in hyper_of(rule).items()) for rule in rules}
+    exceptions = (f"{rule} with {numbers}" for rule, numbers in values.items() if numbers)
+    return "; ".join(["Rules have the documented defaults", *exceptions]) + "."
 
 
 def _order(size: tuple[str, int, int]) -> tuple[bool, str, int, int]:
@@ -118,7 +118,7 @@ def main() -> None:
     (arguments.out / "speed.md").write_text(text_of(run), encoding="utf-8")
     draw(rows, arguments.out / "speed.svg")
     draw_sweep(rows, arguments.out / "sweep.svg")
-    dtypes, rules = (sorted({row[what] for row in rows}) for what in ("dtype", "rule"))
+    dtypes, rules = (sorted({row[column] for row in rows}) for column in ("dtype", "rule"))
     ours = "accelerated", metadata.version("optimetry")
     header = header_of(*ours, dtypes=dtypes, optimizers=rules, seed=0, effort="none")
     add(arguments.out / "results.jsonl", header, speed=[Speed(**row) for row in rows])

@@ -59,24 +59,24 @@ class CudaDevice:
         return whole
 
     def zeros(self, size: int, dtype: Any) -> Array:
-        """Make zeros, of all bits."""
+        """Make zeros: all bits are 0."""
         with self._current():
             made: Array = self._cupy.zeros(size, dtype)
         return made
 
     def given(self, array: Array) -> Array:
-        """Copy to the device, through pinned memory: the stream is not waited for."""
+        """Copy to the device, through pinned memory, without waiting for the stream."""
         with self._current():
             made: Array = self._cupy.array(array.reshape(-1)).reshape(array.shape)
         return made
 
     def copied(self, array: Any) -> Array:
-        """Copy to NumPy's memory, once it is computed."""
+        """Copy to NumPy's memory, once the array is computed."""
         made: Array = array.get()
         return made
 
     def assign(self, target: Any, values: Array) -> None:
-        """Copy what NumPy rounds."""
+        """Copy the values, which NumPy rounds to the dtype of the target."""
         with np.errstate(all="ignore"):
             target.set(np.asarray(values).astype(target.dtype))
 

@@ -10,7 +10,7 @@ from optimetry.accelerated.devices.interface import Device
 
 
 def device_of(engine: str, parameters: Sequence[Any]) -> Device:
-    """Return the device of an engine; of ``auto``, that of the parameters.
+    """Return the device of an engine; for ``auto``, that of the parameters.
 
     Raises:
         EngineUnavailableError: it cannot be used here, with the reason.

@@ -32,7 +32,7 @@ class Device(Protocol):
     """The memory that arrays lie in.
 
     Attributes:
-        library: whose arrays they are, in words.
+        library: the name of the arrays' library, for error texts.
         kind: the type of these arrays.
         engines: the engines that work on them, the one to prefer first.
     """
@@ -70,7 +70,7 @@ class Computer(Device, Protocol):
     """A device that runs CUDA C++.
 
     Attributes:
-        threads: of one block, a power of two.
+        threads: how many one block has, a power of two.
     """
 
     threads: int

@@ -16,10 +16,10 @@ OPTIONS = ("--std=c++17", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
 
 
 class Compiled(NamedTuple):
-    """What one compilation gives.
+    """The results of one compilation.
 
     Attributes:
-        ptx: what is assembled.
+        ptx: the PTX that is assembled.
         machine_code: an ELF file; empty for a virtual architecture (``compute_90``).
     """
 
@@ -32,7 +32,7 @@ def compiled(text: str, architecture: str, *, fmad: bool) -> Compiled:
 
     Args:
         text: in CUDA C++.
-        architecture: what it is compiled for.
+        architecture: the virtual or real one to compile for.
         fmad: whether a product and a sum may be fused, which rounds once.
 
     Raises:
@@ -45,8 +45,8 @@ def compiled(text: str, architecture: str, *, fmad: bool) -> Compiled:
     ]
     _call("nvrtcCreateProgram", ctypes.byref(program), text.encode(), b"optimetry.cu", 0, None, None)
     try:
-        given = (ctypes.c_char_p * len(options))(*options)
-        if library.nvrtcCompileProgram(program, len(options), given):
+        option_array = (ctypes.c_char_p * len(options))(*options)
+        if library.nvrtcCompileProgram(program, len(options), option_array):
             log = " ".join(_result("ProgramLog", program).rstrip(b"\0").decode(errors="replace").split())
             raise EngineUnavailableError(f"NVRTC does not compile for {architecture}: {log[:300]}")
         return Compiled(_result("PTX", program), _result("CUBIN", program))

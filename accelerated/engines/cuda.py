@@ -81,28 +81,28 @@ class CudaExecutable:
                 launches.append((self._norms[j], len(ends) - 1, [first, sums[j - 1], numbers, scalars, *held]))
             addresses = np.stack([plan.addresses(name) for name in pass_.arrays(master=self.master)])
             table = self._table(f"addresses {j}", addresses)
-            rest = [*units, self._table(f"row {j}", row), scalars, sums[j]]
-            launches.append((self._passes[j], len(item), [table, items, *rest]))
+            others = [*units, self._table(f"row {j}", row), scalars, sums[j]]
+            launches.append((self._passes[j], len(item), [table, items, *others]))
 
         def run() -> None:
             for launch, blocks, arguments in launches:
-                launch(blocks, [given if isinstance(given, int) else address_of(given) for given in arguments])
+                launch(blocks, [value if isinstance(value, int) else address_of(value) for value in arguments])
 
         return run
 
     def _new(self, array: Array) -> Array:
-        """Copy a table to the device that lives as long as the step that was prepared with it."""
+        """Copy a table to the device, where it lives as long as the step that it was prepared for."""
         return self.device.given(np.ascontiguousarray(array))
 
     def _table(self, name: str, array: Array) -> Array:
         """Return a table on the device, copied again only if it has changed: most never do."""
-        key = self.device.stream(), name  # what is copied for one stream may not be there yet for another
+        key = self.device.stream(), name  # a copy for one stream may not be finished yet for another
         if key not in self._kept or not np.array_equal(self._kept[key][0], array):
             self._kept[key] = array, self._new(array)
         return self._kept[key][1]
 
     def _scalars(self, pass_: Pass, plan: Plan, lr: float, measured: int) -> tuple[Array, Array]:
-        """Return the scalars of a pass and the row of each item; a first one that needs norms may be anything."""
+        """Return the scalars of a pass and the row of each item; a first scalar that needs norms is written later."""
         if not measured:
             return scalar_rows(pass_.scalars, lr, plan.updates(), self.dtypes.compute)
         items = np.arange(len(plan.count))

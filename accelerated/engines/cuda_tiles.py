@@ -36,36 +36,36 @@ class CudaTiles:
 
     def ready(self, plan: Plan, lr: float) -> Callable[[], None]:
         """Prepare one step. All memory is taken here: where there is too little, nothing has been changed."""
-        tiles, factors, given = Tiles.of(plan, COLUMNS), self.factors, self.device.given
+        tiles, factors, put = Tiles.of(plan, COLUMNS), self.factors, self.device.given
         count, items, tensors = tiles.units.shape[1], len(tiles.item), len(plan.tensors)
         if not count:
             return lambda: None
         roots, updates = inverse_roots(tiles), plan.updates()
         across, down = (self.device.zeros(size, np.float64) for size in tiles.sums)
         places = partial(tiles.addresses, factors=factors, roots=roots)
-        units = given(tiles.units)
+        units = put(tiles.units)
         sums = [self.device.zeros(count * pass_.sums, np.float64) for pass_ in self.kernel.passes]
         launches: list[tuple[Launch, int, list[Array | int]]] = []
         for j, pass_ in enumerate(self.kernel.passes):
             if j == 1:
-                slots = given(np.concatenate([places(name) for name in (factors.rows, factors.columns, ROW, COLUMN)]))
-                floor = given(np.array([factors.least], np.float64))
-                share = given(share_of(tiles, factors))
-                launches.append((self._renew, items, [given(tiles.matrices), items, slots, share, floor, across, down]))
+                slots = put(np.concatenate([places(name) for name in (factors.rows, factors.columns, ROW, COLUMN)]))
+                floor = put(np.array([factors.least], np.float64))
+                share = put(share_of(tiles, factors))
+                launches.append((self._renew, items, [put(tiles.matrices), items, slots, share, floor, across, down]))
             with np.errstate(all="ignore"):
                 values = pass_.scalars(lr, updates, *[np.ones(tensors)] * self.kernel.measured[j])
-            scalars = given(per_item(values, tensors, self.dtypes.compute))
+            scalars = put(per_item(values, tensors, self.dtypes.compute))
             if pass_.rate is not None:
-                first = given(np.searchsorted(tiles.units[6], np.arange(tensors + 1)))
-                numbers = given(np.array([lr, *pass_.rate.numbers.values()], np.float64))
-                sizes = given(plan.arena.sizes[plan.tensors])
-                counts = given(updates.astype(np.int64))
+                first = put(np.searchsorted(tiles.units[6], np.arange(tensors + 1)))
+                numbers = put(np.array([lr, *pass_.rate.numbers.values()], np.float64))
+                sizes = put(plan.arena.sizes[plan.tensors])
+                counts = put(updates.astype(np.int64))
                 launches.append((self._rates, tensors, [first, sizes, counts, sums[0], sums[j - 1], numbers, scalars]))
-            table = given(np.concatenate([places(name) for name in pass_.arrays(master=self.master)]))
+            table = put(np.concatenate([places(name) for name in pass_.arrays(master=self.master)]))
             launches.append((self._passes[j], count, [table, items, units, count, scalars, sums[j], across, down]))
 
         def run(kept: dict[str, Array] = roots) -> None:
             for launch, blocks, arguments in launches:
-                launch(blocks, [one if isinstance(one, int) else address_of(one) for one in arguments])
+                launch(blocks, [value if isinstance(value, int) else address_of(value) for value in arguments])
 
         return run

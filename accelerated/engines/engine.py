@@ -15,14 +15,14 @@ from optimetry.accelerated.selection.selector import Selector
 from optimetry.reference.errors import EngineUnavailableError
 
 ENGINES = (*HOST.engines, "cuda")
-"""Every engine; of those of one device the one to prefer first."""
+"""Every engine; among those of one device, the preferred one comes first."""
 
 
 class Executable(Protocol):
     """One kernel compiled for one dtype."""
 
     def ready(self, plan: Plan, lr: float) -> Callable[[], None]:
-        """Prepare one step, which runs in place when the result is called, once. All that can fail is done before."""
+        """Prepare one step; calling the result, once, runs it in place. All that can fail is done before."""
         ...
 
 
@@ -48,7 +48,7 @@ class Engine(Protocol):
 
         Args:
             u: of the same layout as ``v``.
-            v: what is taken.
+            v: the entries to take from.
             sizes: the elements of each parameter, int64.
 
         Raises:

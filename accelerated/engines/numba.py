@@ -86,7 +86,7 @@ class PreparedPass:
         self.names = pass_.arrays(master=master)
         self.table = np.stack([plan.addresses(name) for name in self.names])
         back = None
-        if not pass_.sums:  # whose order must not depend on where memory lies
+        if not pass_.sums:  # the order of a sum must not depend on where memory lies
             first, size = self.names[0], plan.arena.itemsize(self.names[0])
             back = (plan.addresses(first) % LINE // size).astype(np.int64)
         self.units = plan.units.table(back)
@@ -101,7 +101,7 @@ class PreparedPass:
         return [np.sqrt(np.bincount(self.units[0], column, len(self.plan.count))) for column in self.sums.T]
 
     def _scalars(self, lr: float, norms: list[Array]) -> Array:
-        """Return the scalars, in double precision; their rows become the units' where items differ."""
+        """Return the scalars, in double precision; where items differ, set the row of scalars of each unit."""
         if norms:
             self.units[3] = self.units[0]
             with np.errstate(all="ignore"):

@@ -77,8 +77,8 @@ class NumpyExecutable:
         sums = np.zeros(pass_.sums)
         for low in range(0, count, self.block):
             block = slice(low, low + self.block)
-            given = [arrays[name][block].astype(self.dtypes.compute, copy=False) for name in pass_.reads]
-            results = pass_.function(*given, *scalars)
+            operands = [arrays[name][block].astype(self.dtypes.compute, copy=False) for name in pass_.reads]
+            results = pass_.function(*operands, *scalars)
             for j, values in enumerate(results[: pass_.sums]):
                 sums[j] += np.sum(np.square(values, dtype=np.float64))
             for name, values in zip(pass_.writes, results[pass_.sums :], strict=True):

@@ -37,7 +37,7 @@ class NumpyTiles:
                 for unit, (k, top, rows, left, columns, _, r, across_at, down_at) in enumerate(tiles.units.T.tolist()):
                     block = slice(top, top + rows), slice(left, left + columns)
                     sums = self._pass_over(pass_, matrices[k], block, list(scalars[r]))
-                    squares[unit] = [np.sum(one) for one in sums]
+                    squares[unit] = [np.sum(squared) for squared in sums]
                     if j == 0:
                         across[across_at : across_at + rows] = np.sum(sums[-1], axis=1)
                         down[down_at : down_at + columns] = np.sum(sums[-1], axis=0)
@@ -83,8 +83,8 @@ class NumpyTiles:
     ) -> list[Array]:
         """Run one pass over a tile, and return the squares of what it measures."""
         places = {ROW: (block[0], slice(None)), COLUMN: (slice(None), block[1])}
-        given = [matrix[name][places.get(name, block)] for name in pass_.reads]
-        results = pass_.function(*(array.astype(self.dtypes.compute, copy=False) for array in given), *scalars)
+        operands = [matrix[name][places.get(name, block)] for name in pass_.reads]
+        results = pass_.function(*(array.astype(self.dtypes.compute, copy=False) for array in operands), *scalars)
         for name, values in zip(pass_.writes, results[pass_.sums :], strict=True):
             matrix[name][block] = values
             if name == PARAM and OUT in matrix:

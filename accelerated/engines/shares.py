@@ -23,6 +23,6 @@ def at_once(units: int, elements: int) -> int:
 
 
 def share_out(loop: Loop, table: Array, units: Array, scalars: Array, sums: Array, share: int, threads: int) -> None:
-    """Run a loop over all units, shared among threads; its arguments, and how many units are taken at a time."""
+    """Run a loop with these arguments over all units, on several threads that take ``share`` units at a time."""
     counters, size = np.zeros(2, np.int64), units.shape[1]
     together(partial(loop, table, units, scalars, sums, share, counters), threads, lambda: bool(counters[DONE] >= size))

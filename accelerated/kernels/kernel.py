@@ -19,10 +19,10 @@ from optimetry.accelerated.dtypes import DtypePair
 PARAM, GRAD = "param", "grad"
 
 OUT = "out"
-"""Where a narrow parameter is written when the one that is read is its master copy."""
+"""The narrow parameter as a pass writes it, where `PARAM` is its master copy."""
 
 ROW, COLUMN = "row", "column"
-"""What a pass of a kernel with `Factors` reads: of one row, and of one column of a matrix, the same for all there."""
+"""What a pass of a kernel with `Factors` reads besides arrays: one number for each row, and one for each column."""
 
 Real = Any
 """One element, or a block of them; in ``scalars`` one number, or one for each tensor."""
@@ -67,8 +67,8 @@ class Factors:
     ``share = weight(t)`` both averages are renewed, ``average = share average + (1 - share) mean``, before the second
     pass. `ROW` is one over the root of the average of a row divided by that of all rows, `COLUMN` one over the root of
     that of a column: so no element needs a root or a quotient of its own. A tensor of fewer than two dimensions is one
-    row, whose `ROW` is 1: its columns are its elements. Instead of norms, scalars are given roots of mean squares, of
-    all passes before.
+    row, whose `ROW` is 1: its columns are its elements. Instead of norms, scalars get the root mean squares of all
+    earlier passes.
 
     Attributes:
         rows: the slot of the averages of rows.
@@ -85,7 +85,7 @@ class Factors:
     least: float
 
     def shape(self, slot: str, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the shape of a slot of a parameter, that of a number where it is not used."""
+        """Return the shape of a slot of a parameter, that of a number where the slot is not used."""
         if len(shape) < 2:
             return shape if slot == self.elements else ()
         rows, columns = shape[-2:]
@@ -154,19 +154,19 @@ class Kernel:
         """The slots that it reads, which alone need memory."""
         if self.factors is not None:
             return frozenset((self.factors.rows, self.factors.columns, self.factors.elements))
-        return frozenset(name for one in self.passes for name in one.reads) - {PARAM, GRAD} | self.numbers
+        return frozenset(name for pass_ in self.passes for name in pass_.reads) - {PARAM, GRAD} | self.numbers
 
     @property
     def measured(self) -> tuple[int, ...]:
         """How many values the scalars of each pass are given beside the learning rate and the update."""
         if self.factors is not None:
-            return (0, *accumulate(one.sums for one in self.passes[:-1]))
-        return (0, *(before.sums + (one.number is not None) for before, one in pairwise(self.passes)))
+            return (0, *accumulate(pass_.sums for pass_ in self.passes[:-1]))
+        return (0, *(before.sums + (pass_.number is not None) for before, pass_ in pairwise(self.passes)))
 
     @property
     def numbers(self) -> frozenset[str]:
         """Those of its slots that are one number for each tensor."""
-        return frozenset(one.number.slot for one in self.passes if one.number)
+        return frozenset(pass_.number.slot for pass_ in self.passes if pass_.number)
 
 
 def elementwise(

@@ -24,7 +24,7 @@ def lamb_moments(
     epsilon: Real,
     decay: Real,
 ) -> tuple[Real, Real, Real, Real]:
-    """``m = β₁ m + (1 - β₁) g; v = β₂ v + (1 - β₂) g²; q = k m / (√v + ε) + λ w``: moments, and what norms are of."""
+    """``m = β₁ m + (1 - β₁) g; v = β₂ v + (1 - β₂) g²; q = k m / (√v + ε) + λ w``: moments; norms of ``w``, ``q``."""
     m = beta1 * m + rest1 * g
     v = beta2 * v + rest2 * (g * g)
     return w, factor * m / (np.sqrt(v) + epsilon) + decay * w, m, v

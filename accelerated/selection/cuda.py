@@ -68,8 +68,8 @@ extern "C" __global__ void count(
     const i64 k = item[blockIdx.x], past = end[blockIdx.x];
     const u64 wanted = prefix[k];
     for (i64 i = begin[blockIdx.x] + threadIdx.x; i < past; i += THREADS) {
-        const u64 rest = key_of(v[i]) >> shift;
-        if (rest >> DIGIT == wanted) atomicAdd(&mine[rest & (BINS - 1)], 1u);
+        const u64 digits = key_of(v[i]) >> shift;
+        if (digits >> DIGIT == wanted) atomicAdd(&mine[digits & (BINS - 1)], 1u);
     }
     __syncthreads();
     for (int digit = threadIdx.x; digit < BINS; digit += THREADS)
@@ -93,30 +93,30 @@ extern "C" __global__ void choose(u64* prefix, i64* wanted, unsigned* counts) {
 """
 
 MARK = """
-// What each unit has.
+// Count the entries of each unit above the threshold, and those at it.
 extern "C" __global__ void mark(
-    const raw* v, const i64* item, const i64* begin, const i64* end, const u64* prefix, i64 shift, u64* found
+    const raw* v, const i64* item, const i64* begin, const i64* end, const u64* prefix, i64 shift, u64* tallies
 ) {
     const i64 length = end[blockIdx.x] - begin[blockIdx.x], each = (length + THREADS - 1) / THREADS;
     const i64 low = each * threadIdx.x, high = low + each;
     const u64 least = prefix[item[blockIdx.x]] << shift;
     const raw* const here = v + begin[blockIdx.x];
     const u64 mine = both_of(here, low, high < length ? high : length, least), before = sum_before(mine);
-    if (threadIdx.x == THREADS - 1) found[blockIdx.x] = before + mine;
+    if (threadIdx.x == THREADS - 1) tallies[blockIdx.x] = before + mine;
 }
 """
 
 PLACE = """
-// From what units have to what those before them in the same parameter have.
-extern "C" __global__ void place(const i64* first, u64* found) {
+// Replace the counts of each unit by the sums over the units before it in the same parameter.
+extern "C" __global__ void place(const i64* first, u64* tallies) {
     const i64 k = blockIdx.x, length = first[k + 1] - first[k], each = (length + THREADS - 1) / THREADS;
     const i64 low = first[k] + each * threadIdx.x, past = low + each < first[k + 1] ? low + each : first[k + 1];
     u64 mine = 0;
-    for (i64 unit = low; unit < past; ++unit) mine += found[unit];
+    for (i64 unit = low; unit < past; ++unit) mine += tallies[unit];
     u64 before = sum_before(mine);
     for (i64 unit = low; unit < past; ++unit) {
-        const u64 own = found[unit];
-        found[unit] = before;
+        const u64 own = tallies[unit];
+        tallies[unit] = before;
         before += own;
     }
 }
@@ -126,13 +126,13 @@ TAKE = """
 // Write out what is taken, and leave zeros.
 extern "C" __global__ void take(
     raw* u, raw* v, const i64* item, const i64* begin, const i64* end, const u64* prefix, i64 shift,
-    const i64* start, const i64* wanted, const i64* offset, const u64* found, int* indices, raw* values
+    const i64* start, const i64* wanted, const i64* offset, const u64* tallies, int* indices, raw* values
 ) {
     const i64 k = item[blockIdx.x], first = begin[blockIdx.x], length = end[blockIdx.x] - first;
     const i64 each = (length + THREADS - 1) / THREADS, low = first + each * threadIdx.x;
     const i64 past = low + each < first + length ? low + each : first + length;
     const u64 least = prefix[k] << shift, room = wanted[k];
-    const u64 before = found[blockIdx.x] + sum_before(both_of(v, low, past, least));
+    const u64 before = tallies[blockIdx.x] + sum_before(both_of(v, low, past, least));
     u64 level = level_of(before), position = offset[k] + above_of(before) + (level < room ? level : room);
     for (i64 i = low; i < past; ++i) {
         const u64 key = key_of(v[i]);
@@ -180,12 +180,12 @@ class CudaSelection:
     """One step. Its tables are copied for it, since those that another stream has copied may not be there yet."""
 
     def __init__(self, selector: CudaSelector, numbers: Sequence[int]) -> None:
-        self.of, new, given = selector, selector.device.zeros, selector.device.given
+        self.of, new, put = selector, selector.device.zeros, selector.device.given
         self.indices, self.values, self.messages = new_messages(numbers, selector.dtype, new)
-        self.units, self.first = given(selector.units), given(selector.first)
-        self.wanted, self.offset = given(np.array(numbers)), given(np.cumsum([0, *numbers[:-1]]))
+        self.units, self.first = put(selector.units), put(selector.first)
+        self.wanted, self.offset = put(np.array(numbers)), put(np.cumsum([0, *numbers[:-1]]))
         self.prefix, self.counts = new(len(numbers), np.uint64), new(len(numbers) << DIGIT, np.uint32)
-        self.found = new(selector.units.shape[1], np.uint64)
+        self.tallies = new(selector.units.shape[1], np.uint64)
 
     def run(self) -> None:
         """Find the thresholds, digit by digit, then take."""
@@ -197,10 +197,10 @@ class CudaSelection:
         for shift in shifts:
             self._launch("count", units, v, item, begin, end, self.prefix, shift, self.counts)
             self._launch("choose", items, self.prefix, self.wanted, self.counts)
-        self._launch("mark", units, v, item, begin, end, self.prefix, shifts[-1], self.found)
-        self._launch("place", items, self.first, self.found)
-        places = (start, self.wanted, self.offset, self.found, self.indices, self.values)
+        self._launch("mark", units, v, item, begin, end, self.prefix, shifts[-1], self.tallies)
+        self._launch("place", items, self.first, self.tallies)
+        places = (start, self.wanted, self.offset, self.tallies, self.indices, self.values)
         self._launch("take", units, u, v, item, begin, end, self.prefix, shifts[-1], *places)
 
     def _launch(self, name: str, blocks: int, *arguments: Array | int) -> None:
-        self.of.launch[name](blocks, [given if isinstance(given, int) else address_of(given) for given in arguments])
+        self.of.launch[name](blocks, [value if isinstance(value, int) else address_of(value) for value in arguments])

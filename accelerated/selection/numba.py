@@ -37,11 +37,11 @@ def key_of(bits: Any, left: Any, infinite: Any) -> Any:
 @njit
 def reaches(run: Any, left: Any, least: Any) -> Any:
     """Return whether any entry has this key or a larger one; a vectorised loop, since it counts and never stops."""
-    low, found = run.dtype.type(least >> left), 0
+    low, matches = run.dtype.type(least >> left), 0
     magnitude = run.dtype.type(np.uint64(0xFFFFFFFFFFFFFFFF) >> left)
     for bits in run:
-        found += (bits & magnitude) >= low
-    return found > 0
+        matches += (bits & magnitude) >= low
+    return matches > 0
 
 
 def count(v: Any, units: Any, keys: Any, prefix: Any, shift: Any, counts: Any, counters: Any) -> None:
@@ -58,16 +58,16 @@ def count(v: Any, units: Any, keys: Any, prefix: Any, shift: Any, counts: Any, c
                 run = v[at : min(at + RUN, end)]
                 if reaches(run, left, wanted << np.uint64(DIGIT) << shift):
                     for i in range(len(run)):
-                        rest = key_of(run[i], left, infinite) >> shift
-                        if rest >> np.uint64(DIGIT) == wanted:
-                            lanes[i % LANES, rest & np.uint64(BINS - 1)] += 1
+                        digits = key_of(run[i], left, infinite) >> shift
+                        if digits >> np.uint64(DIGIT) == wanted:
+                            lanes[i % LANES, digits & np.uint64(BINS - 1)] += 1
             for digit in range(BINS):
-                found = 0
+                total = 0
                 for lane in range(LANES):
-                    found += lanes[lane, digit]
+                    total += lanes[lane, digit]
                     lanes[lane, digit] = 0
-                if found:
-                    fetch_and_add(np.uint64(counts.ctypes.data) + np.uint64(8 * (k * BINS + digit)), found)
+                if total:
+                    fetch_and_add(np.uint64(counts.ctypes.data) + np.uint64(8 * (k * BINS + digit)), total)
         counted(counters, DONE, last - first)
         first = counted(counters, TAKEN, SHARE)
     look_on(counters, size)
@@ -84,7 +84,7 @@ def choose(prefix: Any, wanted: Any, counts: Any) -> None:
         counts[k] = 0
 
 
-def mark(v: Any, units: Any, keys: Any, threshold: Any, found: Any, counters: Any) -> None:
+def mark(v: Any, units: Any, keys: Any, threshold: Any, tallies: Any, counters: Any) -> None:
     """Count the entries of each unit that are above the threshold, and those at it."""
     left, infinite, size = keys[0], keys[1], units.shape[1]
     first = counted(counters, TAKEN, SHARE)
@@ -99,21 +99,21 @@ def mark(v: Any, units: Any, keys: Any, threshold: Any, found: Any, counters: An
                         key = key_of(bits, left, infinite)
                         above += key > least
                         level += key == least
-            found[0, unit], found[1, unit] = above, level
+            tallies[0, unit], tallies[1, unit] = above, level
         counted(counters, DONE, last - first)
         first = counted(counters, TAKEN, SHARE)
     look_on(counters, size)
 
 
-def place(units: Any, wanted: Any, found: Any) -> None:
+def place(units: Any, wanted: Any, tallies: Any) -> None:
     """Find where the entries of each unit go, and how many it gives of those at the threshold."""
     position, item, left = 0, -1, 0
     for unit in range(units.shape[1]):
         if units[0, unit] != item:
             item = units[0, unit]
             left = wanted[item]
-        above, level = found[0, unit], min(found[1, unit], left)
-        found[0, unit], found[1, unit] = position, level
+        above, level = tallies[0, unit], min(tallies[1, unit], left)
+        tallies[0, unit], tallies[1, unit] = position, level
         position += above + level
         left -= level
 
@@ -123,7 +123,7 @@ def take(
     units: Any,
     keys: Any,
     threshold: Any,
-    found: Any,
+    tallies: Any,
     u: Any,
     first_of: Any,
     indices: Any,
@@ -137,7 +137,7 @@ def take(
         last = min(first + SHARE, size)
         for unit in range(first, last):
             k = units[0, unit]
-            least, position, level = threshold[k], found[0, unit], found[1, unit]
+            least, position, level = threshold[k], tallies[0, unit], tallies[1, unit]
             for at in range(units[1, unit], units[2, unit], RUN):
                 run = v[at : min(at + RUN, units[2, unit])]
                 if reaches(run, left, least):
@@ -161,14 +161,14 @@ def compiled(function: Callable[..., None], raw: np.dtype[Any]) -> Callable[...,
     """Compile one of the loops for numbers of these bits."""
     bits = {"uint32": types.uint32, "uint64": types.uint64}[raw.name][::1]
     units = (bits, TABLE, WIDE, WIDE)
-    given = {
+    signatures = {
         count: (*units, types.uint64, TABLE, WHOLE),
         choose: (WIDE, WHOLE, TABLE),
         mark: (*units, TABLE, WHOLE),
         place: (TABLE, WHOLE, TABLE),
         take: (*units, TABLE, bits, WHOLE, types.int32[::1], bits, WHOLE),
     }
-    return in_machine_code(function, types.void(*given[function]))
+    return in_machine_code(function, types.void(*signatures[function]))
 
 
 class NumbaSelector:
@@ -201,7 +201,7 @@ class NumbaSelection:
         self.wanted = np.array(numbers, np.int64)
         self.prefix = np.zeros(len(numbers), np.uint64)
         self.counts = np.zeros((len(numbers), BINS), np.int64)
-        self.found = np.empty((2, selector.units.shape[1]), np.int64)
+        self.tallies = np.empty((2, selector.units.shape[1]), np.int64)
         self.keys = np.array([keys.left, keys.infinite], np.uint64)
 
     def run(self) -> None:
@@ -211,10 +211,10 @@ class NumbaSelection:
             self._shared(of.count, v, units, self.keys, self.prefix, np.uint64(shift), self.counts)
             of.choose(self.prefix, self.wanted, self.counts)
         threshold = self.prefix << np.uint64(of.keys.shifts[-1])
-        self._shared(of.mark, v, units, self.keys, threshold, self.found)
-        of.place(units, self.wanted, self.found)
+        self._shared(of.mark, v, units, self.keys, threshold, self.tallies)
+        of.place(units, self.wanted, self.tallies)
         values = self.values.view(of.keys.raw)
-        self._shared(of.take, v, units, self.keys, threshold, self.found, of.u, of.first, self.indices, values)
+        self._shared(of.take, v, units, self.keys, threshold, self.tallies, of.u, of.first, self.indices, values)
 
     def _shared(self, loop: Callable[..., None], *arguments: Any) -> None:
         """Run a loop over all units on several threads."""

@@ -45,7 +45,7 @@ AHEAD = 1024
 """How many elements ahead lines are prefetched."""
 
 FAR = 1 << 22
-"""Steps of more elements are taken to find nothing in the cache; of fewer, runs would only cost time."""
+"""Steps of more elements are assumed to find nothing in the cache; for fewer, runs would only cost time."""
 
 
 @overload(select)
@@ -110,34 +110,34 @@ def in_runs(loop: list[str], sizes: Mapping[int, int], elements: str, run: int, 
 
 
 def sizes_of(dtypes: DtypePair) -> dict[str, int]:
-    """Return the bytes of an element of each dtype, by what the loop calls it."""
+    """Return the bytes of an element of each dtype, by its name in the loop."""
     return {"held": dtypes.dtype.itemsize, "compute": dtypes.compute.itemsize}
 
 
 def dtypes_of(pass_: Pass, dtypes: DtypePair, master: bool) -> dict[str, str]:
-    """Return what the loop calls the dtype of each array of a pass."""
+    """Return the name in the loop of the dtype of each array of a pass."""
     held = pass_.held(dtypes, master=master)
     return {name: "held" if name in held else "compute" for name in pass_.arrays(master=master)}
 
 
 def inner(pass_: Pass, element: Mapping[str, str], scalars: int, dtypes: DtypePair, master: bool) -> list[str]:
-    """Write what is done for one element, given how the loop calls it in each array."""
+    """Write the lines for one element, given its name in each array."""
     held = pass_.held(dtypes, master=master)
-    given = [f"widen({element[name]})" if name in held else element[name] for name in pass_.reads]
+    operands = [f"widen({element[name]})" if name in held else element[name] for name in pass_.reads]
     constants = [f"c{j}" for j in range(scalars)]
     sums = [f"sum{j}" for j in range(pass_.sums)]
     results = [f"new_{name}" for name in (*sums, *pass_.writes)]
     stores = [f"{element[name]} = {f'narrow(new_{name})' if name in held else f'new_{name}'}" for name in pass_.writes]
     stores += [f"{element[OUT]} = narrow(new_{PARAM})"] if OUT in element else []
     return [
-        f"{', '.join(results)}, = function({', '.join([*given, *constants])})",
+        f"{', '.join(results)}, = function({', '.join([*operands, *constants])})",
         *(f"{total} = add({total}, wide(new_{total}) * wide(new_{total}))" for total in sums),
         *stores,
     ]
 
 
 def around_units(outer: list[str]) -> str:
-    """Write the loop over units around what is done for one."""
+    """Write the loop over units around the lines for one."""
     header = [
         "def loop(table, units, scalars, partial, step, counters):",
         "    size = units.shape[1]",
@@ -208,7 +208,7 @@ def loop_of(pass_: Pass, scalars: int, dtypes: DtypePair, master: bool, write: W
 def _called(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function of a pass as its loops call it: compiled once for a precision, which several dtypes share.
 
-    Nothing else calls it, so that none of what Numba puts around a function for Python and C is compiled.
+    Only loops call it, so the wrappers that Numba puts around a function for Python and C are not compiled.
     """
     called: Callable[..., Any] = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
     return called

@@ -42,7 +42,7 @@ def add_in_any_order(context: Any, total: Any, term: Any) -> Any:
 
 @intrinsic
 def fetch_and_add(context: Any, address: Any, step: Any) -> Any:
-    """Add to what is in memory and return what it was: no two threads get the same."""
+    """Add to the number in memory and return its old value: no two threads get the same."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(types.int64)))
@@ -53,7 +53,7 @@ def fetch_and_add(context: Any, address: Any, step: Any) -> Any:
 
 @intrinsic
 def _loaded(context: Any, address: Any) -> Any:
-    """Return what is in memory now, and with it all that was written before it."""
+    """Return the number in memory now; all that was written before it can be read, too."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = builder.inttoptr(arguments[0], context.get_value_type(types.CPointer(types.int64)))
@@ -78,7 +78,7 @@ def prefetch(context: Any, address: Any) -> Any:
 
 @njit
 def counted(counters: Any, which: Any, step: Any) -> Any:
-    """Raise a counter and return what it was before."""
+    """Raise a counter and return its old value."""
     return fetch_and_add(np.uint64(counters.ctypes.data) + np.uint64(8 * which), step)
 
 
@@ -100,8 +100,8 @@ def array_at(address: Any, start: Any, count: Any, dtype: Any) -> Any:
 def in_machine_code(function: Callable[..., None], signature: Any, *, cache: bool = True) -> Loop:
     """Compile a function for one signature, or read it from the cache.
 
-    Where no folder can take a cache, writing to it fails, or an older version left what cannot be read, it is compiled
-    without.
+    Where no folder can take a cache, writing to it fails, or the entry of an older version cannot be read, it is
+    compiled without a cache.
 
     Raises:
         EngineUnavailableError: Numba does not compile here.

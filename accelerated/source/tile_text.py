@@ -111,7 +111,7 @@ def renew(matrices: Any, addresses: Any, share: Any, least: Any, across: Any, do
             `COLUMN`, uint64.
         share: for each the share of an average that is kept.
         least: the least divisor of the averages of rows.
-        across: the sums of rows of all tiles, to which those of one tile become those of all.
+        across: the sums of rows of each tile; those of the first become those of all.
         down: those of columns, likewise.
         dtype: of averages.
     """

@@ -130,11 +130,11 @@ def test_the_threads_of_a_real_block(dtype: Any, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("kernel", "before", "after"),
     [
-        ("count", "rest >> DIGIT == wanted", "true"),
+        ("count", "digits >> DIGIT == wanted", "true"),
         ("choose", "mine[digit--]", "mine[--digit]"),
         ("choose", "mine[digit] = 0", "mine[digit] += 0"),
         ("mark", "before + mine", "before"),
-        ("place", "found[unit] = before", "found[unit] = own"),
+        ("place", "tallies[unit] = before", "tallies[unit] = own"),
         ("take", "level++ >= room", "level >= room"),
         ("take", "u[i] = v[i] = 0", "v[i] = 0"),
         ("take", "level < room ? level : room", "0"),

@@ -25,10 +25,10 @@ def sparse_adam(
 ) -> tuple[Real, Real, Real]:
     """Where ``g`` is not 0: ``m = β₁ m + (1 - β₁) g; v = β₂ v + (1 - β₂) g²; w -= lr_t m / (√v + ε)``."""
     g = sign * g
-    given = np.logical_not(g == 0)
-    m = select(given, beta1 * m + rest1 * g, m)
-    v = select(given, beta2 * v + rest2 * (g * g), v)
-    return select(given, w - lr_t * m / (np.sqrt(v) + eps), w), m, v
+    nonzero = np.logical_not(g == 0)
+    m = select(nonzero, beta1 * m + rest1 * g, m)
+    v = select(nonzero, beta2 * v + rest2 * (g * g), v)
+    return select(nonzero, w - lr_t * m / (np.sqrt(v) + eps), w), m, v
 
 
 CUDA = """
