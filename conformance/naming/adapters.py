@@ -50,8 +50,10 @@ def mistakes(subject: Subject, first: Case) -> tuple[tuple[Mistake, ...], ...]:
     defaults = {x.name: x.default for x in declared if x.default is not None}
     subsets = [names for size in range(2, len(defaults)) for names in combinations(defaults, size)]
     everything = [_held(defaults, DEFAULTS), _held(dict(first.hyper), "those of the first case")]
-    singles += [one for one in everything if len(one.given[HELD]) > 1]
-    distinct = [one for i, one in enumerate(singles) if all(one.given != other.given for other in singles[:i])]
+    singles += [mistake for mistake in everything if len(mistake.given[HELD]) > 1]
+    distinct = [
+        mistake for i, mistake in enumerate(singles) if all(mistake.given != other.given for other in singles[:i])
+    ]
     return tuple(distinct), tuple(_held({name: defaults[name] for name in names}, DEFAULTS) for names in subsets)
 
 
@@ -72,7 +74,7 @@ def _usual(declared: Hyperparameter) -> tuple[Any, ...]:
 def usual_constants(subject: Subject) -> tuple[Mistake, ...]:
     """Return the mistakes of a hyperparameter held at one of its usual values."""
     declared = subject.hyperparameters()
-    return tuple(_held({one.name: value}) for one in declared for value in dict.fromkeys(_usual(one)))
+    return tuple(_held({x.name: value}) for x in declared for value in dict.fromkeys(_usual(x)))
 
 
 def _alike(declared: Sequence[Hyperparameter]) -> list[tuple[str, str]]:

@@ -101,7 +101,7 @@ def tiers_of_mistakes(optimizer: str, dtype: str, first: Case) -> Iterator[list[
     widest, documented = arithmetics(optimizer, dtype)[-1], [documented_class(optimizer)]
     usual, together = mistakes(subject_named(optimizer), first)
     for rules, tier in ((documented, usual), (documented, together), (named_classes(optimizer), usual)):
-        yield [Mistaken(one, mistake) for one in _each(rules, widest) for mistake in tier]
+        yield [Mistaken(explanation, mistake) for explanation in _each(rules, widest) for mistake in tier]
 
 
 def tiers_of_runs(optimizer: str, dtype: str, nearest: Sequence[PointClass]) -> Iterator[list[Mistaken]]:

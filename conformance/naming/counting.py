@@ -39,7 +39,11 @@ def counting(formula: type[Declared]) -> type[Declared]:
 
 def uses_step(rule: type[Rule]) -> bool:
     """Return whether the update of a rule reads the number of the step."""
-    read = (one.argval for one in dis.get_instructions(rule.update) if one.opname.startswith("LOAD_"))
+    read = (
+        instruction.argval
+        for instruction in dis.get_instructions(rule.update)
+        if instruction.opname.startswith("LOAD_")
+    )
     return any(name == STEP or (isinstance(name, tuple) and STEP in name) for name in read)
 
 
@@ -57,7 +61,9 @@ def counted(case: Case) -> Case:
     return case.replace(
         parameters=case.parameters[:1] * 2,
         learning_rates=case.learning_rates[:1] * len(COUNTED),
-        grads=tuple(tuple(grad if has else None for has in row) for grad, row in zip(grads, COUNTED, strict=True)),
+        grads=tuple(
+            tuple(grad if present else None for present in row) for grad, row in zip(grads, COUNTED, strict=True)
+        ),
     )
 
 

@@ -285,8 +285,8 @@ def _without_brackets(name: str, left: Expression, right: Expression) -> Iterato
         case "divide", (("add" | "subtract") as inner, a, b):
             yield (inner, ("divide", left, a), b)
     match name, left, right:
-        case "divide", ("multiply", factor, rest), (("add" | "subtract") as inner, a, b):
-            yield ("multiply", factor, (inner, ("divide", rest, a), b))
+        case "divide", ("multiply", factor, numerator), (("add" | "subtract") as inner, a, b):
+            yield ("multiply", factor, (inner, ("divide", numerator, a), b))
 
 
 def _guards(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:

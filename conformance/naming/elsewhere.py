@@ -102,7 +102,11 @@ def starts_elsewhere(optimizer: str, unused: frozenset[str]) -> tuple[PointClass
 def dialects_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tuple[PointClass, ...]:
     """Return the named dialects of those rules."""
     others = _others(optimizer, pinned)
-    return tuple(_class(optimizer, there, names, one) for there, names in others for one in named_classes(there.name))
+    return tuple(
+        _class(optimizer, there, names, rule_class)
+        for there, names in others
+        for rule_class in named_classes(there.name)
+    )
 
 
 @cache
@@ -113,9 +117,9 @@ def without_epsilon(optimizer: str, pinned: frozenset[str] = frozenset()) -> tup
     """
     others = ((there, names, _epsilons(there, names)) for there, names in _others(optimizer, pinned))
     return tuple(
-        _class(optimizer, there, names, one, added)
+        _class(optimizer, there, names, rule_class, added)
         for there, names, added in others
-        for one in (documented_class(there.name), *named_classes(there.name))
+        for rule_class in (documented_class(there.name), *named_classes(there.name))
         if added
     )
 
@@ -155,19 +159,21 @@ def _identity(parameter: Hyperparameter) -> tuple[str, str]:
 
 
 def _class(
-    optimizer: str, there: Subject, names: Mapping[str, str], one: PointClass, added: tuple[str, ...] = ()
+    optimizer: str, there: Subject, names: Mapping[str, str], rule_class: PointClass, added: tuple[str, ...] = ()
 ) -> PointClass:
     required = tuple(x.name for x in there.hyperparameters() if x.default is None and x.name not in names)
     without = (*required, *added)
     lacking = f" without {' and '.join(without)}" if without else ""
-    name = (there.name if one.documented else f"{there.name}:{one.name}") + lacking
+    name = (there.name if rule_class.documented else f"{there.name}:{rule_class.name}") + lacking
     rule = OtherRule(
         name=name,
-        family=one.dialect.family if one.dialect else formula_of(there.name),
-        point=one.dialect.point if one.dialect else {},
-        origin=there.document if one.documented else one.origin,
-        reference=one.reference,
-        difference=f"the formula of {name}" if one.documented else f"of {there.name}{lacking}: {one.difference}",
+        family=rule_class.dialect.family if rule_class.dialect else formula_of(there.name),
+        point=rule_class.dialect.point if rule_class.dialect else {},
+        origin=there.document if rule_class.documented else rule_class.origin,
+        reference=rule_class.reference,
+        difference=f"the formula of {name}"
+        if rule_class.documented
+        else f"of {there.name}{lacking}: {rule_class.difference}",
         names=names,
         without=without,
     )

@@ -56,8 +56,8 @@ OWN: dict[str, Callable[..., Any]] = {SENT: sent, SENT_ROUNDED_UP: partial(sent,
 
 
 def _function(name: str) -> Callable[..., Any]:
-    found: Callable[..., Any] = OWN.get(name) or getattr(np, name)
-    return found
+    function: Callable[..., Any] = OWN.get(name) or getattr(np, name)
+    return function
 
 
 def sent_of_rows(v: Any, sparsity: Any, *, up: bool = False) -> Any:
@@ -150,18 +150,22 @@ def fed_through(
     slots = slots_of(program)
     inputs: list[dict[str, Any]] = []
     for grad, param, values in zip(fed, parameters, held, strict=True):
-        given = {**hyper, GRAD: grad, PARAM: param, STEP: steps + 1}
-        first = {slot: value_of(program[FIRST + slot], given, {}, of_tensor) for slot in slots if not steps}
-        inputs.append({**given, **first, **values})
+        arguments = {**hyper, GRAD: grad, PARAM: param, STEP: steps + 1}
+        first = {slot: value_of(program[FIRST + slot], arguments, {}, of_tensor) for slot in slots if not steps}
+        inputs.append({**arguments, **first, **values})
     known: list[dict[int, Any]] = [{} for _ in inputs]
     each = list(zip(inputs, known, strict=True))
     for part in parts_of(program[PARAM]):
         if isinstance(part, tuple) and part[0] == OVER_ALL:
-            terms = [of_tensor(value_of(part[1], given, values, of_tensor)) for given, values in each]
+            terms = [of_tensor(value_of(part[1], arguments, values, of_tensor)) for arguments, values in each]
             for values in known:
                 values[id(part)] = sum(terms[1:], start=terms[0])
-    results = [_array(value_of(program[PARAM], given, values, of_tensor), given[PARAM]) for given, values in each]
-    kept = [{slot: value_of(program[slot], given, values, of_tensor) for slot in slots} for given, values in each]
+    results = [
+        _array(value_of(program[PARAM], arguments, values, of_tensor), arguments[PARAM]) for arguments, values in each
+    ]
+    kept = [
+        {slot: value_of(program[slot], arguments, values, of_tensor) for slot in slots} for arguments, values in each
+    ]
     return results, (steps + 1, kept)
 
 

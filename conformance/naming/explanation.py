@@ -147,9 +147,9 @@ class Explanation:
     @property
     def reason(self) -> str:
         """One sentence on what differs from the document; empty where nothing does."""
-        what = "the documented rule" if self.rule.documented else f"{self.rule.difference}, as in {self.rule.origin}"
+        formula = "the documented rule" if self.rule.documented else f"{self.rule.difference}, as in {self.rule.origin}"
         ways = "; ".join(map(described, self.arithmetic.record()))
-        return f"{what}; {ways}" if ways else "" if self.rule.documented else what
+        return f"{formula}; {ways}" if ways else "" if self.rule.documented else formula
 
 
 def _holding(computed: Declared, hyper: Mapping[str, Any]) -> Declared:

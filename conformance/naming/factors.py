@@ -25,7 +25,7 @@ def _known_factors(hyperparameters: tuple[str, ...]) -> tuple[list[Expression], 
     """Return the factors, and the roots of the bias corrections among them."""
     decays: list[Expression] = [("subtract", 1, name) for name in hyperparameters]
     corrections: list[Expression] = [("subtract", 1, ("power", name, STEP)) for name in hyperparameters]
-    return [RATE, 2.0, *hyperparameters, *decays, *corrections], [("sqrt", one) for one in corrections]
+    return [RATE, 2.0, *hyperparameters, *decays, *corrections], [("sqrt", correction) for correction in corrections]
 
 
 def added(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:

@@ -92,10 +92,10 @@ def fed_in(runs: Runs, roundoff: float, formula: Callable[[Mapping[str, Any]], D
         computed = formula(case.hyper)
         tensors = list(_rows(case, computed.hyper(), after))
         if computed.elementwise:
-            found = [row.only([element]) for row in tensors for element in range(row.shape[0])]
+            independent = [row.only([element]) for row in tensors for element in range(row.shape[0])]
         else:
-            found = [_side_by_side(tensors)] if tensors and isinstance(computed, Wrapper) else tensors
-        for row in found:
+            independent = [_side_by_side(tensors)] if tensors and isinstance(computed, Wrapper) else tensors
+        for row in independent:
             rows.setdefault(row.shape, []).append(row)
     return [_together(alike, roundoff) for alike in rows.values()]
 
@@ -123,17 +123,17 @@ class _Row:
 
 def _rows(case: Case, hyper: Mapping[str, Any], after: Array) -> list[_Row]:
     ends = np.cumsum([param.size for param in case.parameters])
-    found = []
-    for i, (param, given) in enumerate(zip(case.parameters, np.split(after, ends[:-1], axis=1), strict=True)):
+    rows = []
+    for i, (param, result) in enumerate(zip(case.parameters, np.split(after, ends[:-1], axis=1), strict=True)):
         steps = [step for step, grads in enumerate(case.grads) if grads[i] is not None]
         if param.size and steps:
-            wide = given[steps].astype(np.float64)
+            wide = result[steps].astype(np.float64)
             start = param.reshape(1, -1).astype(np.float64)
             wraps = isinstance(subject_named(case.optimizer), WrapperSubject)
             before = np.repeat(start, len(steps), axis=0) if wraps else np.vstack([start, wide[:-1]])
             grads = np.array([np.asarray(case.grads[step][i], np.float64).reshape(-1) for step in steps])
-            found.append(_Row(hyper, before, grads, [case.learning_rates[step] for step in steps], wide))
-    return found
+            rows.append(_Row(hyper, before, grads, [case.learning_rates[step] for step in steps], wide))
+    return rows
 
 
 def _side_by_side(rows: Sequence[_Row]) -> _Row:

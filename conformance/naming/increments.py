@@ -61,10 +61,10 @@ class _Traceable:
 
 
 @lru_cache(maxsize=512)
-def _formed(one: _Traceable) -> type[Declared] | None:
+def _formed(traceable: _Traceable) -> type[Declared] | None:
     """Return the class of a formula whose averages are increments; None where there is none, or it cannot be traced."""
-    kind = type(one.computed)
-    program = vars(kind).get("program") or program_of(one.computed)
+    kind = type(traceable.computed)
+    program = vars(kind).get("program") or program_of(traceable.computed)
     changed = program and in_increments(program)
     return None if not changed or changed == program else evaluating(kind, changed)
 
@@ -89,15 +89,15 @@ def _increment(part: tuple[Any, ...], slots: Collection[str]) -> Expression:
     An average of squares cannot be negative, since rounding is monotone: hence the maximum.
     """
     match part:
-        case ("add", ("multiply", decay, slot), ("multiply", rest, new)) if slot in slots and _are_one(decay, rest):
-            moved = ("add", slot, ("multiply", rest, ("subtract", new, slot)))
+        case ("add", ("multiply", decay, slot), ("multiply", gain, new)) if slot in slots and _are_one(decay, gain):
+            moved = ("add", slot, ("multiply", gain, ("subtract", new, slot)))
             return ("maximum", moved, 0.0) if _is_of_squares(new) else moved
     return part
 
 
-def _are_one(decay: Expression, rest: Expression) -> bool:
+def _are_one(decay: Expression, gain: Expression) -> bool:
     """Whether two factors add up to 1."""
-    return rest == ("subtract", 1, decay) or decay == ("subtract", 1, rest)
+    return gain == ("subtract", 1, decay) or decay == ("subtract", 1, gain)
 
 
 def _is_of_squares(part: Expression) -> bool:

@@ -127,10 +127,10 @@ def _decays(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
 
 def _decaying(program: Program, hyperparameters: Sequence[str]) -> Iterator[tuple[Program, Expression, str]]:
     """Yield the program without each of its decays, and that decay; where it has none, itself and a usual one."""
-    found = list(_decayed(program, hyperparameters))
-    for part, rest, decay in found:
-        yield {x: replaced(line, part, rest) for x, line in program.items()}, decay, decay
-    if not found:
+    decayed = list(_decayed(program, hyperparameters))
+    for part, remaining, decay in decayed:
+        yield {x: replaced(line, part, remaining) for x, line in program.items()}, decay, decay
+    if not decayed:
         yield program, DECAY, f"a decay of {DECAY}"
 
 
@@ -138,8 +138,8 @@ def _decayed(program: Program, hyperparameters: Sequence[str]) -> Iterator[tuple
     """Yield each sum with a weight decay, what is decayed in it, and the hyperparameter."""
     for part in _parts(program):
         match part:
-            case ("add", rest, ("multiply", str() as decay, "param")) if decay in hyperparameters:
-                yield part, rest, decay
+            case ("add", remaining, ("multiply", str() as decay, "param")) if decay in hyperparameters:
+                yield part, remaining, decay
 
 
 def _parts(program: Program) -> dict[Expression, None]:
@@ -152,8 +152,8 @@ def _terms_out_of_slots(program: Program, hyperparameters: Sequence[str]) -> Ite
     for slot in slots_of(program):
         for part in parts_of(program[slot]):
             match part:
-                case ("add", rest, str() as term) if term in hyperparameters:
-                    new = replaced(program[slot], part, rest)
+                case ("add", remaining, str() as term) if term in hyperparameters:
+                    new = replaced(program[slot], part, remaining)
                     yield _with_slot(program, slot, new, ("add", new, term)), f"{term} beside new {slot}, not in it"
 
 
@@ -162,9 +162,9 @@ def _undecayed(program: Program, hyperparameters: Sequence[str]) -> Iterator[Mov
     decayed = list(_decayed(program, hyperparameters))
     conditions = [part[1] for part in _parts(program) if isinstance(part, tuple) and part[0] == "where"]
     for condition in dict.fromkeys(x for x in conditions if isinstance(x, tuple)):
-        for part, rest, decay in decayed:
+        for part, remaining, decay in decayed:
             if part not in parts_of(condition):
-                other = ("where", condition, part, rest)
+                other = ("where", condition, part, remaining)
                 lines = {x: replaced(line, part, other) for x, line in program.items()}
                 yield lines, f"{decay} only where the condition holds"
 

@@ -110,10 +110,10 @@ class Nearby(Stepped):
                         levels[part] = min(FAR, 1 + min(within))
         return levels
 
-    def _nearest(self, found: Iterable[tuple[float, bytes, Edits]]) -> list[list[Edits]]:
+    def _nearest(self, candidates: Iterable[tuple[float, bytes, Edits]]) -> list[list[Edits]]:
         members: dict[bytes, list[Edits]] = {}
         distances: dict[bytes, float] = {}
-        for apart, digits, edits in found:
+        for apart, digits, edits in candidates:
             self.budget.saw(apart, partial(self.named, edits))
             distances[digits] = apart
             members[digits] = sorted([*members.get(digits, []), edits], key=size_of)[:MEMBERS]
@@ -146,11 +146,11 @@ class Nearby(Stepped):
 
     def _holders(self, base: Numbered) -> dict[Number, tuple[int, ...]]:
         """Return every part of a program, with the outputs that hold it."""
-        found: dict[Number, tuple[int, ...]] = {}
+        holders: dict[Number, tuple[int, ...]] = {}
         for i in range(1 + len(self.slots)):
             for part in self.terms.parts(base[i]):
-                found[part] = (*found.get(part, ()), i)
-        return found
+                holders[part] = (*holders.get(part, ()), i)
+        return holders
 
     def _others_of(self, part: Number, new: Program, *, looking: bool = False) -> list[Number]:
         """Return what may stand in the place of a part of a program with these new slots.
@@ -209,7 +209,7 @@ class Nearby(Stepped):
                     for fed, steps in zip(self.fed, states, strict=True):
                         if alone and at < len(fed.after):
                             agree = fed.agree(at, steps[at].with_each(base[0], part, alone, fed.shape))
-                            alone = [other for other, one in zip(alone, agree, strict=True) if one]
+                            alone = [other for other, agrees in zip(alone, agree, strict=True) if agrees]
                 for other in alone:
                     yield Edit(self.terms.expressions[part], self.terms.expressions[other], (PARAM,))
             for chosen in choices(outputs):
@@ -255,13 +255,13 @@ class Nearby(Stepped):
                 ]
                 if at:
                     agree = fed.agree(at, np.broadcast_to(new[0], (len(others), *fed.shape)))
-                    others = [other for other, one in zip(others, agree, strict=True) if one]
+                    others = [other for other, agrees in zip(others, agree, strict=True) if agrees]
                     new = [value[agree] if value.ndim > fed.after[at].ndim else value for value in new]
                 if at + 1 < len(fed.after):
                     step = Step(self.terms, {**fed.inputs[at + 1], **dict(zip(self.slots, new[1:], strict=True))})
         return others
 
     def _throughout(self, program: Program) -> list[Change]:
-        found = list(edits_throughout(program, self.hyperparameters))
-        self.budget.programs += len(found)
-        return found
+        changes = list(edits_throughout(program, self.hyperparameters))
+        self.budget.programs += len(changes)
+        return changes

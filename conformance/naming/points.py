@@ -164,9 +164,9 @@ def classes_of(optimizer: str) -> tuple[PointClass, ...]:
     """
     subject_named(optimizer)
     dialects = DIALECTS.get(optimizer, ())
-    found = [_named(optimizer, group, dialects) for group in stored().get(optimizer, [[{}]])]
-    found += [PointClass(optimizer, one.name, ({},), one) for one in dialects if not one.point]
-    return tuple(sorted(found, key=lambda one: 0 if one.documented else 1 if one.dialect else 2))
+    classes = [_named(optimizer, group, dialects) for group in stored().get(optimizer, [[{}]])]
+    classes += [PointClass(optimizer, dialect.name, ({},), dialect) for dialect in dialects if not dialect.point]
+    return tuple(sorted(classes, key=lambda member: 0 if member.documented else 1 if member.dialect else 2))
 
 
 def documented_class(optimizer: str) -> PointClass:
@@ -176,7 +176,7 @@ def documented_class(optimizer: str) -> PointClass:
 
 def named_classes(optimizer: str) -> list[PointClass]:
     """Return the classes of the named dialects."""
-    return [one for one in classes_of(optimizer) if one.dialect is not None]
+    return [member for member in classes_of(optimizer) if member.dialect is not None]
 
 
 def _named(optimizer: str, group: list[Point], dialects: Iterable[Dialect]) -> PointClass:
@@ -201,18 +201,18 @@ def stored() -> dict[str, list[list[Point]]]:
 
 def decoded(text: str) -> dict[str, list[list[Point]]]:
     """Read the classes that `encoded` wrote, by rule."""
-    found: dict[str, list[list[Point]]] = {}
+    classes: dict[str, list[list[Point]]] = {}
     for optimizer, groups in json.loads(text).items():
         declared = family_axes(optimizer)
         digits = {(name, str(i)): value for name, x in declared.items() for i, value in enumerate(x.values)}
-        found[optimizer] = [
+        classes[optimizer] = [
             [
                 {name: digits[name, d] for name, d in zip(declared, code, strict=True) if d != "0"}
                 for code in group.split()
             ]
             for group in groups
         ]
-    return found
+    return classes
 
 
 def encoded(classes: Mapping[str, list[list[Point]]]) -> str:
@@ -223,11 +223,11 @@ def encoded(classes: Mapping[str, list[list[Point]]]) -> str:
             str(list(x.values).index(point.get(name, x.documented))) for name, x in family_axes(optimizer).items()
         )
 
-    groups = {
-        optimizer: [" ".join(code(optimizer, point) for point in group) for group in found]
-        for optimizer, found in classes.items()
+    texts = {
+        optimizer: [" ".join(code(optimizer, point) for point in group) for group in groups]
+        for optimizer, groups in classes.items()
     }
-    return json.dumps(groups, indent=1) + "\n"
+    return json.dumps(texts, indent=1) + "\n"
 
 
 EXACTLY = 1e-6

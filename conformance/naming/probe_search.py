@@ -129,9 +129,9 @@ class Search:
             ValueError: some pairs cannot be separated; the text names one.
         """
         for goal in GOALS:
-            found = self._covering(goal)
-            if found is not None:
-                return found
+            covering = self._covering(goal)
+            if covering is not None:
+                return covering
         best = np.max(np.concatenate(self.apart), axis=0)
         first, second = self.pair(int(np.argmin(best)))
         raise ValueError(f"{self.optimizer}: {first} and {second} are {best.min():.3g} bounds apart at most")
@@ -146,19 +146,19 @@ class Search:
         """Choose settings and tensors, at least one of every setting, that separate all pairs; None if none do."""
         covers = [apart >= goal for apart in self.apart]
         needed = np.full(covers[0].shape[1], WITNESSES)
-        found: list[tuple[int, int]] = []
+        chosen: list[tuple[int, int]] = []
         while needed.any():
             gains = [np.count_nonzero(cover[:, needed > 0], axis=1) for cover in covers]
             number = int(np.argmax([gain.max() for gain in gains]))
             tensor = int(np.argmax(gains[number]))
             if gains[number][tensor] == 0:
                 return None
-            found.append((number, tensor))
+            chosen.append((number, tensor))
             needed[covers[number][tensor]] = np.maximum(needed[covers[number][tensor]] - 1, 0)
             covers[number][tensor] = False
-        unused = sorted(set(range(len(covers))) - {number for number, _ in found})
-        found += [(number, int(np.argmax(np.count_nonzero(covers[number], axis=1)))) for number in unused]
-        return sorted(found)
+        unused = sorted(set(range(len(covers))) - {number for number, _ in chosen})
+        chosen += [(number, int(np.argmax(np.count_nonzero(covers[number], axis=1)))) for number in unused]
+        return sorted(chosen)
 
 
 def found_probes(optimizer: str) -> list[dict[str, Any]]:
@@ -190,13 +190,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("rules", nargs="*", help="families to search anew, the others stay (default: all)")
     chosen = parser.parse_args(arguments).rules or [*SETTINGS]
     folder = Path(points.__file__).parent
-    found = {optimizer: found_classes(optimizer) for optimizer in chosen}
-    _store(folder / points.FILE, json.loads(points.encoded(found)))
+    classes = {optimizer: found_classes(optimizer) for optimizer in chosen}
+    _store(folder / points.FILE, json.loads(points.encoded(classes)))
     points.stored.cache_clear()
     classes_of.cache_clear()
     probes: dict[str, Any] = {optimizer: found_probes(optimizer) for optimizer in chosen}
     _store(folder / FILE, probes)
-    for optimizer, groups in found.items():
+    for optimizer, groups in classes.items():
         print(f"{optimizer}: {sum(map(len, groups))} points, {len(groups)} classes, {len(probes[optimizer])} probes")
 
 

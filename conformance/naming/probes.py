@@ -64,7 +64,7 @@ def _probes(optimizer: str, dtype: str, limits: Limits) -> tuple[Case, ...]:
         with np.errstate(over="ignore"):
             return tuple(np.array(row).astype(form.dtype) for row in rows)
 
-    found = (
+    cases = (
         Case(
             optimizer=optimizer,
             dtype=dtype,
@@ -75,7 +75,7 @@ def _probes(optimizer: str, dtype: str, limits: Limits) -> tuple[Case, ...]:
         )
         for probe in json.loads(text).get(optimizer, [])
     )
-    return tuple(limits.offered(case) for case in found if _finite(case))
+    return tuple(limits.offered(case) for case in cases if _finite(case))
 
 
 def _finite(case: Case) -> bool:
@@ -149,18 +149,18 @@ class Probed:
         after = trajectory(target, case, guard)
         otherwise = False
         for i, columns in enumerate(np.split(np.arange(case.size), 2)):
-            given = [step for step, row in enumerate(COUNTED) if row[i]]
-            alone = trajectory(target, at_steps(case.only([i]), given), guard)
-            otherwise = otherwise or not same_bits(after[given][:, columns], alone)
+            steps = [step for step, row in enumerate(COUNTED) if row[i]]
+            alone = trajectory(target, at_steps(case.only([i]), steps), guard)
+            otherwise = otherwise or not same_bits(after[steps][:, columns], alone)
         return cls(optimizer, dtype, runs, after if counts_steps(optimizer) else None, otherwise, limits)
 
     @property
     def cases(self) -> list[tuple[Case, Array]]:
         """The probes that were run, each with the target's trajectory."""
         probes = probes_of(self.optimizer, self.dtype, self.limits)
-        found = [(probes[number], after) for number, after in self.runs]
+        cases = [(probes[number], after) for number, after in self.runs]
         case = counting_probe(self.optimizer, self.dtype, self.limits)
-        return found if case is None or self.counting is None else [*found, (case, self.counting)]
+        return cases if case is None or self.counting is None else [*cases, (case, self.counting)]
 
     def explained_by(self, oracle: Callable[[Case], Expected]) -> bool:
         """Whether a rule explains every run; ``expected`` returns its value in a probe."""
@@ -169,7 +169,9 @@ class Probed:
     def classes(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
         """Return the classes that explain every run, numbers perhaps held in float32; none where nothing was run."""
         if narrow not in self._classes:
-            explaining = [(rule_class, has) for rule_class, has in self._oracles(narrow) if self._explained(has)]
+            explaining = [
+                (rule_class, oracles) for rule_class, oracles in self._oracles(narrow) if self._explained(oracles)
+            ]
             self._classes[narrow] = [rule_class for rule_class, _ in self._ranked(explaining)]
         return self._classes[narrow]
 
@@ -198,7 +200,7 @@ class Probed:
         agreements = self.agreements()
         if not agreements:
             return []
-        _, _, most = min((self._apart(has), number, rule) for number, (rule, has) in enumerate(self._oracles()))
+        _, _, most = min((self._apart(oracles), number, rule) for number, (rule, oracles) in enumerate(self._oracles()))
         return [agreements[0][0], most]
 
     def _oracles(self, narrow: tuple[str, ...] = ()) -> list[tuple[PointClass, tuple[Expected, ...]]]:
@@ -208,26 +210,26 @@ class Probed:
         oracles = oracles_of(self.optimizer, self.dtype, narrow, self.limits)
         return list(zip(classes_of(self.optimizer), oracles, strict=True))
 
-    def _explained(self, has: tuple[Expected, ...]) -> bool:
+    def _explained(self, oracles: tuple[Expected, ...]) -> bool:
         """Whether a class explains every run; most do not, which their first steps show."""
         form = FORMATS[self.dtype]
-        return all(explains(after, has[number], form) for number, after in self.runs)
+        return all(explains(after, oracles[number], form) for number, after in self.runs)
 
     def _ranked(self, classes: Sequence[tuple[PointClass, tuple[Expected, ...]]]) -> list[Ranked]:
         """Return classes with their agreements, the nearest first."""
-        found = [(rule_class, self._agreement(has)) for rule_class, has in classes]
-        return sorted(found, key=lambda pair: pair[1].share)
+        ranked = [(rule_class, self._agreement(oracles)) for rule_class, oracles in classes]
+        return sorted(ranked, key=lambda pair: pair[1].share)
 
-    def _apart(self, has: tuple[Expected, ...]) -> int:
+    def _apart(self, oracles: tuple[Expected, ...]) -> int:
         """Count the elements that are outside the slack, or of which nothing is known, in their last step."""
         count = 0
         for number, after in self.runs:
-            count += int(np.count_nonzero((shares_of(after, has[number]) > SLACK)[-1] | ~has[number].known[-1]))
+            count += int(np.count_nonzero((shares_of(after, oracles[number]) > SLACK)[-1] | ~oracles[number].known[-1]))
         return count
 
-    def _agreement(self, has: tuple[Expected, ...]) -> Agreement:
+    def _agreement(self, oracles: tuple[Expected, ...]) -> Agreement:
         form = FORMATS[self.dtype]
-        found = sum((compare(after, has[number], form) for number, after in self.runs), Agreement())
-        if any(has_number_for_nan(after, has[number]) for number, after in self.runs):
-            return dataclasses.replace(found, share=LARGEST_SHARE)
-        return found
+        agreement = sum((compare(after, oracles[number], form) for number, after in self.runs), Agreement())
+        if any(has_number_for_nan(after, oracles[number]) for number, after in self.runs):
+            return dataclasses.replace(agreement, share=LARGEST_SHARE)
+        return agreement

@@ -237,11 +237,11 @@ def _of_wrapper(symbolic: Wrapper, counts: frozenset[str] = frozenset()) -> Prog
 
     def stepped() -> Program:
         symbols = [Symbol(BEFORE if name in counts else name) for name in before]
-        given, state = symbolic.feed(fed, parameters, None if first is None else with_leaves(first, iter(symbols)))
+        returned, state = symbolic.feed(fed, parameters, None if first is None else with_leaves(first, iter(symbols)))
         after = [] if state is None else [_expression(x) for _, x in leaves_of(state)]
         if len(after) != len(before):
             raise TypeError("a subclass keeps what its base does not begin with")
-        return {PARAM: _expression(given[0]), **dict(zip(before, after, strict=True))}
+        return {PARAM: _expression(returned[0]), **dict(zip(before, after, strict=True))}
 
     program = on_every_path(stepped)
     if "result" in vars(computes):  # of the state alone: traced behind its branches, not once in each
@@ -269,16 +269,16 @@ def slots_of(program: Program) -> list[str]:
 
 def parts_of(expression: Expression) -> dict[Expression, None]:
     """Return every part of an expression once, operands before what they are part of."""
-    found: dict[Expression, None] = {}
+    parts: dict[Expression, None] = {}
 
     def walk(part: Expression) -> None:
-        if part not in found:
+        if part not in parts:
             for operand in part[1:] if isinstance(part, tuple) else ():
                 walk(operand)
-            found[part] = None
+            parts[part] = None
 
     walk(expression)
-    return found
+    return parts
 
 
 def replaced(expression: Expression, old: Expression, new: Expression) -> Expression:

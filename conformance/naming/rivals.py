@@ -95,7 +95,7 @@ def told_apart(
             ]
             telling = [case for case, distance in apart if distance > SLACK]
             asked = next(filter(takes, telling), None)
-            remaining = left if asked is None else [one for one in left if not refuted(one, asked)]
+            remaining = left if asked is None else [formula for formula in left if not refuted(formula, asked)]
             if len(remaining) < len(left):
                 left = remaining
                 break
@@ -106,24 +106,24 @@ def told_apart(
     return left, rivals
 
 
-def same(one: Edited, other: Edited, cases: Sequence[Case]) -> bool:
+def same(first: Edited, other: Edited, cases: Sequence[Case]) -> bool:
     """Whether two formulas, perhaps edits of two known ones, give the same in some cases, computed plainly."""
-    plain = Explanation(one.formula), Explanation(other.formula)
+    plain = Explanation(first.formula), Explanation(other.formula)
     try:
         return all(np.max(_separations(*plain, case), initial=0.0) <= EXACTLY for case in cases)
     except (KeyError, TypeError, ValueError):  # one asks for what a wrapper is not given, or no bounds can answer
         return False
 
 
-def _separations(one: Explanation, other: Explanation, case: Case) -> Array:
+def _separations(first: Explanation, other: Explanation, case: Case) -> Array:
     """Return how far two formulas are apart in each element, in bounds; 0 where either leaves it open."""
-    found: Array = separations(one.expected(case), other.expected(case))
-    return np.where(np.isfinite(found), found, 0.0)
+    distances: Array = separations(first.expected(case), other.expected(case))
+    return np.where(np.isfinite(distances), distances, 0.0)
 
 
-def _shown(one: Edited, other: Edited, case: Case, takes: Callable[[Case], bool]) -> Telling:
+def _shown(first: Edited, other: Edited, case: Case, takes: Callable[[Case], bool]) -> Telling:
     """Return a case that tells two formulas apart and that the target does not take, made smaller."""
-    explanations = one.explanation, other.explanation
+    explanations = first.explanation, other.explanation
 
     def tells(smaller: Case) -> bool:
         return not takes(smaller) and float(np.max(_separations(*explanations, smaller), initial=0.0)) > SLACK

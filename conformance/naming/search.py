@@ -80,29 +80,29 @@ def edited_formulas(
     holding_in = partial(_holding, runs=runs, holds=holds, counts=counts)
     explaining = list(holding_in(unedited, ways))
     if explaining:  # what such a formula leaves open, such as NaN, is no matter of edits
-        return explaining if all(isinstance(one.start.dialect, OtherRule) for one in explaining) else []
+        return explaining if all(isinstance(formula.start.dialect, OtherRule) for formula in explaining) else []
 
     def proven(classes: Iterable[list[Edited]], ways: Sequence[Arithmetic]) -> list[Edited]:
-        found: list[Edited] = []
+        proved: list[Edited] = []
         for member in sorted(chain.from_iterable(classes), key=lambda formula: formula.size):
-            if len(found) < MOST_FOUND and not any(same(member, other, cases) for other in found):
+            if len(proved) < MOST_FOUND and not any(same(member, other, cases) for other in proved):
                 holding = list(islice(holding_in([member], ways), 1))
                 # A guard may only decide what 0/0 is, or that a number is not 0, which any small number does.
                 if holding and not any(holding_in(_siblings(member), ways)):
-                    found += holding
-        return found
+                    proved += holding
+        return proved
 
     for count, together in (1, known[:1]), (1, known[1:]), (2, known[:1]), (2, known[1:2]):
         budget.edits = count
         for rough, arithmetics in (passes if count == 1 else passes[:1]) if count <= most_edits else ():
             near = chain.from_iterable(nearest(start, runs, count, budget, rough) for start in together)
-            found = proven(near, arithmetics)
-            if found:
-                return found
+            edited = proven(near, arithmetics)
+            if edited:
+                return edited
     for classes in _staged(known[0], runs, neutral, budget, coarse) if most_edits > 2 else ():
-        found = proven(classes, ways)
-        if found:
-            return found
+        edited = proven(classes, ways)
+        if edited:
+            return edited
     return []
 
 
@@ -113,11 +113,13 @@ def _staged(
     budget.edits = 3
     hyper = runs[0][0].hyper
     program = traced(start, hyper)
-    for one in widenings(program) if program else ():
-        yield nearest(start, runs, 2, budget, coarse, (one,))
+    for widening in widenings(program) if program else ():
+        yield nearest(start, runs, 2, budget, coarse, (widening,))
 
-    def stage(part: Runs, count: int, given: Edits) -> list[list[Edits]]:
-        return [[one.edits for one in members] for members in nearest(start, part, count, budget, coarse, given)]
+    def stage(part: Runs, count: int, prior: Edits) -> list[list[Edits]]:
+        return [
+            [formula.edits for formula in members] for members in nearest(start, part, count, budget, coarse, prior)
+        ]
 
     for classes in by_stages(stage, runs, neutral, budget) if program else ():
         yield [[Edited(start, edits, hyper) for edits in members] for members in classes]
@@ -164,9 +166,9 @@ def _holding(
             if explains_most(Explanation(formula.formula, way), runs):
                 computed = dataclasses.replace(formula, arithmetic=way)
                 counted = (dataclasses.replace(computed, step_count=count) for count in counts if computed.counts_steps)
-                found = next((one for one in chain([computed], counted) if holds(one.explanation)), None)
-                if found is not None:
-                    yield found
+                explaining = next((x for x in chain([computed], counted) if holds(x.explanation)), None)
+                if explaining is not None:
+                    yield explaining
                     break
 
 
@@ -206,7 +208,7 @@ def _without_collector() -> Iterator[None]:
 
 
 def nearest(
-    start: PointClass, runs: Runs, count: int, budget: Budget, coarse: float, given: Edits = ()
+    start: PointClass, runs: Runs, count: int, budget: Budget, coarse: float, prior: Edits = ()
 ) -> list[list[Edited]]:
     """Return the classes of formulas with so many edits that are nearest to a target, each with its simplest members.
 
@@ -218,29 +220,29 @@ def nearest(
         count: in how many places the formula is edited.
         budget: what the search may cost.
         coarse: the roundoff of the least precise numbers that the target may hold.
-        given: edits that are made beforehand, and not counted.
+        prior: edits that are made beforehand, and not counted.
     """
     hyper = runs[0][0].hyper
     rule = started(start, hyper)
     program = traced(start, hyper) if budget.wanted() else None
     if program is None:
         return []
-    program = _with(program, given)
+    program = _with(program, prior)
     numbers = [x.name for x in rule.hyperparameters() if x.kind is float and x.name not in fixed(start)]
     fed = fed_in(runs, coarse, partial(started, start))
-    found: list[list[Edits]] = []
-    widened = [((one,), count - 1) for one in widenings(program)] if count else []
+    classes: list[list[Edits]] = []
+    widened = [((widening,), count - 1) for widening in widenings(program)] if count else []
     for beforehand, fewer in [((), count), *widened]:
-        edits = (*given, *beforehand)
+        edits = (*prior, *beforehand)
         search = Nearby(_with(program, beforehand), numbers, fed, budget, partial(_named, start, edits, hyper))
         with np.errstate(all="ignore"), _without_collector():
-            found += [[(*edits, *more) for more in members] for members in search.at(fewer)]
-    return [[Edited(start, edits, hyper) for edits in members] for members in found]
+            classes += [[(*edits, *more) for more in members] for members in search.at(fewer)]
+    return [[Edited(start, edits, hyper) for edits in members] for members in classes]
 
 
 def _with(program: Program, edits: Edits) -> Program:
     return reduce(lambda program, edit: edit.applied(program), edits, program)
 
 
-def _named(start: PointClass, given: Edits, hyper: Mapping[str, Any], more: Edits) -> str:
-    return Edited(start, (*given, *more), hyper).name
+def _named(start: PointClass, prior: Edits, hyper: Mapping[str, Any], more: Edits) -> str:
+    return Edited(start, (*prior, *more), hyper).name

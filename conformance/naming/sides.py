@@ -81,16 +81,16 @@ class Unchanged:
 def pairs_of_sides(subject: Subject, dtype: str, arithmetic: Arithmetic) -> list[tuple[Side, Side]]:
     """Return what may explain the two sides of a split: two rules of the family, or the documented one and another."""
     classes = [documented_class(subject.name), *named_classes(subject.name)]
-    family: list[Side] = [Explanation(one, arithmetic) for one in classes]
+    family: list[Side] = [Explanation(rule_class, arithmetic) for rule_class in classes]
     documented = Explanation(classes[0], arithmetic)
     others: list[Side] = [Mistaken(documented, mistake) for mistake in usual_constants(subject)]
     if subject.has_learning_rate:
-        given = {declared.name: str(declared.domain) for declared in subject.hyperparameters()}
+        domains = {declared.name: str(declared.domain) for declared in subject.hyperparameters()}
         others += [
             Neighbour(rule, arithmetic.flushes_subnormals)
             for rule in RULES.values()
             if rule.name != subject.name
-            and all(given.get(x.name) == str(x.domain) or x.kind is bool for x in rule.hyperparameters())
+            and all(domains.get(x.name) == str(x.domain) or x.kind is bool for x in rule.hyperparameters())
         ]
         others.append(Unchanged())
     return [*combinations(family, 2), *((family[0], other) for other in others)]

@@ -39,7 +39,7 @@ def by_stages(nearest: Nearest, runs: Runs, neutral: Iterable[Runs], budget: Bud
             classes = nearest(part, first, ())
             if first == 2:
                 starts = chain.from_iterable(members[:MEMBERS] for members in classes)
-                yield [found for given in starts if budget.left() for found in nearest(runs, 1, given)]
+                yield [members for start in starts if budget.left() for members in nearest(runs, 1, start)]
             for simplest, *_ in classes[:STARTS]:
                 if budget.left():
                     yield nearest(runs, 2, simplest)

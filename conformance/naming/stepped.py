@@ -30,7 +30,7 @@ class Stepped:
 
     def __init__(self, program: Program, fed: Sequence[Fed]) -> None:
         self.whole = fed
-        self.fed = [*(one.some_rows(FIRST_ROWS) for one in fed[:1]), *fed]
+        self.fed = [*(rows.some_rows(FIRST_ROWS) for rows in fed[:1]), *fed]
         self.slots = slots_of(program)
         self.held = [slot for slot in self.slots if EVERY + slot in program]
         self.names = (PARAM, *self.slots, *(FIRST + slot for slot in self.slots), *(EVERY + slot for slot in self.held))
@@ -77,18 +77,18 @@ class Stepped:
     def _next(self, fed: Fed, step: Step, at: int, numbered: Numbered) -> Step:
         """Return the step behind one."""
         slots, every = numbered[1 : 1 + len(self.slots)], numbered[1 + 2 * len(self.slots) :]
-        found = step.following.get(slots + every)
-        if found is None:
+        following = step.following.get(slots + every)
+        if following is None:
             if len(step.following) > 500:
                 step.following.clear()
             new = {slot: full(step.value(x), fed) for slot, x in zip(self.slots, slots, strict=True)}
             numbers = dict(zip(self.slots, slots, strict=True))
             for slot, between in zip(self.held, every, strict=True):
                 new[slot] = self._held(fed, step, slot, numbers[slot], step.value(between))
-            found = step.following[slots + every] = Step(
+            following = step.following[slots + every] = Step(
                 self.terms, {**fed.inputs[at + 1], **new}, step if self.held else None
             )
-        return found
+        return following
 
     def _held(self, fed: Fed, step: Step, slot: str, number: Number, between: Any) -> Any:
         """Return the entry of a slot that the next step uses: what the last step wrote that had the same turn."""

@@ -54,7 +54,7 @@ def telling_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tup
     if subject.shaped:
         return ()
     shapes = ((ELEMENTS,),) if subject.elementwise else TENSORS
-    found = []
+    cases = []
     for number, setting in enumerate(_settings(subject)):
         rng = np.random.default_rng([number, *optimizer.encode()])
         params = [_drawn(rng, shape) for shape in shapes]
@@ -75,8 +75,8 @@ def telling_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tup
             parameters=tuple(array.astype(form.dtype) for array in params),
             grads=tuple(tuple(array.astype(form.dtype) for array in row) for row in grads),
         )
-        found.append(limits.offered(case))
-    return tuple(found)
+        cases.append(limits.offered(case))
+    return tuple(cases)
 
 
 @cache

@@ -49,7 +49,7 @@ class Terms:
             return known
         if isinstance(expression, tuple):
             entered = self._entered.get
-            operands = [self.number(x) if (one := entered(id(x))) is None else one for x in expression[1:]]
+            operands = [self.number(x) if (operand := entered(id(x))) is None else operand for x in expression[1:]]
             return self._applied(expression[0], tuple(operands), expression)
         key = (type(expression), expression)  # 1 and 1.0 are equal, and the first has no dtype
         known = self._numbers.get(key)
@@ -86,12 +86,12 @@ class Terms:
 
     def above(self, root: Number, part: Number) -> list[Number]:
         """Return the parts of an expression that contain a part of it, that part left out, the innermost first."""
-        holding, found = {part}, []
+        holding, above = {part}, []
         for number in self.parts(root):
             if number != part and not holding.isdisjoint(self.operands[number]):
                 holding.add(number)
-                found.append(number)
-        return found
+                above.append(number)
+        return above
 
     def replaced(self, root: Number, old: Number, new: Number) -> Number:
         """Put one expression in the place of another wherever that stands."""
@@ -115,10 +115,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 def function(name: str) -> Callable[..., Any]:
     """Return what evaluates an operation on matrices whose rows are tensors."""
-    found = FUNCTIONS.get(name)
-    if found is None:
-        found = FUNCTIONS[name] = getattr(np, name)
-    return found
+    evaluator = FUNCTIONS.get(name)
+    if evaluator is None:
+        evaluator = FUNCTIONS[name] = getattr(np, name)
+    return evaluator
 
 
 class Step:

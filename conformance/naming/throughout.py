@@ -142,19 +142,19 @@ def _of_other_tensors(program: Program) -> Iterator[Edit]:
 def _corrections(program: Program) -> list[Expression]:
     """Return the bias corrections of a program: one less a power of the step number."""
     parts = {part: None for expression in program.values() for part in parts_of(expression)}
-    found: list[Expression] = []
+    corrections: list[Expression] = []
     for part in parts:
         match part:
             case ("subtract", 1, ("power", _, count)) if count == STEP:
-                found.append(part)
-    return found
+                corrections.append(part)
+    return corrections
 
 
 def _counted_from_zero(program: Program) -> Iterator[Rewritten]:
     """Yield the program that counts from 0, and corrects nothing in the first step, where the correction would be 0."""
     corrections = _corrections(program)
     if corrections:
-        before = {one: ("where", ("greater", STEP, 1), _one_before(one), 1) for one in corrections}
+        before = {correction: ("where", ("greater", STEP, 1), _one_before(correction), 1) for correction in corrections}
         yield _rewritten(program, before, "t -> t - 1, and no correction in the first step")
 
 
@@ -169,7 +169,7 @@ def _corrected_as_at_first(program: Program) -> Iterator[Rewritten]:
     """
     factors = dict(_products(program))
     if factors:
-        first = {one: replaced(one, STEP, 1) for one in _corrections(program)}
+        first = {correction: replaced(correction, STEP, 1) for correction in _corrections(program)}
         yield _rewritten(program, {**factors, **first}, "corrected in every step as in the first")
 
 
@@ -203,8 +203,8 @@ def _begun_uncorrected(program: Program) -> Iterator[Rewritten]:
 def _corrected_elsewhere(program: Program) -> Iterator[Rewritten]:
     """Yield the program that corrects the learning rate for the bias in place of both moments."""
     corrections = _corrections(program)
-    of_roots = [one for one in corrections if _is_under_a_root(one, program[PARAM])]
-    others = [one for one in corrections if one not in of_roots]
+    of_roots = [correction for correction in corrections if _is_under_a_root(correction, program[PARAM])]
+    others = [correction for correction in corrections if correction not in of_roots]
     if len(of_roots) == len(others) == 1:
         without = _without_corrections(program[PARAM], corrections)
         rate = ("divide", ("multiply", RATE, ("sqrt", of_roots[0])), others[0])
@@ -218,7 +218,7 @@ def _uncorrected_or_corrected(program: Program) -> Iterator[Rewritten]:
     if len(corrections) > 1:
         yield Rewritten(((PARAM, _without_corrections(program[PARAM], corrections)),), "no bias correction")
     if not corrections and len(averages) > 1:
-        corrected = {program[slot]: ("divide", program[slot], one) for slot, one in averages.items()}
+        corrected = {program[slot]: ("divide", program[slot], correction) for slot, correction in averages.items()}
         yield _rewritten(program, corrected, "averages corrected for their bias", {PARAM: program[PARAM]})
 
 
@@ -226,7 +226,7 @@ def _is_under_a_root(correction: Expression, line: Expression) -> bool:
     """Whether a line has the root of something divided by a correction."""
     for part in parts_of(line):
         match part:
-            case ("sqrt", ("divide", _, one)) if one == correction:
+            case ("sqrt", ("divide", _, divisor)) if divisor == correction:
                 return True
     return False
 
@@ -267,7 +267,7 @@ def _first_factor(part: Expression) -> Expression:
 
 def _without_corrections(expression: Expression, corrections: Sequence[Expression]) -> Expression:
     """Put 1 in the place of bias corrections."""
-    return simplified(reduce(lambda line, one: replaced(line, one, 1.0), corrections, expression))
+    return simplified(reduce(lambda line, correction: replaced(line, correction, 1.0), corrections, expression))
 
 
 def _rewritten(

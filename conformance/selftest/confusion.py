@@ -59,7 +59,7 @@ class Trial:
         optimizer: the subject.
         dtype: the dtype.
         expected: the right verdict, as `outcome` writes it.
-        found: the verdict.
+        diagnosis: the verdict.
     """
 
     kind: str
@@ -67,19 +67,19 @@ class Trial:
     optimizer: str
     dtype: str
     expected: str
-    found: str
+    diagnosis: str
 
     @property
     def column(self) -> str:
         """Which of `COLUMNS` the diagnosis is."""
-        if ": " in self.found:
+        if ": " in self.diagnosis:
             return "named exactly" if self.right else "named wrongly"
-        return self.found
+        return self.diagnosis
 
     @property
     def right(self) -> bool:
         """Whether the diagnosis is the right one."""
-        return self.found == self.expected
+        return self.diagnosis == self.expected
 
 
 def class_verdict(member: PointClass, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
@@ -90,16 +90,16 @@ def class_verdict(member: PointClass, dtype: str, effort: Effort = HALF_QUICK) -
 
 def unnamed(optimizer: str) -> Sequence[PointClass]:
     """Return the unnamed classes, or at most `LARGEST` of them, evenly chosen."""
-    found = [member for member in classes_of(optimizer) if not member.documented and member.dialect is None]
-    return found[:: -(-len(found) // LARGEST) or 1]
+    members = [member for member in classes_of(optimizer) if not member.documented and member.dialect is None]
+    return members[:: -(-len(members) // LARGEST) or 1]
 
 
 def kind_of(fault: Fault) -> str:
     """The row that a fault belongs to."""
     kinds = {"dialect": NAMED, "imprecise": IMPRECISE, "conforms": FLUSHED}
-    what, *_ = fault.outcome.split("; computed in ")  # the format changes no row
-    verdict, _, parts = what.partition(": ")
-    if what == FOUND:
+    text, *_ = fault.outcome.split("; computed in ")  # the format changes no row
+    verdict, _, parts = text.partition(": ")
+    if text == FOUND:
         return EDITED
     if verdict == "diverges" and parts:
         return RUN if ", but " in parts else SPLIT if ";" in parts else MISTAKEN
@@ -111,27 +111,27 @@ def trials() -> Iterator[Trial]:
     for fault in FAULTS.values():
         for dtype in fault.dtypes:
             try:
-                found = outcome(judged(fault, dtype))
+                diagnosis = outcome(judged(fault, dtype))
             except SystemExit:
-                found = "error"  # which ends a worker process of `check`
-            yield Trial(kind_of(fault), fault.name, fault.optimizer, dtype, fault.outcome, found)
+                diagnosis = "error"  # which ends a worker process of `check`
+            yield Trial(kind_of(fault), fault.name, fault.optimizer, dtype, fault.outcome, diagnosis)
     for optimizer in FAMILIES:
         for member in unnamed(optimizer):
             for dtype in DTYPES:
-                found = outcome(class_verdict(member, dtype))
-                yield Trial(UNNAMED, member.name, optimizer, dtype, f"dialect: {member.name}", found)
+                diagnosis = outcome(class_verdict(member, dtype))
+                yield Trial(UNNAMED, member.name, optimizer, dtype, f"dialect: {member.name}", diagnosis)
     for optimizer in RULES:
         for dtype in DTYPES:
             for style, verdict in equivalents(optimizer, dtype, FEW).items():
                 yield Trial(EQUIVALENT, style, optimizer, dtype, "conforms", outcome(verdict))
 
 
-def page(found: Iterable[Trial]) -> str:
+def page(diagnosed: Iterable[Trial]) -> str:
     """Write the page as Markdown: the same for the same code."""
-    found = list(found)
-    members = [trial for trial in found if trial.kind in MEMBERS]
+    diagnosed = list(diagnosed)
+    members = [trial for trial in diagnosed if trial.kind in MEMBERS]
     exact = sum(trial.right for trial in members)
-    wrong = sum(trial.column == "named wrongly" for trial in found)
+    wrong = sum(trial.column == "named wrongly" for trial in diagnosed)
     share = 100 * exact / len(members)
     lines = [
         "# Confusion matrix of diagnoses",
@@ -139,7 +139,7 @@ def page(found: Iterable[Trial]) -> str:
         "<!-- Written by `python -m optimetry.conformance.selftest.confusion`; a test holds the figures. -->",
         "",
         f"Of {len(members)} targets that compute something known, {exact} are named exactly ({share:.1f} %).",
-        f"Of all {len(found)} targets, {wrong} are named wrongly.",
+        f"Of all {len(diagnosed)} targets, {wrong} are named wrongly.",
         "",
         "A target is one fault, one class of equal members of a family, or one honest equivalent, in one dtype. Named",
         "wrongly is any name that is not the expected one, for whatever kind of target.",
@@ -148,18 +148,23 @@ def page(found: Iterable[Trial]) -> str:
         f"|---|---:|{'---:|' * len(COLUMNS)}",
     ]
     for kind in KINDS:
-        row = [trial for trial in found if trial.kind == kind]
+        row = [trial for trial in diagnosed if trial.kind == kind]
         counts = Counter(trial.column for trial in row)
         lines.append(f"| {kind} | {len(row)} | {' | '.join(str(counts[column]) for column in COLUMNS)} |")
     lines += ["", "## Not as expected", ""]
-    lines += _table([trial for trial in found if not trial.right]) or ["None."]
+    lines += _table([trial for trial in diagnosed if not trial.right]) or ["None."]
     for kind in KINDS[:-1]:
-        lines += ["", f"## {kind[0].upper()}{kind[1:]}", "", *_table([trial for trial in found if trial.kind == kind])]
+        lines += [
+            "",
+            f"## {kind[0].upper()}{kind[1:]}",
+            "",
+            *_table([trial for trial in diagnosed if trial.kind == kind]),
+        ]
     return "\n".join(lines) + "\n"
 
 
-def _table(found: Sequence[Trial]) -> list[str]:
-    rows = [f"| {x.optimizer} | {x.name} | {x.dtype} | {x.found.removeprefix('dialect: ')} |" for x in found]
+def _table(listed: Sequence[Trial]) -> list[str]:
+    rows = [f"| {x.optimizer} | {x.name} | {x.dtype} | {x.diagnosis.removeprefix('dialect: ')} |" for x in listed]
     return ["| subject | target | dtype | diagnosis |", "|---|---|---|---|", *rows] if rows else []
 
 

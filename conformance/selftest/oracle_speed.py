@@ -82,13 +82,13 @@ def _seconds(way: Callable[[Iterable[Case]], None], cases: Iterable[Case]) -> fl
     return max(min(seconds), 1e-9)
 
 
-def table(found: Iterable[Speed]) -> str:
+def table(measured: Iterable[Speed]) -> str:
     """Write the table."""
     lines = [
         "| rule | dtype | each tensor | each case | batches | batches / tensors | batches / cases |",
         "|---|---|---:|---:|---:|---:|---:|",
     ]
-    for x in found:
+    for x in measured:
         ways = " | ".join(f"{each:,.0f}" for each in (x.tensors, x.cases, x.batches))
         ratios = f"{x.batches / x.tensors:.1f} | {x.batches / x.cases:.1f}"
         lines.append(f"| {x.optimizer} | {x.dtype} | {ways} | {ratios} |")

@@ -87,7 +87,7 @@ def costs() -> Iterator[Cost]:
         yield from filter(None, pool.imap(cost_of, names))
 
 
-def section(found: Iterable[Cost]) -> str:
+def section(measured: Iterable[Cost]) -> str:
     """Write the section of the page."""
     lines = [
         HEADING,
@@ -98,16 +98,16 @@ def section(found: Iterable[Cost]) -> str:
         "| rule | one edit: programs | seconds | two edits: programs | seconds | programs a second | MiB |",
         "|---|---:|---:|---:|---:|---:|---:|",
     ]
-    for x in found:
-        (one, two), (short, long) = x.programs, x.seconds
-        speed = f"{round(two / long, -3):,.0f}" if long > 0 else ""
-        lines.append(f"| {x.optimizer} | {one:,} | {short:.2f} | {two:,} | {long:.1f} | {speed} | {x.memory} |")
+    for x in measured:
+        (single, double), (short, long) = x.programs, x.seconds
+        speed = f"{round(double / long, -3):,.0f}" if long > 0 else ""
+        lines.append(f"| {x.optimizer} | {single:,} | {short:.2f} | {double:,} | {long:.1f} | {speed} | {x.memory} |")
     return "\n".join(lines) + "\n"
 
 
 def replaced_in(page: str, new: str) -> str:
     """Put the section in the place of the one that a page has, or behind the rest."""
-    before, found, behind = page.partition(HEADING)
-    _, other, rest = behind.partition("\n## ")
-    kept = f"\n## {rest}" if other else ""
-    return before.rstrip("\n") + "\n\n" + new + kept if found else f"{page}\n{new}"
+    before, heading, behind = page.partition(HEADING)
+    _, other, following = behind.partition("\n## ")
+    kept = f"\n## {following}" if other else ""
+    return before.rstrip("\n") + "\n\n" + new + kept if heading else f"{page}\n{new}"

@@ -102,13 +102,13 @@ def tried(kind: str, name: str, target: Target, optimizer: str) -> Trial:
     if program_of(subject_named(optimizer).declaration.typical()) is None:
         return Trial(kind, name, optimizer, UNTRACED)
     budget, began = Budget(), time.process_time()
-    found = found_by(target, optimizer, budget)
+    formulas = found_by(target, optimizer, budget)
     seconds = time.process_time() - began
-    if not found:
+    if not formulas:
         return Trial(kind, name, optimizer, ENDED if budget.ended else NOTHING, "", 0, budget.programs, seconds)
-    right = explainer(target, optimizer, "float64", SEED, FRESH)(found[0].explanation)
-    edits = len(found[0].edits)
-    return Trial(kind, name, optimizer, RIGHT if right else WRONG, found[0].name, edits, budget.programs, seconds)
+    right = explainer(target, optimizer, "float64", SEED, FRESH)(formulas[0].explanation)
+    edits = len(formulas[0].edits)
+    return Trial(kind, name, optimizer, RIGHT if right else WRONG, formulas[0].name, edits, budget.programs, seconds)
 
 
 def edited_faults() -> list[Fault]:
@@ -130,7 +130,7 @@ def trials() -> Iterator[Trial]:
             yield tried(INSIDE, dialect.name, computing(dialect), optimizer)
 
 
-def page(found: Sequence[Trial], memory: int) -> str:
+def page(searched: Sequence[Trial], memory: int) -> str:
     """Write the page as Markdown; ``memory`` is the most that the process held, in MiB."""
     lines = [
         "# What the search finds",
@@ -147,14 +147,14 @@ def page(found: Sequence[Trial], memory: int) -> str:
         f"|---|---:|{'---:|' * len(RESULTS)}",
     ]
     for kind in KINDS:
-        row = [trial for trial in found if trial.kind == kind]
+        row = [trial for trial in searched if trial.kind == kind]
         counts = Counter(trial.result for trial in row)
         lines.append(f"| {kind} | {len(row)} | {' | '.join(str(counts[result]) for result in RESULTS)} |")
-    lines += ["", *_costs(found, memory)]
+    lines += ["", *_costs(searched, memory)]
     for kind in KINDS:
         lines += ["", f"## {kind[0].upper()}{kind[1:]}", "", "| subject | target | result | edits | found |"]
         lines += ["|---|---|---|---:|---|"]
-        for x in found:
+        for x in searched:
             if x.kind == kind:
                 formula = f"`{x.formula}`".replace("|", "\\|") if x.formula else ""
                 lines.append(f"| {x.optimizer} | {x.name} | {x.result} | {x.edits or ''} | {formula} |")
@@ -169,10 +169,10 @@ COSTS = (
 """The columns of what searches cost."""
 
 
-def _costs(found: Iterable[Trial], memory: int) -> list[str]:
+def _costs(searched: Iterable[Trial], memory: int) -> list[str]:
     """Write what one edit and two cost, rule by rule."""
     rows: dict[str, list[Trial]] = {}
-    for trial in found:
+    for trial in searched:
         if trial.programs:
             rows.setdefault(trial.optimizer, []).append(trial)
     lines = [
@@ -214,9 +214,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         out.write_text(text, encoding="utf-8", newline="\n")
     if chosen.costs:
         return
-    found = list(tqdm(trials(), "searches", disable=None))
+    searched = list(tqdm(trials(), "searches", disable=None))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    out.write_text(replaced_in(page(found, memory), section(measured)), encoding="utf-8", newline="\n")
+    out.write_text(replaced_in(page(searched, memory), section(measured)), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

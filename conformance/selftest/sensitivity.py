@@ -154,12 +154,12 @@ def _fault_table(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequenc
         "|---|---|---|---|---|---|",
     ]
     for fault in FAULTS.values():
-        found = [verdicts[fault.name, dtype] for dtype in fault.dtypes]
-        by = ", ".join(dict.fromkeys(rejected_by(verdict) or "nothing" for verdict in found))
-        given = ", ".join(dict.fromkeys(outcome(verdict) for verdict in found))
+        own = [verdicts[fault.name, dtype] for dtype in fault.dtypes]
+        by = ", ".join(dict.fromkeys(rejected_by(verdict) or "nothing" for verdict in own))
+        outcomes = ", ".join(dict.fromkeys(outcome(verdict) for verdict in own))
         naive = "passes" if fault.name in unnoticed else ""
         defect = fault.defect.replace("|", "\\|")
-        rows.append(f"| {fault.name} | {fault.optimizer} | {defect} | {by} | {given} | {naive} |")
+        rows.append(f"| {fault.name} | {fault.optimizer} | {defect} | {by} | {outcomes} | {naive} |")
     return [*rows, ""]
 
 

@@ -15,21 +15,21 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 
 
-def case_of(found: Mapping[str, Any], vector: Mapping[str, Any]) -> Case:
+def case_of(document: Mapping[str, Any], vector: Mapping[str, Any]) -> Case:
     """Return the run of a vector in full, with what begins again."""
-    steps, dtype = range(vector["checked"][-1]), FORMATS[found["dtype"]].dtype
-    given = [at(vector["parameters"], i) for i in range(vector["tensors"])]
-    shapes = [param["shape"] for param in given]
+    steps, dtype = range(vector["checked"][-1]), FORMATS[document["dtype"]].dtype
+    tensors = [at(vector["parameters"], i) for i in range(vector["tensors"])]
+    shapes = [param["shape"] for param in tensors]
     rows = [
         tuple(None if (bits := at(row, i)) is None else filled(bits, dtype, shape) for i, shape in enumerate(shapes))
         for row in vector["grads"]
     ]
     return Case(
-        optimizer=found["optimizer"],
-        dtype=found["dtype"],
+        optimizer=document["optimizer"],
+        dtype=document["dtype"],
         hyper={name: float.fromhex(x) if isinstance(x, str) else x for name, x in vector["hyper"].items()},
         learning_rates=tuple(float.fromhex(at(vector["learning_rates"], step)) for step in steps),
-        parameters=tuple(filled(param["bits"], dtype, param["shape"]) for param in given),
+        parameters=tuple(filled(param["bits"], dtype, param["shape"]) for param in tensors),
         grads=tuple(at(rows, step) for step in steps),
     )
 

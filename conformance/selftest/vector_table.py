@@ -63,8 +63,8 @@ class Set(NamedTuple):
 def made(optimizer: str, dtype: str) -> Set:
     """Make the set of a rule and dtype, and read it back from its text."""
     text = text_of(document(optimizer, dtype))
-    found = json.loads(text)
-    return Set([(vector, case_of(found, vector)) for vector in found["vectors"]], len(text))
+    parsed = json.loads(text)
+    return Set([(vector, case_of(parsed, vector)) for vector in parsed["vectors"]], len(text))
 
 
 def played(target: Target, vector: dict[str, Any], case: Case, guard: Guard) -> list[list[Array]] | None:
@@ -111,8 +111,8 @@ def _alike(first: Any, second: Any) -> bool:
 
 def misses(fault: Fault, sets: Mapping[tuple[str, str], Set]) -> bool:
     """Whether no set of a fault's rule, in its dtypes, rejects it."""
-    of_it = [sets[fault.optimizer, dtype] for dtype in fault.dtypes if dtype in DTYPES]
-    return not any(caught(fault.target(), one, Guard(fault.time_limit)) for one in of_it)
+    own = [sets[fault.optimizer, dtype] for dtype in fault.dtypes if dtype in DTYPES]
+    return not any(caught(fault.target(), vectors, Guard(fault.time_limit)) for vectors in own)
 
 
 def rejects_honest(style: Style, vectors: Set) -> bool:
@@ -151,21 +151,21 @@ def figures() -> list[str]:
     missed = [fault for fault in tried if misses(fault, sets)]
     honest = [(style, rule) for style in STYLES.values() for rule in rules_of(style) if rule in RULES]
     refused = [pair for pair in honest if rejects_honest(pair[0], sets[pair[1], "float32"])]
-    said = (
+    summary = (
         f"Of {len(tried)} planted faults of rules, vectors alone catch {len(tried) - len(missed)} "
         f"({100 * (len(tried) - len(missed)) / len(tried):.1f} %). Of {len(honest)} honest re-implementations of "
         f"fluid's rules in float32 they accept {len(honest) - len(refused)}."
     )
     lines = [
-        *textwrap.wrap(said, 120),
+        *textwrap.wrap(summary, 120),
         "",
         "| book | sets | vectors | size |",
         "|---|---:|---:|---:|",
     ]
     for book, rules in BOOKS.items():
         own = [sets[rule, dtype] for rule in rules for dtype in DTYPES]
-        size = sum(one.size for one in own) / 1e6
-        lines.append(f"| {book} | {len(own)} | {sum(len(one.vectors) for one in own)} | {size:.2f} MB |")
+        size = sum(x.size for x in own) / 1e6
+        lines.append(f"| {book} | {len(own)} | {sum(len(x.vectors) for x in own)} | {size:.2f} MB |")
     if missed:
         lines += ["", f"The {len(missed)} that they miss are about:", "", "| what | faults |", "|---|---:|"]
         count = Counter(map(kind_of, missed))
@@ -181,8 +181,8 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=PAGE)
     page = parser.parse_args().page
     text = page.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
+    before, behind = text.split(BEGIN)
+    after = behind.split(END)[1]
     page.write_text("\n".join([before + BEGIN, *figures(), END + after]), encoding="utf-8", newline="\n")
 
 

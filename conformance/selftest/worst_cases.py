@@ -96,37 +96,39 @@ def replay(target: Target, optimizer: str, dtype: str) -> Worst:
 
 def row(optimizer: str, dtype: str, search: Search) -> Row:
     """Search for the worst case of every style, from what is kept on."""
-    found: list[tuple[Worst, str]] = []
+    results: list[tuple[Worst, str]] = []
     selected = 0.0
     for engine in engines_for(optimizer):
         name = NUMPY if isinstance(engine, NumpyTarget) else engine_name(engine)
         searched = search.worst(engine, optimizer, dtype)
-        found.append((worst_of([searched, replay(engine, optimizer, dtype)]), name))
+        results.append((worst_of([searched, replay(engine, optimizer, dtype)]), name))
         selected = searched.share if name == NUMPY else selected
     drawn = replace(search, selects=False).worst(NumpyTarget(), optimizer, dtype)
-    worst, style = max(found, key=lambda pair: pair[0].share)
-    beyond = tuple((name, each.beyond) for each, name in found if each.beyond is not None)
+    worst, style = max(results, key=lambda pair: pair[0].share)
+    beyond = tuple((name, each.beyond) for each, name in results if each.beyond is not None)
     return Row(optimizer, dtype, style, worst, drawn.share, selected, beyond)
 
 
-def page(rows: Iterable[Row], told: str) -> str:
+def page(rows: Iterable[Row], note: str) -> str:
     """Write the page."""
-    found = sorted(rows, key=lambda each: -each.worst.share)
-    cells = [[each.optimizer, each.dtype, *_figures(each)] for each in found]
+    ordered = sorted(rows, key=lambda each: -each.worst.share)
+    cells = [[each.optimizer, each.dtype, *_figures(each)] for each in ordered]
     names = ["rule", "dtype", "drawn", "selected", "worst", "style", "with", "parameter", "gradients"]
     sides = ("left",) * 2 + ("right",) * 3 + ("left",) * 4
     table = tabulate(cells, names, "pipe", colalign=sides, disable_numparse=True)
-    top = found[0]
+    top = ordered[0]
     largest = (
         f"The largest ratio of all is **{top.worst.share:.4f}** ({top.optimizer} in {top.dtype}, style {top.style}): "
         f"{top.worst.share / SLACK:.0%} of the slack."
     )
     left = [
-        [each.optimizer, each.dtype, style, *_arguments(case)] for each in found for style, case in each.beyond[:SHOWN]
+        [each.optimizer, each.dtype, style, *_arguments(case)]
+        for each in ordered
+        for style, case in each.beyond[:SHOWN]
     ]
     names = ["rule", "dtype", "style", "with", "parameter", "gradients"]
     ranges = f"{RANGES}\n{tabulate(left, names, 'pipe', disable_numparse=True)}\n" if left else ""
-    return f"{HEADER}\n{largest} {told}\n\n{table}\n{ranges}"
+    return f"{HEADER}\n{largest} {note}\n\n{table}\n{ranges}"
 
 
 def _figures(each: Row) -> Iterator[str]:

@@ -36,8 +36,8 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
             yield Mistake(run=run, returned=_returned(steps), breaks=LATE)
 
 
-def _late(what: str, steps: int, fed: Callable[[Case], Case]) -> Mistake:
-    return Mistake(run={"finding": "late", "what": [what], "steps": steps}, fed=fed, breaks=LATE)
+def _late(delayed: str, steps: int, fed: Callable[[Case], Case]) -> Mistake:
+    return Mistake(run={"finding": "late", "what": [delayed], "steps": steps}, fed=fed, breaks=LATE)
 
 
 def _nothing(case: Case) -> Grads:

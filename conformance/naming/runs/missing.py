@@ -37,7 +37,9 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         yield _there("updates the state as with zeros", AsWithZeros(moves=False))
         yield _there("moves the parameter as with zeros, and keeps its state", AsWithZeros(moves=True))
     program = program_of(subject.declaration.typical())
-    decays = {slot: str(one[2][1]) for slot, one in averages_of(program or {}) if isinstance(one, tuple)}
+    decays = {
+        slot: str(correction[2][1]) for slot, correction in averages_of(program or {}) if isinstance(correction, tuple)
+    }
     counted = [part for line in (program or {}).values() for part in parts_of(line) if part == STEP]
     if decays and counted:
         names = " and ".join(decays)

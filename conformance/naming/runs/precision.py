@@ -49,14 +49,14 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
 
 
 def _holding(
-    what: Sequence[str], name: str, alteration: Alteration, fed: Callable[[Case], Case] | None = None
+    held: Sequence[str], name: str, alteration: Alteration, fed: Callable[[Case], Case] | None = None
 ) -> Mistake:
-    run = {"finding": "held", "what": list(what), "format": name}
+    run = {"finding": "held", "what": list(held), "format": name}
     return Mistake(run=run, alteration=alteration, fed=fed or (lambda case: case), breaks=(missing_gradient,))
 
 
-def _rounding(what: str, name: str, **how: Any) -> Mistake:
-    return Mistake(run={"finding": "rounded", "what": [what], "format": name}, **how)
+def _rounding(rounded: str, name: str, **how: Any) -> Mistake:
+    return Mistake(run={"finding": "rounded", "what": [rounded], "format": name}, **how)
 
 
 def through(name: str) -> Callable[[Array], Array]:
@@ -85,8 +85,8 @@ def _numbers(subject: Subject, name: str) -> Iterator[Mistake]:
     def rounded(number: float) -> float:
         return float(held(np.asarray(number, np.float64)))
 
-    def hyper(given: Any) -> dict[str, float]:
-        return {number: rounded(given[number]) for number in real}
+    def hyper(values: Any) -> dict[str, float]:
+        return {number: rounded(values[number]) for number in real}
 
     def fed(case: Case) -> Case:
         return case.replace(learning_rates=tuple(map(rounded, case.learning_rates)))
@@ -177,8 +177,8 @@ class WrapperState(Alteration):
 
     def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
         """Round what is kept; numbers beside the arrays stay."""
-        given, state = wrapper.feed(fed, parameters, state)
-        return given, self._held(state)
+        returned, state = wrapper.feed(fed, parameters, state)
+        return returned, self._held(state)
 
     def _held(self, state: Any, of_parameters: bool = False) -> Any:
         if isinstance(state, tuple | list):
@@ -195,5 +195,5 @@ class Results(Alteration):
 
     def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
         """Round the result."""
-        given, state = wrapper.feed(fed, parameters, state)
-        return [stored(each, self.format) for each in given], state
+        returned, state = wrapper.feed(fed, parameters, state)
+        return [stored(each, self.format) for each in returned], state

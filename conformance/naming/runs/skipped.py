@@ -181,8 +181,8 @@ class Elements(Alteration):
 
     def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
         """Return the elements that are left out as they were fed."""
-        given, state = wrapper.feed(fed, parameters, state)
-        return [np.where(self._out(x), x, new) for x, new in zip(fed, given, strict=True)], state
+        returned, state = wrapper.feed(fed, parameters, state)
+        return [np.where(self._out(x), x, new) for x, new in zip(fed, returned, strict=True)], state
 
     def _out(self, array: Any) -> Any:
         return self.places(int(np.prod(array.shape))).reshape(array.shape)

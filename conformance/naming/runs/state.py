@@ -221,5 +221,5 @@ class InHalves(Alteration):
         """Do the step of each half."""
         half = (len(fed) + 1) // 2
         first, _ = wrapper.feed(fed[:half], parameters[:half], state)
-        rest, _ = wrapper.feed(fed[half:], parameters[half:], state)
-        return [*first, *rest], state
+        second, _ = wrapper.feed(fed[half:], parameters[half:], state)
+        return [*first, *second], state

@@ -48,10 +48,10 @@ def of_fresh_sizes(cases: Iterable[Case]) -> Iterator[Case]:
         taken = [*islice(rows * STEPS, STEPS)]
         if taken:
             shape = fitting(subject_of(case), (FRESH + number,))
-            given = [flat([grad for grad in row if grad is not None]) for row, _ in taken]
+            grads = [flat([grad for grad in row if grad is not None]) for row, _ in taken]
             yield case.replace(
                 parameters=(np.resize(flat(case.parameters), shape),),
-                grads=tuple((np.resize(grad, shape),) for grad in given),
+                grads=tuple((np.resize(grad, shape),) for grad in grads),
                 learning_rates=tuple(rate for _, rate in taken),
             )
 

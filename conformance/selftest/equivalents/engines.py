@@ -105,9 +105,9 @@ class StyledRun(RuleRun):
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """One update; the arrays returned are the caller's to read, and new ones unless the style is in place."""
         training = self.training
-        given = [(i, grad) for i, grad in enumerate(grads) if grad is not None]
+        present = [(i, grad) for i, grad in enumerate(grads) if grad is not None]
         pieces = []
-        for i, grad in given:
+        for i, grad in present:
             training.updates[i] += 1
             state = training.states[i]
             numbers = {slot: state[slot] for slot in self.numbers}
@@ -118,7 +118,7 @@ class StyledRun(RuleRun):
             return self._update(piece, learning_rate)
 
         layout = self.style.layout or (one_buffer if training.rule.elementwise else tensors)
-        for (i, _), piece, (param, slots) in zip(given, pieces, layout(pieces, update), strict=True):
+        for (i, _), piece, (param, slots) in zip(present, pieces, layout(pieces, update), strict=True):
             self.masters[i] = param
             arrays = {slot: working(array) for slot, array in slots.items()}
             training.states[i] = State(**arrays, **self._numbers(piece, learning_rate))
@@ -129,16 +129,16 @@ class StyledRun(RuleRun):
         return self.returned if self.style.in_place else [param.copy() for param in self.returned]
 
     def _update(self, piece: Piece, learning_rate: float) -> Updated:
-        found = self._values(piece, learning_rate, (PARAM, *piece.slots))
-        param = self._held(found.pop(PARAM)[1], self.style.wide_parameters)
-        return param, {slot: self._held(array, self.style.wide_state) for slot, (_, array) in found.items()}
+        values = self._values(piece, learning_rate, (PARAM, *piece.slots))
+        param = self._held(values.pop(PARAM)[1], self.style.wide_parameters)
+        return param, {slot: self._held(array, self.style.wide_state) for slot, (_, array) in values.items()}
 
     def _numbers(self, piece: Piece, learning_rate: float) -> dict[str, Any]:
         """Return the slots that are numbers; those computed from arrays are held as these are."""
-        found = self._values(piece, learning_rate, self.numbers)
+        values = self._values(piece, learning_rate, self.numbers)
         return {
             slot: value if node.scalar else working(self._held(value, self.style.wide_state))
-            for slot, (node, value) in found.items()
+            for slot, (node, value) in values.items()
         }
 
     def _values(self, piece: Piece, learning_rate: float, names: Sequence[str]) -> dict[str, tuple[Node, Any]]:

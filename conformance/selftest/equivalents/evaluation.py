@@ -98,9 +98,9 @@ def _is_mask(value: Any) -> bool:
     return isinstance(value, np.ndarray | np.generic) and value.dtype == bool
 
 
-def _lerp(rest: Any, old: Any, new: Any) -> Any:
-    one = rest.dtype.type(1)
-    return old + rest * (new - old) if rest < 0.5 else new - (new - old) * (one - rest)
+def _lerp(weight: Any, old: Any, new: Any) -> Any:
+    unit = weight.dtype.type(1)
+    return old + weight * (new - old) if weight < 0.5 else new - (new - old) * (unit - weight)
 
 
 PLAIN = Evaluation()

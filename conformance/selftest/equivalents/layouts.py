@@ -170,5 +170,5 @@ def threads(pieces: Sequence[Piece], update: Update) -> list[Updated]:
         ends = [0, size // 3, 2 * size // 3, size]
         parts = [slice(*pair) for pair in pairwise(ends)]
         started.append([_pool().submit(update, piece.flat.part(part)) for part in parts])
-    found = [_joined([part.result() for part in parts]) for parts in started]
-    return [_reshaped(updated, piece) for updated, piece in zip(found, pieces, strict=True)]
+    joined = [_joined([part.result() for part in parts]) for parts in started]
+    return [_reshaped(updated, piece) for updated, piece in zip(joined, pieces, strict=True)]

@@ -82,9 +82,9 @@ def _average(node: Node) -> tuple[Node, Node, Node] | None:
     """Return the weight, the old and the new operand of ``b*old + (1 - b)*new``."""
     if node.op is not np.add or any(arg.op is not np.multiply for arg in node.args):
         return None
-    (kept, old), (rest, new) = node.args[0].args, node.args[1].args
-    is_rest = rest.op is np.subtract and rest.args[0].args == (1,) and rest.args[1] is kept
-    return (rest, old, new) if is_rest else None
+    (kept, old), (weight, new) = node.args[0].args, node.args[1].args
+    is_complement = weight.op is np.subtract and weight.args[0].args == (1,) and weight.args[1] is kept
+    return (weight, old, new) if is_complement else None
 
 
 def lerp(node: Node) -> Node:
@@ -98,8 +98,8 @@ def one_sided_lerp(node: Node) -> Node:
     average = _average(node)
     if average is None:
         return node
-    rest, old, new = average
-    return Node(np.add, old, Node(np.multiply, rest, Node(np.subtract, new, old)))
+    weight, old, new = average
+    return Node(np.add, old, Node(np.multiply, weight, Node(np.subtract, new, old)))
 
 
 def _is_product(node: Node) -> bool:
@@ -168,15 +168,15 @@ def _term(taken: Node, param: Node) -> tuple[Node, Node | None] | None:
         rate, bracket = taken.args
         if bracket is param:
             return rate, None
-        found = _term(bracket, param) if bracket.op is np.add else None
-        if found is None:
+        inner = _term(bracket, param) if bracket.op is np.add else None
+        if inner is None:
             return None
-        share, rest = found
-        return Node(np.multiply, rate, share), rest if rest is None else Node(np.multiply, rate, rest)
+        share, addend = inner
+        return Node(np.multiply, rate, share), addend if addend is None else Node(np.multiply, rate, addend)
     if taken.op is np.add:
-        rest, product = taken.args
+        addend, product = taken.args
         if product.op is np.multiply and product.args[0].scalar and product.args[1] is param:
-            return product.args[0], rest
+            return product.args[0], addend
     return None
 
 
@@ -186,10 +186,10 @@ def _is_parameter(node: Node) -> bool:
 
 def decay_multiplied(node: Node) -> Node:
     """``w - k*w`` is ``w*(1 - k)``; ``w - (s + k*w)`` and ``w - r*(s + k*w)`` are that, less the step."""
-    found = _term(node.args[1], node.args[0]) if node.op is np.subtract and _is_parameter(node.args[0]) else None
-    if found is None:
+    term = _term(node.args[1], node.args[0]) if node.op is np.subtract and _is_parameter(node.args[0]) else None
+    if term is None:
         return node
-    share, step = found
+    share, step = term
     kept = Node(np.multiply, node.args[0], Node(np.subtract, number(1.0), share))
     return kept if step is None else Node(np.subtract, kept, step)
 
@@ -199,14 +199,14 @@ def decay_in_the_step(node: Node) -> Node:
     if node.op is not np.subtract or node.args[0].op is not np.subtract or not _is_parameter(node.args[0].args[0]):
         return node
     (param, taken), step = node.args[0].args, node.args[1]
-    found = _term(taken, param)
-    if found is None or found[1] is not None:
+    term = _term(taken, param)
+    if term is None or term[1] is not None:
         return node
-    (shares, _), (above, below) = _factors(found[0]), _factors(step)
-    common = next((one for one in shares if any(one is other for other in above)), None)
-    share, rest = (_product([x for x in factors if x is not common]) for factors in (shares, above))
-    rest = _quotient(rest, _product(below))
-    bracket = Node(np.add, rest, param if share is None else Node(np.multiply, share, param))
+    (shares, _), (above, below) = _factors(term[0]), _factors(step)
+    common = next((factor for factor in shares if any(factor is other for other in above)), None)
+    share, quotient = (_product([x for x in factors if x is not common]) for factors in (shares, above))
+    quotient = _quotient(quotient, _product(below))
+    bracket = Node(np.add, quotient, param if share is None else Node(np.multiply, share, param))
     return Node(np.subtract, param, bracket if common is None else Node(np.multiply, common, bracket))
 
 

@@ -39,8 +39,8 @@ def joint_in_blocks(documented: Any, grads: Sequence[Any]) -> list[Any]:
 def in_float64(documented: Any, grads: Sequence[Any]) -> list[Any]:
     """Everything is computed in float64, and rounded."""
     wide = [grad.astype(np.float64) for grad in grads]
-    given, _ = documented.feed(wide, [np.zeros_like(grad) for grad in wide], None)
-    return [np.asarray(array).astype(grad.dtype) for array, grad in zip(given, grads, strict=True)]
+    results, _ = documented.feed(wide, [np.zeros_like(grad) for grad in wide], None)
+    return [np.asarray(array).astype(grad.dtype) for array, grad in zip(results, grads, strict=True)]
 
 
 def library_clip(documented: Any, grads: Sequence[Any]) -> list[Any]:
@@ -72,8 +72,8 @@ class WideCompression(GradientFeed):
 
     def transform(self, grads: list[Any]) -> list[Any]:
         """Return what is sent, rounded."""
-        given = super().transform([grad.astype(np.float64) for grad in grads])
-        return [array.astype(grad.dtype) for array, grad in zip(given, grads, strict=True)]
+        sent = super().transform([grad.astype(np.float64) for grad in grads])
+        return [array.astype(grad.dtype) for array, grad in zip(sent, grads, strict=True)]
 
 
 class Regrouped(DGCCompress):
@@ -131,9 +131,9 @@ def with_decay(term: Callable[[Any], Any], clip: Callable[..., list[Any]] | None
         def transform(self, grads: list[Any]) -> list[Any]:
             strength: Any = self.wrapper.regularization_coeff  # type: ignore[attr-defined]
             with np.errstate(all="ignore"):
-                given = list(grads) if clip is None else clip(self.wrapper, grads)
+                clipped = list(grads) if clip is None else clip(self.wrapper, grads)
                 if strength == 0:
-                    return [np.array(grad) for grad in given]
+                    return [np.array(grad) for grad in clipped]
                 return [
                     by_parts(
                         lambda grad, x: fused(strength, x, grad),
@@ -141,7 +141,7 @@ def with_decay(term: Callable[[Any], Any], clip: Callable[..., list[Any]] | None
                         grad,
                         term(np.array(param)),
                     )
-                    for grad, param in zip(given, self.parameters, strict=True)
+                    for grad, param in zip(clipped, self.parameters, strict=True)
                 ]
 
     Decayed.__name__ = f"decayed_by_{term.__name__}"

@@ -24,7 +24,7 @@ def _passing(passed: Passed, dialect: str | None = None) -> Start:
 
     def start(documented: Declared, parameters: list[Array], memory: Memory) -> Any:
         hyper = documented.hyper()
-        named = [one for one in DIALECTS.get(documented.name, ()) if one.name == dialect]
+        named = [declared for declared in DIALECTS.get(documented.name, ()) if declared.name == dialect]
         formula = named[0].of(hyper) if named else documented
         for name, value in passed(hyper, memory).items():
             object.__setattr__(formula, name, value)  # unchecked, as in a framework that takes any number

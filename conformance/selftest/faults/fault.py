@@ -68,7 +68,9 @@ class FaultyTarget(Instead):
         self.fault = fault
         self.memory: Memory = {}
         begin = fault.start
-        super().__init__(lambda documented, given: begin(documented, given, self.memory), fault.optimizer, fault.name)
+        super().__init__(
+            lambda documented, parameters: begin(documented, parameters, self.memory), fault.optimizer, fault.name
+        )
 
 
 FAULTS: dict[str, Fault] = {}

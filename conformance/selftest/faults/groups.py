@@ -30,7 +30,7 @@ class GroupsTarget(FaultyTarget):
 def groups_fault(name: str, optimizer: str, defect: str, kind: type[Grouped], **more: Any) -> Fault:
     """Declare a fault that shows where there are several groups alone, by the run over groups."""
     target = type(kind.__name__, (GroupsTarget,), {"grouped": kind})
-    start = more.pop("start", lambda documented, given, memory: run_of(documented, given))
+    start = more.pop("start", lambda documented, parameters, memory: run_of(documented, parameters))
     return Fault(name, optimizer, defect, start, rejected_by=GROUPS, kind=target, **more)
 
 

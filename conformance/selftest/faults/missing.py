@@ -111,12 +111,12 @@ class _MissingShifts(Run):
     """Leaves missing gradients out of a list, whose later entries go to the parameters before theirs."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        given = [grad for grad in grads if grad is not None]
+        present = [grad for grad in grads if grad is not None]
         shapes = [param.shape for param in self.training.parameters]
         shifted: Grads = [None] * len(grads)
         for i, shape in enumerate(shapes):
-            if given and given[0].shape == shape:
-                shifted[i] = given.pop(0)
+            if present and present[0].shape == shape:
+                shifted[i] = present.pop(0)
         return super().step(shifted, learning_rate)
 
 

@@ -210,9 +210,9 @@ def mutant(optimizer: str, *changes: tuple[str, str]) -> type[Rule]:
     documented = rule_named(optimizer)
     texts = sources_of(documented)
     for old, new in changes:
-        found = sum(text.count(old) for text in texts)
-        if found != 1:
-            raise ValueError(f"{optimizer}: {old!r} stands {found} times in the rule, must be once")
+        count = sum(text.count(old) for text in texts)
+        if count != 1:
+            raise ValueError(f"{optimizer}: {old!r} stands {count} times in the rule, must be once")
         texts = [text.replace(old, new) for text in texts]
     namespace: dict[str, Any] = {}
     for text in texts:

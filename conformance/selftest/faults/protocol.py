@@ -36,11 +36,11 @@ class _UpdatesItsArguments(RuleRun):
 
     def __init__(self, rule: Rule, parameters: list[Array]) -> None:
         super().__init__(rule, parameters)
-        self.given = parameters
+        self.arguments = parameters
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         after = super().step(grads, learning_rate)
-        for param, array in zip(self.given, after, strict=True):
+        for param, array in zip(self.arguments, after, strict=True):
             np.copyto(param, array)
         return after
 

@@ -64,9 +64,9 @@ class _CombinedInFloat32(AdamW):
     """AdamW whose corrections are combined with the learning rate in float32, before they meet the moments."""
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        rate, one, count = np.float32(lr), np.float32(1), np.float32(t)
-        factor = float(rate / (one - np.float32(self.beta1) ** count))
-        divisor = float(one / np.sqrt(one - np.float32(self.beta2) ** count))
+        rate, unit, count = np.float32(lr), np.float32(1), np.float32(t)
+        factor = float(rate / (unit - np.float32(self.beta1) ** count))
+        divisor = float(unit / np.sqrt(unit - np.float32(self.beta2) ** count))
         _, new = super().update(param, grad, state, lr, t)
         root = np.sqrt(new.max_exp_avg_sq if self.amsgrad else new.exp_avg_sq) * divisor
         param = param * (1 - float(rate) * self.weight_decay)

@@ -15,15 +15,15 @@ COLUMNS = (
 MARK = {True: "yes", False: "**no**"}
 
 
-def bugs_of(found: Sequence[Shown]) -> list[Shown]:
+def bugs_of(results: Sequence[Shown]) -> list[Shown]:
     """Return the bugs among exhibits, those that must be accepted apart."""
-    return [one for one in found if not one.exhibit.honest]
+    return [shown for shown in results if not shown.exhibit.honest]
 
 
-def page(found: Sequence[Shown], about: Mapping[str, object]) -> str:
+def page(results: Sequence[Shown], about: Mapping[str, object]) -> str:
     """Write the page as Markdown: the same for the same findings."""
-    bugs = bugs_of(found)
-    honest = [one for one in found if one.exhibit.honest]
+    bugs = bugs_of(results)
+    honest = [shown for shown in results if shown.exhibit.honest]
     parts = (
         _heading(bugs, honest, about),
         _bugs(bugs),
@@ -32,26 +32,26 @@ def page(found: Sequence[Shown], about: Mapping[str, object]) -> str:
         _changes(),
         _honest(honest),
         _beyond(),
-        _made(found),
+        _made(results),
     )
     return "\n".join(line for part in parts for line in part)
 
 
-def summary(found: Sequence[Shown]) -> str:
+def summary(results: Sequence[Shown]) -> str:
     """Say in a few words what became of exhibits."""
-    bugs, honest = bugs_of(found), [one for one in found if one.exhibit.honest]
-    accepted = f"; {_of(sum(one.right for one in honest), honest)} that must be accepted are" if honest else ""
+    bugs, honest = bugs_of(results), [shown for shown in results if shown.exhibit.honest]
+    accepted = f"; {_of(sum(shown.right for shown in honest), honest)} that must be accepted are" if honest else ""
     return (
-        f"{_of(sum(one.rejected for one in bugs), bugs)} bugs rejected, {sum(_is_named(one) for one in bugs)} named, "
-        f"{sum(one.wrong for one in bugs)} wrongly; a usual test notices {sum(one.usual for one in bugs)}{accepted}"
+        f"{_of(sum(bug.rejected for bug in bugs), bugs)} bugs rejected, {sum(_is_named(bug) for bug in bugs)} named, "
+        f"{sum(bug.wrong for bug in bugs)} wrongly; a usual test notices {sum(bug.usual for bug in bugs)}{accepted}"
     )
 
 
 def _heading(bugs: Sequence[Shown], honest: Sequence[Shown], about: Mapping[str, object]) -> list[str]:
-    noticed = sum(one.usual for one in bugs)
-    told = sum(1 for one in bugs if history()[one.name].tests == "missed it")
-    rejected, named = sum(one.rejected for one in bugs), sum(_is_named(one) for one in bugs)
-    wrong, accepted = sum(one.wrong for one in bugs), sum(one.right for one in honest)
+    noticed = sum(bug.usual for bug in bugs)
+    missed = sum(history()[bug.name].tests == "missed it" for bug in bugs)
+    rejected, named = sum(bug.rejected for bug in bugs), sum(_is_named(bug) for bug in bugs)
+    wrong, accepted = sum(bug.wrong for bug in bugs), sum(shown.right for shown in honest)
     return [
         "# The museum: would it have been noticed?",
         "",
@@ -59,7 +59,7 @@ def _heading(bugs: Sequence[Shown], honest: Sequence[Shown], about: Mapping[str,
         "",
         f"{len(bugs)} bugs that real optimizers had are rebuilt here in a few lines each, from descriptions on public",
         f"trackers. A test as optimizers usually have it notices {noticed} of them; upstream's own tests missed",
-        f"{told}, as far as is told. optimetry rejects {rejected} with `--effort {about['effort']}`, says what is",
+        f"{missed}, as far as is told. optimetry rejects {rejected} with `--effort {about['effort']}`, says what is",
         f"wrong with {named}, names {wrong or 'none'} wrongly, and accepts {_of(accepted, honest)} correct optimizers",
         "that were taken for wrong, or could be.",
         "",
@@ -85,31 +85,31 @@ def _bugs(bugs: Sequence[Shown]) -> list[str]:
     ]
 
 
-def _row(one: Shown) -> str:
-    told, fault = history()[one.name], one.exhibit.fault
+def _row(bug: Shown) -> str:
+    report, fault = history()[bug.name], bug.exhibit.fault
     cells = (
-        f"[{one.name}]({told.link})",
-        str(told.year),
-        told.lived,
+        f"[{bug.name}]({report.link})",
+        str(report.year),
+        report.lived,
         fault.optimizer,
         fault.defect,
-        one.rejected_by or "**nothing**",
-        str(one.runs),
-        one.named,
-        _name(one),
-        MARK[one.usual],
-        told.tests,
+        bug.rejected_by or "**nothing**",
+        str(bug.runs),
+        bug.named,
+        _name(bug),
+        MARK[bug.usual],
+        report.tests,
     )
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def _name(one: Shown) -> str:
-    if one.named == NOT_NAMED:
+def _name(bug: Shown) -> str:
+    if bug.named == NOT_NAMED:
         return ""
-    if one.named == BY_ITS_LAW:
-        return f"breaks `{one.rejected_by}`"
-    text = one.outcome.partition(": ")[2]
-    return f"`{one.formula}`" if one.formula else text
+    if bug.named == BY_ITS_LAW:
+        return f"breaks `{bug.rejected_by}`"
+    text = bug.outcome.partition(": ")[2]
+    return f"`{bug.formula}`" if bug.formula else text
 
 
 def _kinds(bugs: Sequence[Shown]) -> list[str]:
@@ -119,17 +119,17 @@ def _kinds(bugs: Sequence[Shown]) -> list[str]:
         "| kind | bugs | rejected | declared | found | by its law | not named | wrongly named | a usual test notices |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    kinds = dict.fromkeys(one.exhibit.kind for one in bugs)
-    for kind, row in [*((kind, [one for one in bugs if one.exhibit.kind == kind]) for kind in kinds), ("all", bugs)]:
-        named = [str(sum(one.named == how for one in row)) for how in (DECLARED, SEARCHED, BY_ITS_LAW, NOT_NAMED)]
-        counts = [str(len(row)), str(sum(one.rejected for one in row)), *named, str(sum(one.wrong for one in row))]
-        lines.append(f"| {kind} | {' | '.join(counts)} | {sum(one.usual for one in row)} |")
+    kinds = dict.fromkeys(bug.exhibit.kind for bug in bugs)
+    for kind, row in [*((kind, [bug for bug in bugs if bug.exhibit.kind == kind]) for kind in kinds), ("all", bugs)]:
+        named = [str(sum(bug.named == how for bug in row)) for how in (DECLARED, SEARCHED, BY_ITS_LAW, NOT_NAMED)]
+        counts = [str(len(row)), str(sum(bug.rejected for bug in row)), *named, str(sum(bug.wrong for bug in row))]
+        lines.append(f"| {kind} | {' | '.join(counts)} | {sum(bug.usual for bug in row)} |")
     return [*lines, ""]
 
 
 def _left(bugs: Sequence[Shown]) -> list[str]:
-    missed = [one for one in bugs if not one.rejected]
-    unnamed = [one for one in bugs if one.rejected and one.named == NOT_NAMED]
+    missed = [bug for bug in bugs if not bug.rejected]
+    unnamed = [bug for bug in bugs if bug.rejected and bug.named == NOT_NAMED]
     return [
         "## What is missed, and what has no name",
         "",
@@ -143,8 +143,8 @@ def _left(bugs: Sequence[Shown]) -> list[str]:
 
 def _changes() -> list[str]:
     rows = [
-        f"| [{name}]({history()[name].link}) | {one.surprise} | {one.change} | `{one.fault}` |"
-        for name, one in changes().items()
+        f"| [{name}]({history()[name].link}) | {change.surprise} | {change.change} | `{change.fault}` |"
+        for name, change in changes().items()
     ]
     return [
         "## What changed because of them",
@@ -168,16 +168,16 @@ def _honest(honest: Sequence[Shown]) -> list[str]:
         "| target | judged as | what it does | verdict | right |",
         "|---|---|---|---|---|",
     ]
-    for one in honest:
-        told, fault = history()[one.name], one.exhibit.fault
-        cells = f"[{one.name}]({told.link}) | {fault.optimizer} | {fault.defect} | {one.outcome} | {MARK[one.right]}"
-        lines.append(f"| {cells} |")
+    for shown in honest:
+        report, fault = history()[shown.name], shown.exhibit.fault
+        about = f"[{shown.name}]({report.link}) | {fault.optimizer} | {fault.defect}"
+        lines.append(f"| {about} | {shown.outcome} | {MARK[shown.right]} |")
     return [*lines, ""]
 
 
 def _beyond() -> list[str]:
     known = history()
-    again = [f"`{name}` is `{told.same_as}`" for name, told in known.items() if told.same_as]
+    again = [f"`{name}` is `{report.same_as}`" for name, report in known.items() if report.same_as]
     return [
         "## Beyond a suite that feeds steps",
         "",
@@ -185,14 +185,14 @@ def _beyond() -> list[str]:
         "",
         "| entry | what was wrong | what it would take |",
         "|---|---|---|",
-        *(f"| [{name}]({known[name].link}) | {one.computed} | {one.takes} |" for name, one in beyond().items()),
+        *(f"| [{name}]({known[name].link}) | {entry.computed} | {entry.takes} |" for name, entry in beyond().items()),
         "",
     ]
 
 
-def _made(found: Sequence[Shown]) -> list[str]:
-    minutes = sum(one.seconds for one in found) / 60
-    longer = [one for one in found if one.search]
+def _made(results: Sequence[Shown]) -> list[str]:
+    minutes = sum(shown.seconds for shown in results) / 60
+    longer = [shown for shown in results if shown.search]
     lines = [
         "## How long it takes",
         "",
@@ -203,13 +203,13 @@ def _made(found: Sequence[Shown]) -> list[str]:
     return [*lines, ""]
 
 
-def _is_named(one: Shown) -> bool:
-    return one.named != NOT_NAMED and not one.wrong
+def _is_named(bug: Shown) -> bool:
+    return bug.named != NOT_NAMED and not bug.wrong
 
 
 def _of(count: int, whole: Sequence[Shown]) -> str:
     return f"{count} of {len(whole)}"
 
 
-def _listed(found: Sequence[Shown]) -> str:
-    return f"{', '.join(f'`{one.name}`' for one in found)}." if found else "none."
+def _listed(results: Sequence[Shown]) -> str:
+    return f"{', '.join(f'`{shown.name}`' for shown in results)}." if results else "none."

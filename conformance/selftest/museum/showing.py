@@ -117,9 +117,9 @@ def all_shown(names: Sequence[str], effort: str, search: float | None, workers: 
             yield from (judged.result() for judged in as_completed(waiting))
 
 
-def written(found: Sequence[Shown], **about: object) -> str:
+def written(results: Sequence[Shown], **about: object) -> str:
     """Write what was made of exhibits as lines of JSON, the first of which says how they were judged."""
-    rows = [about, *map(asdict, found)]
+    rows = [about, *map(asdict, results)]
     return "".join(f"{json.dumps(row)}\n" for row in rows)
 
 

@@ -28,8 +28,8 @@ class _NormOfEach(ClipByGlobalNorm):
 
 def of_dialect(optimizer: str, name: str) -> Start:
     """Begin runs of a dialect."""
-    (found,) = (one for one in DIALECTS[optimizer] if one.name == name)
-    return lambda documented, parameters, memory: run_of(found.of(documented.hyper()), parameters)
+    (dialect,) = (declared for declared in DIALECTS[optimizer] if declared.name == name)
+    return lambda documented, parameters, memory: run_of(dialect.of(documented.hyper()), parameters)
 
 
 enter(
