@@ -28,7 +28,7 @@ EPSILONS = (1e-6, 1e-7, 1e-8, 1e-10)
 """What libraries add where a rule of ours has an epsilon, and a caller cannot always change."""
 
 IGNORED = (0.0, 1.0)
-"""What is added, or multiplied by, where a hyperparameter is not used at all."""
+"""The neutral values of a hyperparameter that is added or multiplied by: those of one that is not used."""
 
 DEFAULTS = "the documented defaults"
 
@@ -64,7 +64,7 @@ def _constants(declared: Hyperparameter, first: Hyper) -> dict[Any, str]:
 
 
 def _usual(declared: Hyperparameter) -> tuple[Any, ...]:
-    """Return the special values of a hyperparameter, and those that make nothing of it: 0, and 1 in its domain."""
+    """Return the special values of a hyperparameter, and its neutral ones: 0, and 1 in its domain."""
     ignored = [x for x in IGNORED if declared.kind is float and (x == 0 or x in (declared.domain or ()))]
     libraries = EPSILONS if declared.name == "epsilon" else ()
     return (*declared.corners, *ignored, *libraries)

@@ -71,8 +71,8 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
 def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
     """Yield the candidates whose numbers are combined in float32 beside float64 parameters; none beside others.
 
-    Their bounds also contain a state that is held in float32 and what other mistakes of a run come to, so they are
-    tried behind these.
+    Their bounds also contain the results of a state held in float32 and of other mistakes of a run, so they are tried
+    after these.
     """
     numbers = subject_named(optimizer).numbers if dtype == "float64" else ()
     combined, documented = Arithmetic(float32_in_some_uses=numbers, combined=True), documented_class(optimizer)

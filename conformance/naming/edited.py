@@ -83,7 +83,7 @@ class Edited:
 
     @property
     def counts_steps(self) -> bool:
-        """Whether it can be told what t counts: it is used, and in no unedited rule of another book."""
+        """Whether ways of counting steps are tried: t is used, and not in an unedited rule of another book."""
         declared = counts_steps(self.start.optimizer) and not isinstance(self.start.dialect, OtherRule)
         used = any(STEP in parts_of(line) for line in self.program.values())
         return used and (bool(self.edits) or declared)
@@ -110,7 +110,7 @@ class Edited:
 
     @property
     def lines(self) -> list[tuple[str, str]]:
-        """Each line of the formula that differs, before and after the edits; each of a slot more."""
+        """Each line of the formula that differs, before and after the edits, and each line of an added slot."""
         before, after = self.before, self.program
         wraps = isinstance(started(self.start, self.hyper), Wrapper)
         words = self._words
@@ -175,7 +175,7 @@ def new_slots(program: Program) -> dict[Expression, str]:
 
 
 def _exchanged_operand(edit: Edit) -> tuple[Expression, ...]:
-    """Return the one operand of an operation that an edit exchanges for another, both; empty where it does more."""
+    """Return the old and the new operand of an edit that changes one operand alone; empty for other edits."""
     old, new = edit.old, edit.new
     if not (isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new) and old[0] == new[0]):
         return ()

@@ -45,7 +45,7 @@ COUNTERPARTS = {
     "bitwise_or": ("bitwise_and",),
     SENT: (SENT_ROUNDED_UP,),
 }
-"""The operations that are taken for another of two operands."""
+"""The operations of two operands, each with those that it is mistaken for."""
 
 UNARY = ("sqrt", "square", "absolute", "sign")
 """Functions of one operand that are left out, added, or taken for each other."""
@@ -61,9 +61,9 @@ class Edit:
 
     Attributes:
         old: the expression that is replaced.
-        new: what stands there instead.
+        new: what replaces it.
         outputs: the outputs in which it is replaced.
-        exchanged: whether the first also takes the place of the second.
+        exchanged: whether `old` also replaces `new`.
     """
 
     old: Expression
@@ -79,7 +79,7 @@ class Edit:
 
     @property
     def size(self) -> tuple[int, int]:
-        """How much it adds: the parts that are new; of equal ones, that in the most outputs comes first."""
+        """A sort key: the number of new parts; among equals, edits in the most outputs come first."""
         added = parts_of(self.new).keys() - parts_of(self.old).keys()
         return sum(not isinstance(part, int | float) for part in added), -len(self.outputs)
 
@@ -88,7 +88,7 @@ class Edit:
         return replace(self, old=replaced(self.old, number, other), new=replaced(self.new, number, other))
 
     def applied(self, program: Program) -> Program:
-        """Return the program with this change; the same where the expression does not stand in it."""
+        """Return the program with this change; unchanged if it does not hold the expression."""
         return {
             name: self._within(expression) if name in self.outputs else expression
             for name, expression in program.items()
@@ -102,8 +102,8 @@ class Edit:
 
 
 NEVER_NEGATED = ("square", "sum", OVER_ALL)
-"""Operations that are not negated: the root of a negative sum is NaN, what is compared with NaN is undecided, and a
-formula that is undecided explains too much. That a square is subtracted is another edit."""
+"""Operations that are not negated: the root of a negative sum is NaN, which no comparison decides, and a formula that
+is undecided explains too much. Subtracting a square is another edit."""
 
 ASIDE = "aside"
 """Holds the place of the first of two expressions while they are exchanged."""
@@ -118,7 +118,7 @@ def others_of(
         part: what is replaced.
         slots: the names of all slots.
         hyperparameters: the names of the real ones.
-        looking: only what depends on the operands of the part, and not what is done with any.
+        looking: yield only edits that depend on the operands of the part.
     """
     inputs = (PARAM, GRAD, RATE, STEP, *slots, *hyperparameters)
     if not isinstance(part, tuple) and part not in inputs:
@@ -134,7 +134,7 @@ def lines_of_slots(program: Program) -> Program:
 
 
 def others_within(part: Expression, new: Program) -> Iterator[Expression]:
-    """Yield what may stand there by what the lines of the program are: the new slot for the old one, and the reverse.
+    """Yield the replacements that the lines of the program suggest: the new slot for the old one, and the reverse.
 
     Args:
         part: what is replaced.
@@ -185,7 +185,7 @@ def _numbers(part: Expression, slots: Sequence[str], hyperparameters: Sequence[s
 
 
 def _operands(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
-    """Yield an operation with another operand, there alone: another input, a function less or more, a term less."""
+    """Yield an operation with one operand changed: another input, a function less or more, a term less."""
     if isinstance(part, tuple):
         name = part[0]
         for i, operand in enumerate(part[1:], 1):
@@ -204,7 +204,7 @@ def _operands(part: Expression, slots: Sequence[str], hyperparameters: Sequence[
 
 
 def _operations(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
-    """Yield what becomes of an operation that loses an operand, is taken for another, or is moved."""
+    """Yield an operation without one operand, replaced by another operation, or with a term moved."""
     if not isinstance(part, tuple):
         return
     name, *operands = part

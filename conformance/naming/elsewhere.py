@@ -113,7 +113,7 @@ def dialects_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> 
 def without_epsilon(optimizer: str, pinned: frozenset[str] = frozenset()) -> tuple[PointClass, ...]:
     """Return those rules and dialects without the epsilon that a rule does not have, where they have one.
 
-    Who ports a rule that has none gives a library's class an epsilon of 0.
+    A port of a rule without one passes an epsilon of 0 to a library's class.
     """
     others = ((there, names, _epsilons(there, names)) for there, names in _others(optimizer, pinned))
     return tuple(
@@ -134,7 +134,7 @@ def _epsilons(there: Subject, names: Mapping[str, str]) -> tuple[str, ...]:
 def _others(optimizer: str, pinned: frozenset[str], *, zeros: bool = False) -> Iterator[tuple[Subject, dict[str, str]]]:
     """Yield the rules of other books, each with the hyperparameter here that its own take their values from.
 
-    With ``zeros``, numbers without such a one and without a default may be 0.
+    With ``zeros``, numbers without a counterpart and without a default may be 0.
     """
     here = subject_named(optimizer)
     known = {_identity(x): x.name for x in here.hyperparameters()}

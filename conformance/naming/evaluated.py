@@ -47,12 +47,12 @@ def of_matrices(x: Any) -> Any:
 
 
 def sent(v: Any, sparsity: Any, count: Callable[[int, float], int] | None = None) -> Any:
-    """Where the entries are that are sent of a tensor; all where one number stands for it, as before the first step."""
+    """Mark the entries of a tensor that are sent; all where one number stands for it, as before the first step."""
     return are_sent(v, sparsity, count) if hasattr(v, "shape") else True
 
 
 OWN: dict[str, Callable[..., Any]] = {SENT: sent, SENT_ROUNDED_UP: partial(sent, count=rounded_up)}
-"""The operations that are no functions of NumPy."""
+"""The operations that are not NumPy functions."""
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -61,7 +61,7 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 def sent_of_rows(v: Any, sparsity: Any, *, up: bool = False) -> Any:
-    """Where the entries are that are sent of each row."""
+    """Mark the entries of each row that are sent."""
     v = np.atleast_1d(v)  # one number is sent
     magnitude = np.where(np.isnan(v), np.inf, np.abs(v))
     rank = np.argsort(np.argsort(-magnitude, axis=-1, kind="stable"), axis=-1)
@@ -144,7 +144,7 @@ def fed_through(
 ) -> tuple[list[Any], Any]:
     """Do one step of a wrapper by a `shared` program, as `Wrapper.feed`.
 
-    What it keeps is the number of steps so far, and the slots of each tensor, of which numbers stay numbers.
+    The state is the number of steps so far and the slots of each tensor; slots that are numbers stay numbers.
     """
     steps, held = state or (0, [{}] * len(fed))
     slots = slots_of(program)

@@ -45,7 +45,7 @@ class Fed:
     Attributes:
         inputs: the hyperparameters as columns, the parameter and the gradient as matrices, of each step.
         after: what the target gave in each step, shape (rows, size); of wrappers (rows, tensors, size).
-        near: how far from that a formula may be there, same shape; infinite where a tensor has no such step.
+        near: the largest distance from `after` that agrees, same shape; infinite where a tensor has no such step.
     """
 
     inputs: Sequence[dict[str, Any]]
@@ -74,7 +74,7 @@ class Fed:
         return (same | np.isinf(near)).reshape(-1, after.size).all(axis=1)
 
     def apart(self, step: int, values: Any) -> float:
-        """The largest distance of a formula from the target in one step, in units of what may lie between them."""
+        """The largest distance of a formula from the target in one step, in units of `near`."""
         far = np.abs(values - self.after[step]) / self.near[step]
         return float(np.nanmax(far, initial=0.0))
 
@@ -85,7 +85,7 @@ def fed_in(runs: Runs, roundoff: float, formula: Callable[[Mapping[str, Any]], D
     Args:
         runs: what a target was fed, and gave.
         roundoff: of the least precise numbers that it may hold.
-        formula: what is edited, with the hyperparameters of a case, which it may know by other names.
+        formula: makes the formula that is edited from the hyperparameters of a case, which it may name otherwise.
     """
     rows: dict[tuple[int, ...], list[_Row]] = {}
     for case, after in runs:
@@ -137,7 +137,7 @@ def _rows(case: Case, hyper: Mapping[str, Any], after: Array) -> list[_Row]:
 
 
 def _side_by_side(rows: Sequence[_Row]) -> _Row:
-    """Put the tensors of a case side by side, of which one may depend on the others; all are of one size."""
+    """Put the tensors of a case, which are of one size, side by side, as one may depend on the others."""
     params, grads, after = (
         np.stack(arrays, axis=1) for arrays in zip(*((x.params, x.grads, x.after) for x in rows), strict=True)
     )

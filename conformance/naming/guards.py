@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from optimetry.conformance.naming.programs import Expression, is_norm
 
 GUARDS = (1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12)
-"""What libraries add where a divisor may be zero, and no hyperparameter of the document stands for it."""
+"""What libraries add to a divisor that may be zero, where the document has no hyperparameter for it."""
 
 
 def guarded(part: Expression) -> Iterator[Expression]:
-    """Yield a divisor, a root or a norm with a small number added; a limit in which the norm is divided by, guarded.
+    """Yield a divisor, a root or a norm with a small number added, and a clip as its limited norm over a guarded norm.
 
-    A quotient may be zero where its divisor is, and then needs no hyperparameter in it.
+    A quotient may be zero where its divisor is, and then the divisor needs no hyperparameter added.
     """
     match part:
         case ("divide", ("multiply", a, c), ("maximum", norm, limit)) if c == limit and is_norm(norm):
@@ -37,5 +37,5 @@ def _with_small_number(part: Expression) -> Iterator[Expression]:
 def _unguarded(divisor: Expression) -> Iterator[Expression]:
     """Yield a divisor without the hyperparameter that is added to it, if one is."""
     match divisor:
-        case ("add", rest, str()):
-            yield rest
+        case ("add", unguarded, str()):
+            yield unguarded

@@ -1,7 +1,7 @@
 """Forms the moving averages of a formula as increments: ``m + (1-b)*(x - m)`` in the place of ``b*m + (1-b)*x``.
 
-Both are one formula in exact arithmetic. The program of a rule is rewritten, where it can be traced; a wrapper may say
-itself how it rounds an average.
+Both are one formula in exact arithmetic. The program of a rule is rewritten if it can be traced; a wrapper may declare
+how it rounds an average.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def with_increments(computed: Declared) -> Declared:
 
 
 class _Traceable:
-    """A formula, the same as another that traces alike: of one class, with the same choices and whole numbers."""
+    """A formula; equal to those that trace alike: of the same class, with the same choices and whole numbers."""
 
     def __init__(self, computed: Declared) -> None:
         traced = {x.name for x in computed.hyperparameters() if x.kind in (float, bool)}
@@ -84,7 +84,7 @@ def in_increments(program: Program) -> Program:
 
 
 def _increment(part: tuple[Any, ...], slots: Collection[str]) -> Expression:
-    """Return the increment that an average comes to, and what is no average as it is.
+    """Return an average as an increment, and any other expression as it is.
 
     An average of squares cannot be negative, since rounding is monotone: hence the maximum.
     """

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from optimetry.conformance.naming.programs import GRAD, PARAM, RATE, Expression, is_norm, replaced, simplified
 
 LIMITS = (1.0, 10.0)
-"""What libraries let a norm, or a ratio of norms, be at most."""
+"""The limits of a norm, or of a ratio of norms, in libraries."""
 
 
 def limited(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
@@ -30,9 +30,9 @@ def _has_norm(product: Expression) -> bool:
 
 
 def excepted(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
-    """Yield a choice that a hyperparameter of 0 decides, too; that takes the larger; that is made above a divisor.
+    """Yield a choice that is also off where a hyperparameter is 0, takes the larger value, or is made above a divisor.
 
-    A difference that is chosen or else 0 is always taken, if it is of one number and itself where it was 0.
+    A choice between ``(a - b)/c`` and 0 becomes one between a and b in ``a``'s place.
     """
     match part:
         case ("where", tuple() as condition, first, second):

@@ -37,14 +37,14 @@ class Mistake:
 
     Attributes:
         given: what reaches the rule, as it is recorded; see `Part`. Empty for a mistake of the run.
-        hyper: the hyperparameters that reach the rule in place of the case's, from all of those.
-        fed: the case that reaches it, from the case; hyperparameters apart.
+        hyper: returns the hyperparameters that reach the rule in place of the case's, from all of the case's.
+        fed: returns the case that reaches the rule, hyperparameters apart.
         note: a few words on where a value comes from, if they are known.
         breaks: the checks of the universal laws that the mistake breaks; what it keeps is no part of a saved state.
         run: what the run does, as it is recorded; empty for a mistake of an adapter.
-        alteration: the same, done.
-        returned: what is returned, from the case and the trajectory.
-        needs: the checks of laws of which one must be broken: else the document can be read so, and it is no mistake.
+        alteration: what makes the run do so.
+        returned: maps a case and the rule's expected value in it to the expected value of what is returned.
+        needs: the checks of laws of which one must be broken: otherwise the document allows it, and it is no mistake.
         shown_by: makes further cases of a case, on which alone it may show; None where it shows on any.
     """
 

@@ -31,7 +31,7 @@ MOST_TERMS = 400_000
 """The most expressions that are kept at a time."""
 
 FAR = 3
-"""From how many levels within a part on its edits look at nothing: they stay the same whatever stands there."""
+"""The number of levels above a change from which a part's edits no longer depend on it."""
 
 Edits = tuple[Change, ...]
 
@@ -42,7 +42,7 @@ class Nearby(Stepped):
     Args:
         program: the formula.
         hyperparameters: the names of the real ones.
-        fed: what the target was fed, and gave.
+        fed: the target's inputs and results.
         budget: what the search may cost.
         named: the name of a formula with edits.
     """
@@ -81,9 +81,9 @@ class Nearby(Stepped):
     def double(self) -> list[list[Edits]]:
         """Search two edits away: every edit of each of the classes of edited programs.
 
-        Two edits that leave each other alone come to the same in either order: the second is not tried in the parts of
-        the formula that come before that of the first, nor are those of no single part, which come before all. In what
-        these parts became by the first, only edits that look at operands are tried, and none `FAR` above it.
+        Independent edits give the same program in either order: the second is not tried in parts of the formula that
+        come before the first's, nor are edits of no single part, which come before all. In the parts around the first
+        edit only edits that depend on operands are tried, and none from `FAR` levels above it on.
         """
         order = [self.terms.expressions[part] for part in reversed(self._holders(self._numbered(self.program)))]
         return self._nearest(
@@ -96,9 +96,9 @@ class Nearby(Stepped):
         )
 
     def _levels_above(self, base: Numbered, first: Change | None) -> dict[Number, int]:
-        """Return the parts of a program that an edit changed by a part within, and how many levels below them that is.
+        """Return the parts that an edit changed by changing a part within them, each with its levels above that part.
 
-        Those beyond what edits look at are `FAR`.
+        No level is more than `FAR`.
         """
         levels: dict[Number, int] = {}
         if isinstance(first, Edit):
@@ -155,7 +155,7 @@ class Nearby(Stepped):
     def _others_of(self, part: Number, new: Program, *, looking: bool = False) -> list[Number]:
         """Return what may stand in the place of a part of a program with these new slots.
 
-        ``looking``: only that which depends on what the part is made of.
+        With ``looking``, only what depends on the operands of the part.
         """
         expression, known = self.terms.expressions[part], self._others.get((part, looking))
         if known is None:
@@ -174,7 +174,7 @@ class Nearby(Stepped):
         Args:
             program: the program.
             left_out: parts that are not edited.
-            first: the edit of one part that led to it, if one did: no other than those of one part are tried beside it.
+            first: the edit of one part that led to it, if any: beside it only edits of one part are tried.
         """
         if len(self.terms.expressions) > MOST_TERMS:
             self._clear()
@@ -190,8 +190,8 @@ class Nearby(Stepped):
     def _possible(self, program: Program, base: Numbered, levels: Mapping[Number, int]) -> Iterator[Change]:
         """Yield the edits that agree with the target as far as all edits of one part can be evaluated together.
 
-        The first step shows an edit of the parameter's line, and every step one of that line alone; of a slot's line it
-        shows nothing. ``levels`` says how far within a part it has been edited before.
+        Edits of the parameter's line must agree in the first step, those of that line alone in every step; the first
+        step shows nothing of a slot's line. ``levels``: how far within a part it has been edited before.
         """
         new = lines_of_slots(program)
         states = [self._states(fed, base) for fed in self.fed]
@@ -220,9 +220,9 @@ class Nearby(Stepped):
                         yield Edit(self.terms.expressions[part], self.terms.expressions[other], names)
 
     def _at_first(self, base: Numbered, part: Number, others: list[Number]) -> list[Number]:
-        """Return those of other expressions for a part of the parameter's line with which the first step agrees.
+        """Return the replacements of a part of the parameter's line that agree with the target in the first step.
 
-        Programs that differ in the lines of slots alone share what is known of that step.
+        Programs that differ in the lines of slots alone share the result.
         """
         known = self._agreeing_at_first.setdefault((self._line(base), part), {})
         unknown = [other for other in others if other not in known]
@@ -240,9 +240,9 @@ class Nearby(Stepped):
     def _through_slots(
         self, base: Numbered, part: Number, others: list[Number], chosen: Sequence[int]
     ) -> Sequence[Number]:
-        """Return those of other expressions for a part with which every step agrees, as the first is known to.
+        """Return the replacements of a part that agree with the target in every step; the first is known to agree.
 
-        All are evaluated together. A slot with several entries is left to `_apart`.
+        All are evaluated together. Programs with a slot of several entries are left to `_apart`.
         """
         for fed in self.fed if not self.held else ():
             step = self._start(fed, base)

@@ -88,7 +88,7 @@ class PointClass:
 
     @property
     def declared(self) -> Dialect | StepCount | None:
-        """What says who computes it; None for the document, and where nobody is known to."""
+        """The declaration of who computes it; None for the document, and where nobody is known to."""
         return self.dialect or (None if self.point else self.step_count)
 
     @property

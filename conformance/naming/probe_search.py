@@ -31,7 +31,7 @@ from optimetry.conformance.subjects.registry import subject_named, subject_of
 SEED = 20250101
 DTYPES = ("float32", "float64")
 GOALS = (100.0, 50.0, 30.0, 20.0)
-"""Separations that are asked of every pair, in units of the sum of the two bounds, the largest that can be had."""
+"""Separations required of every pair, the first that can be reached, in units of the sum of the two bounds."""
 
 WITNESSES = 2
 """How many tensors separate each pair, so that no name depends on a single number."""

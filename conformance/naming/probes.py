@@ -118,7 +118,7 @@ class Probed:
         runs: the numbers of those probes, each with the target's trajectory.
         counting: its trajectory in the probe that shows how steps are counted, None where it was not run, or where no
             known formula of the rule counts steps.
-        counts_otherwise: whether steps without a gradient change what it does in those behind them.
+        counts_otherwise: whether steps without a gradient change its later steps.
         limits: what the target does not offer.
     """
 
@@ -176,7 +176,7 @@ class Probed:
         return self._classes[narrow]
 
     def unnamed(self, narrow: tuple[str, ...] = ()) -> list[PointClass]:
-        """Return those of them that are neither documented nor named."""
+        """Return the classes that explain every run and are neither documented nor named."""
         return [
             rule_class
             for rule_class in self.classes(narrow)
@@ -211,7 +211,7 @@ class Probed:
         return list(zip(classes_of(self.optimizer), oracles, strict=True))
 
     def _explained(self, oracles: tuple[Expected, ...]) -> bool:
-        """Whether a class explains every run; most do not, which their first steps show."""
+        """Whether a class explains every run; most fail in the first steps."""
         form = FORMATS[self.dtype]
         return all(explains(after, oracles[number], form) for number, after in self.runs)
 
@@ -221,7 +221,7 @@ class Probed:
         return sorted(ranked, key=lambda pair: pair[1].share)
 
     def _apart(self, oracles: tuple[Expected, ...]) -> int:
-        """Count the elements that are outside the slack, or of which nothing is known, in their last step."""
+        """Count the elements that are outside the slack, or unknown, in the last step."""
         count = 0
         for number, after in self.runs:
             count += int(np.count_nonzero((shares_of(after, oracles[number]) > SLACK)[-1] | ~oracles[number].known[-1]))

@@ -46,7 +46,7 @@ OVER_ALL = "sum_over_all"
 """The sum over all tensors of a step, where a wrapper's result of one depends on the others."""
 
 TURN = "turn"
-"""Where the entry is that this step uses."""
+"""Marks the entry that this step uses."""
 
 
 class Turns(int):
@@ -117,11 +117,11 @@ def _expression(operand: Any) -> Expression:
 def program_of(rule: Declared, fixed: Sequence[str] = ()) -> Program | None:
     """Trace one update, or one step of a wrapper, with every real hyperparameter and every flag by its name.
 
-    None where the rule does what cannot be traced, such as choosing the largest elements, or adding up rows.
+    None where the rule cannot be traced: it chooses the largest elements, say, or adds up rows.
 
     Args:
         rule: the formula.
-        fixed: the hyperparameters that keep the values that it has: flags, and numbers that are 0.
+        fixed: the hyperparameters that keep their values in `rule`: flags, and numbers that are 0.
     """
     if rule.shaped:
         return None
@@ -168,7 +168,7 @@ def _joined(flag: str, on: Expression, off: Expression) -> Expression:
 
 
 def _operands(a: Expression, b: Expression) -> tuple[str, list[tuple[Expression, Expression]]]:
-    """Return the operation that two expressions are, and their operands side by side; none where they are two."""
+    """Return the operation of two expressions and their operands in pairs; none where the operations differ."""
     if isinstance(a, tuple) and isinstance(b, tuple) and (a[0], len(a)) == (b[0], len(b)):
         return a[0], list(zip(a[1:], b[1:], strict=True))
     return "", []

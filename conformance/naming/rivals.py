@@ -1,4 +1,4 @@
-"""Tells apart the formulas that explain a target equally: by a case that it takes, or else by one that would do it."""
+"""Tells apart the formulas that explain a target equally: by a case that it takes, or else shows one that would."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.registry import subject_named
 
 DRAWN, SEED = 80, 2
-"""How many cases are drawn that may tell two formulas apart, and from what."""
+"""The number of drawn cases that may tell two formulas apart, and their seed."""
 
 LONGEST, LARGEST = 8, 40
-"""The most steps and elements of those that are tried: a reader is to see by them what differs."""
+"""The most steps and elements of a drawn case: few, so that a reader sees what differs."""
 
 SHRINKING = 100
-"""The most cases that are tried to make the one that is shown smaller."""
+"""The most cases that are tried to shrink the one that is shown."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Telling:
         case: what both are fed.
         step: the step, from 1.
         element: which element, of all tensors behind each other.
-        values: what the first gives there, and the other.
+        values: what the first formula gives there, and what the other gives.
     """
 
     case: Case
@@ -52,8 +52,8 @@ class Rival:
     """A formula that explains a target as well as another one.
 
     Attributes:
-        formula: it.
-        telling: a case that would tell the two apart, if the target took it; None where none that was drawn does.
+        formula: the formula.
+        telling: a case that would tell the two apart if the target took it; None where no drawn case does.
     """
 
     formula: Edited
@@ -74,14 +74,14 @@ def told_apart(
     takes: Callable[[Case], bool],
     refuted: Callable[[Edited, Case], bool],
 ) -> tuple[list[Edited], list[Rival]]:
-    """Return the formulas that are left, the simplest first, and what explains the target as well as that one.
+    """Return the formulas that are left, the simplest first, and its rivals, which explain the target as well.
 
-    Formulas that give the same in every case, but for the last digits of wider numbers, are one: the first stands for
-    it. Those that the target contradicts in a case that tells two apart are none of them.
+    Formulas that give the same in every case, but for the last digits of wider numbers, count as one: the first. Those
+    that the target contradicts in a case that tells two apart are left out.
 
     Args:
         formulas: those that explain a target so far, the simplest first.
-        cases: what may tell them apart.
+        cases: cases that may tell them apart.
         takes: whether the target takes a case.
         refuted: whether it contradicts a formula in a case that it takes.
     """
@@ -111,7 +111,7 @@ def same(first: Edited, other: Edited, cases: Sequence[Case]) -> bool:
     plain = Explanation(first.formula), Explanation(other.formula)
     try:
         return all(np.max(_separations(*plain, case), initial=0.0) <= EXACTLY for case in cases)
-    except (KeyError, TypeError, ValueError):  # one asks for what a wrapper is not given, or no bounds can answer
+    except (KeyError, TypeError, ValueError):  # a formula needs an input that wrappers lack, or no bounds can answer
         return False
 
 

@@ -1,4 +1,4 @@
-"""Declares splits: one explanation where a case or a tensor has a property, and another where it has not.
+"""Declares splits: one explanation where a case or a tensor has a property, and another elsewhere.
 
 A property can be switched: the same numbers with it and without. So a split is not believed because it happens to
 separate the cases that were drawn: with the property switched, the other explanation must hold.
@@ -43,11 +43,11 @@ class Property:
     """A property of a case, or of each of its tensors, that a rule may depend on by mistake or by design.
 
     Attributes:
-        where: the property and its test, as a `Part` records it, where it holds, and where it does not.
+        where: the property and its test as a `Part` records them: where it holds, and where it does not.
         holds: whether a case with one tensor has it.
-        switched: such a case with the property if it had not, and without it if it had; None where that is impossible.
+        switched: returns such a case with the property switched on or off; None where that is impossible.
         of_tensors: whether it is a tensor's, not the case's.
-        breaks: the checks of the universal laws that a rule breaks which depends on it.
+        breaks: the checks of the universal laws that a rule breaks by depending on it.
     """
 
     where: tuple[Mapping[str, Any], Mapping[str, Any]]
@@ -136,7 +136,7 @@ def properties(subject: Subject) -> Iterator[Property]:
 
 
 def _value(declared: Hyperparameter, value: Any, other: Any) -> Property:
-    """Whether a hyperparameter has a value; where it has not, it may have the other."""
+    """Whether a hyperparameter has a value; switching gives it the other."""
     name = declared.name
 
     def holds(case: Case) -> bool:

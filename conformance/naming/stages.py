@@ -1,7 +1,7 @@
 """Finds three and four edits by stages: those that show where a hyperparameter is 0, then the others.
 
-Of several edits some do nothing where there is no momentum or no decay. What explains a target there is a formula with
-fewer edits, and starts another search for the rest, in all cases, which what is found must explain as any formula.
+Where there is no momentum or no decay, some of several edits have no effect, and fewer edits explain the target. These
+formulas start another search for the remaining edits, in all cases: the result must explain each, as any formula must.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from optimetry.conformance.naming.fed import Runs
 from optimetry.conformance.naming.nearby import Edits
 
 Nearest = Callable[[Runs, int, Edits], list[list[Edits]]]
-"""The classes of formulas with so many edits, beside some that are given, that are nearest to a target in some runs."""
+"""Returns the classes of formulas nearest to a target in some runs, with so many edits beside those passed."""
 
 STARTS = 2
 """From how many classes of a first stage two more edits are tried."""
@@ -29,7 +29,7 @@ def by_stages(nearest: Nearest, runs: Runs, neutral: Iterable[Runs], budget: Bud
     Args:
         nearest: the search of one stage.
         runs: what the target gave in the telling cases.
-        neutral: what it gave with hyperparameters at 0, those of each set in turn.
+        neutral: what it gave with the hyperparameters of each set in turn at 0.
         budget: what the search may cost.
     """
     for part in neutral:

@@ -21,11 +21,11 @@ Numbered = tuple[Number, ...]
 
 
 class Stepped:
-    """The programs that a formula's edits make, by the numbers of their lines, in every step of a target.
+    """Evaluates the programs that a formula's edits make, in every step of a target.
 
     Args:
         program: the formula.
-        fed: what the target was fed, and gave.
+        fed: the target's inputs and results.
     """
 
     def __init__(self, program: Program, fed: Sequence[Fed]) -> None:
@@ -61,7 +61,7 @@ class Stepped:
         )
 
     def _line(self, base: Numbered) -> Numbered:
-        """Return what decides the first step: the parameter's line, and where slots begin."""
+        """Return the lines that determine the first step: the parameter's, and where slots begin."""
         return base[0], *base[1 + len(self.slots) : 1 + 2 * len(self.slots)]
 
     def _start(self, fed: Fed, numbered: Numbered) -> Step:
@@ -75,7 +75,7 @@ class Stepped:
         return self._starts[key]
 
     def _next(self, fed: Fed, step: Step, at: int, numbered: Numbered) -> Step:
-        """Return the step behind one."""
+        """Return the step after one."""
         slots, every = numbered[1 : 1 + len(self.slots)], numbered[1 + 2 * len(self.slots) :]
         following = step.following.get(slots + every)
         if following is None:
@@ -91,7 +91,7 @@ class Stepped:
         return following
 
     def _held(self, fed: Fed, step: Step, slot: str, number: Number, between: Any) -> Any:
-        """Return the entry of a slot that the next step uses: what the last step wrote that had the same turn."""
+        """Return the entry of a slot that the next step uses: the one written by the last step with the same turn."""
         steps = [step]
         while steps[-1].before is not None:
             steps.append(steps[-1].before)
@@ -129,17 +129,17 @@ class Stepped:
         ]
 
     def _digest(self, numbered: Numbered) -> bytes:
-        """Return what programs share that do the same in every step."""
+        """Return a key that is equal for programs with the same parameter and slots in every step."""
         return b"".join(value.astype(np.float32).tobytes() for value in self._values(numbered))
 
     def _digits(self, numbered: Numbered) -> bytes:
-        """Return what programs share that return the same: twelve digits of every value of the parameter."""
+        """Return a key that is equal for programs with the same results: twelve digits of each parameter value."""
         values = np.concatenate([value.reshape(-1) for value in self._values(numbered)[:: 1 + len(self.slots)]])
         exponents = np.where(values == 0, 0, np.floor(np.log10(np.abs(values))))
         return np.round(values / 10.0**exponents, 11).tobytes() + exponents.tobytes()
 
 
 def full(value: Any, fed: Fed) -> Any:
-    """Return a value for every element; of several formulas together it has the shape, and an axis more."""
+    """Return a value for every element; one of several formulas together has the shape, and an axis more."""
     value = np.asarray(value, np.float64)
     return value if value.ndim > len(fed.shape) else np.broadcast_to(value, fed.shape)

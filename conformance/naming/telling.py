@@ -47,7 +47,7 @@ NUMBERS: dict[str, tuple[dict[str, Any], ...]] = {
 def telling_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tuple[Case, ...]:
     """Return one case for each setting of a rule's family, as far as offered; one where the rule has no family.
 
-    None where rows and columns are told apart: such a formula is not traced, and so not searched.
+    Empty for rules that treat rows and columns differently: their formulas are not traced, and so not searched.
     """
     form = FORMATS[dtype]
     subject = subject_named(optimizer)
@@ -81,7 +81,7 @@ def telling_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tup
 
 @cache
 def neutral_cases(optimizer: str, dtype: str, limits: Limits = UNLIMITED) -> tuple[tuple[Case, ...], ...]:
-    """Return the telling cases with hyperparameters at 0: with each that may be, and with all of them."""
+    """Return the telling cases with each hyperparameter at 0 that may be 0, then with all of these at 0."""
     names = [x.name for x in subject_named(optimizer).hyperparameters() if x.kind is float and 0.0 in x.corners]
     sets = [*((name,) for name in names), *[tuple(names)] * (len(names) > 1)]
     return tuple(

@@ -110,7 +110,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "bitwise_and": np.logical_and,
     "bitwise_or": np.logical_or,
 }
-"""What is evaluated otherwise than by the NumPy function of its name."""
+"""The operations that are not evaluated by the NumPy function of their name."""
 
 
 def function(name: str) -> Callable[..., Any]:

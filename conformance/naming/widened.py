@@ -18,7 +18,7 @@ from optimetry.conformance.naming.programs import (
 from optimetry.conformance.naming.throughout import Rewritten, averages_of
 
 LARGEST = "_max"
-"""Stands behind the name of a slot in that of its largest value."""
+"""Follows the name of a slot in the name of its largest value."""
 
 
 def widenings(program: Program) -> Iterator[Rewritten]:

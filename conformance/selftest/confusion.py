@@ -44,14 +44,14 @@ EDITED, OUTSIDE, EQUIVALENT = "an edit of a formula, in no family", "outside eve
 KINDS = (NAMED, UNNAMED, IMPRECISE, FLUSHED, MISTAKEN, RUN, SPLIT, EDITED, OUTSIDE, EQUIVALENT)
 
 MEMBERS = KINDS[:7]
-"""Those of which it must be said what they compute."""
+"""The kinds whose computation must be named."""
 
 COLUMNS = ("named exactly", "named wrongly", "diverges", "error", "conforms")
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One target of which it is known what it computes.
+    """One target whose computation is known.
 
     Attributes:
         kind: one of `KINDS`.

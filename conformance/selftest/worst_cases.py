@@ -69,7 +69,7 @@ class Row:
         style: which style it is of.
         worst: what was found by a search, or kept before.
         drawn: the largest ratio of the reference without selection.
-        selected: with it.
+        selected: its largest ratio with selection.
         beyond: the styles that leave the format where the rule does not, each with a case.
     """
 
@@ -155,7 +155,7 @@ def _bits(case: Case, step: int) -> str:
 
 
 def keep(each: Row, folder: Path) -> bool:
-    """Add the worst case of a row to the corpus, unless it is there or no style may fail it; return whether it was."""
+    """Add the worst case of a row to the corpus, unless it is there or above the slack; return whether it was added."""
     if each.worst.case is None or each.worst.share > SLACK:
         return False
     text, file = each.worst.case.to_json(), folder / file_of(each.optimizer, each.dtype)

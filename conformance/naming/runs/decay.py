@@ -92,10 +92,10 @@ class Decayed(Undecayed):
 
 
 class OfThePrevious(Undecayed):
-    """Takes the gradient before for the parameter."""
+    """Decays by the previous gradient in place of the parameter."""
 
     def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
-        """Add the decay of what each parameter was given last; of nothing at first."""
+        """Add the decay of each parameter's previous gradient; none at first."""
         strength, fed = self.strength(training.rule), list(grads)
         for i, grad in enumerate(grads):
             if grad is not None:
@@ -118,7 +118,7 @@ class StepsByTheFirst(Undecayed):
 
 
 class OfThePosition(Undecayed):
-    """Takes 1, 2, 3, ... for the parameters."""
+    """Decays by the positions 1, 2, 3, ... in place of the parameters."""
 
     by_place = True
 

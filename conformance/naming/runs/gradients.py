@@ -167,7 +167,7 @@ def _taking(
 
 
 def _made(run: dict[str, Any], change: Change, nonfinite: bool, fed: Callable[[Case], Case] | None = None) -> Mistake:
-    """Make a mistake of a change of each gradient, of finite elements alone unless others are meant."""
+    """Make a mistake of a change of each gradient, of finite elements alone unless ``nonfinite``."""
 
     def changed_case(case: Case) -> Case:
         new = rescaled(case, lambda param: param, changed)

@@ -18,7 +18,7 @@ STEPS = (1, 2, 3)
 """How many steps late."""
 
 LATE = (missing_gradient, resuming)
-"""What is broken by what comes late: it acts in a step without a gradient, and is no part of a saved state."""
+"""The checks that late inputs break: they act in steps without a gradient, and are not part of a saved state."""
 
 
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:

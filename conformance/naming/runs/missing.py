@@ -20,7 +20,7 @@ from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.rule import State
 
 BREAKS = (missing_gradient, resuming)
-"""What is broken by what a missing gradient does; what is kept of it is no part of a saved state."""
+"""The checks that these mistakes break; what they keep is not part of a saved state."""
 
 
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:

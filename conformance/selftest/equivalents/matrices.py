@@ -64,10 +64,10 @@ class BySums(Adafactor):
 
 
 class Transposed(Adafactor):
-    """Every matrix transposed, row by row of the other kind: columns are its rows, and divide."""
+    """Every matrix transposed, with the statistics of rows and of columns exchanged."""
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        """One update of what is transposed."""
+        """One update of the transposed arrays."""
         if grad.ndim < 2:
             return super().update(param, grad, state, lr, t)
         turn = np.matrix_transpose

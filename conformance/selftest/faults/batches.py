@@ -61,10 +61,10 @@ class _SkippedCounts(ScalingRun):
 
 
 class _VelocityOfASkippedStep(ScalingRun):
-    """Makes the velocity in the first step, and leaves it as memory has it where that step is left out."""
+    """Allocates the velocity in the first step, and leaves it unfilled where that step is skipped."""
 
     def step_scaled(self, grads: Grads, learning_rate: float, scale: float) -> list[Array]:
-        """Step or not; a first step that is not taken leaves ones."""
+        """Step or not; a first step that is skipped leaves ones."""
         after = super().step_scaled(grads, learning_rate, scale)
         if not any(self.training.updates):
             self.training.states = [

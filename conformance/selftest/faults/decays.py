@@ -16,7 +16,7 @@ from optimetry.conformance.targets.numpy.target import RuleRun
 
 
 class _WithoutDecay(RuleRun):
-    """Runs the rule without its decay, which each of them forms in its own way."""
+    """Runs the rule without its decay; each subclass adds another one."""
 
     def __init__(self, rule: Any, parameters: list[Array]) -> None:
         super().__init__(dataclasses.replace(rule, weight_decay=0.0), parameters)

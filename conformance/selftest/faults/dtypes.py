@@ -32,13 +32,13 @@ class _GradientsOfTheFirst(RuleRun):
     """Copies all gradients into one buffer, which has the first one's dtype."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
-        """Step with the gradients as they are in that buffer."""
+        """Step with the gradients rounded to that dtype."""
         dtype = self.training.parameters[0].dtype
         return super().step([None if grad is None else rounded(grad, dtype) for grad in grads], learning_rate)
 
 
 class FirstDtypeAlone(RuleRun):
-    """Takes the parameters by their dtypes, and returns behind the first of them."""
+    """Updates the parameters dtype by dtype, and returns after the first dtype."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         """Step with what has the first parameter's dtype."""
@@ -49,7 +49,7 @@ class FirstDtypeAlone(RuleRun):
 
 
 class _CountsEachDtype(RuleRun):
-    """Takes the parameters by their dtypes, each time with one count more."""
+    """Updates the parameters dtype by dtype, and counts a step for each dtype."""
 
     def __init__(self, rule: Rule, parameters: list[Array]) -> None:
         super().__init__(rule, parameters)
@@ -66,7 +66,7 @@ class _CountsEachDtype(RuleRun):
 
 
 class DecaysOncePerDtype(RuleRun):
-    """Decays all parameters of a group each time it comes to another of their dtypes."""
+    """Decays all parameters of a group once for each of their dtypes."""
 
     def __init__(self, rule: Rule, parameters: list[Array]) -> None:
         super().__init__(rule, parameters)

@@ -67,7 +67,7 @@ class _IdleRun(RuleRun):
 
 
 class _MakesState(RuleRun):
-    """Makes the state of a parameter where its first gradient comes, and does nothing else with that."""
+    """Only makes the state of a parameter at its first gradient, without an update."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         first = [grad is not None and count == 0 for grad, count in zip(grads, self.training.updates, strict=True)]

@@ -54,7 +54,7 @@ class _OptionsOfTheFirst(Grouped):
 
 
 class _CountOfTheFirst(Grouped):
-    """Has one count of steps, which a group takes over that is added later."""
+    """Has one count of steps, which groups that are added later take over."""
 
     def add(self, hyper: Hyper, parameters: list[Array]) -> None:
         """Add a group that has had as many steps as the first."""

@@ -64,7 +64,7 @@ class _MissingDrops(Run):
 
 
 class _MissingDecays(Run):
-    """Lets the state of a parameter decay that has no gradient."""
+    """Lets the state of a parameter without a gradient decay."""
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         before = list(self.training.parameters)

@@ -198,7 +198,7 @@ OUTCOMES = {
     "asgd_history_never_stored": _ANEW.format("history"),
     "adam_maximum_for_the_average": "diverges",  # two edits, which `optimetry check` does not search for by itself
 }
-"""The outcomes of mutations that are no edit that the search finds."""
+"""The outcomes of mutations that the search does not find as an edit."""
 
 
 def mutant(optimizer: str, *changes: tuple[str, str]) -> type[Rule]:

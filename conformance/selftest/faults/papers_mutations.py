@@ -135,6 +135,6 @@ OUTCOMES = {
     "papers.adan_decay_as_of_adamw": DECAYS.format("apart from the gradient, times the learning rate"),
     "papers.amsgrad_largest_never_stored": "diverges: documented, but starts v_max anew in every step",
 }
-"""The outcomes of mutations that are no edit that the search finds."""
+"""The outcomes of mutations that the search does not find as an edit."""
 
 enter_mutations(MUTATIONS, {}, COMPUTES, OUTCOMES)

@@ -190,6 +190,6 @@ OUTCOMES = {
     " learning rate",
     "torch.asgd_rate_kept": "diverges: documented, but starts eta and mu and ax and the step count anew in every step",
 }
-"""The outcomes of mutations that are no edit that the search finds."""
+"""The outcomes of mutations that the search does not find as an edit."""
 
 enter_mutations(MUTATIONS, {}, COMPUTES, OUTCOMES)

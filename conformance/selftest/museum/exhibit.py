@@ -20,16 +20,16 @@ HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Told:
-    """Where and when a bug was told of.
+class Report:
+    """Where and when a bug was reported.
 
     Attributes:
         link: the thread or commit.
         year: of that, 0 where it was not read.
-        lived: how long it was there, empty where nobody says.
+        lived: how long it was there, empty where that is unknown.
         tests: what upstream's tests did: ``missed it``, ``none`` (there were none) or ``not stated``; empty for what is
             no bug.
-        same_as: the exhibit that shows it, where that is told of under another name.
+        same_as: the exhibit that shows it, where that was reported under another name.
     """
 
     link: str
@@ -98,9 +98,9 @@ def load() -> None:
 
 
 @cache
-def history() -> dict[str, Told]:
-    """Return where each bug was told of, by name."""
-    return {name: Told(**row) for name, row in _read("history.toml").items()}
+def history() -> dict[str, Report]:
+    """Return where each bug was reported, by name."""
+    return {name: Report(**row) for name, row in _read("history.toml").items()}
 
 
 @cache

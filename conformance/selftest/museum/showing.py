@@ -37,7 +37,7 @@ class Shown:
         runs: of the target, until the suite had decided that it is not the documented rule, or tried all it had.
         usual: whether a usual test notices it.
         search: how many seconds a search for two edits could take; None for no search at all.
-        seconds: of the processor's time, all told.
+        seconds: of the processor's time, in total.
     """
 
     name: str
