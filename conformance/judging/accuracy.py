@@ -28,7 +28,7 @@ STEPS = (1, 3, 10, 30, 100, 300, 1_000, 3_000, 10_000)
 """After how many steps errors are measured, and after the last of a run."""
 
 DIGITS = 4
-"""Of each figure that is kept: further ones tell about the drawn gradients alone."""
+"""The significant digits that are kept of each figure: further ones describe the drawn gradients alone."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Exact:
     Attributes:
         start: the parameters before the first step, shape (elements,).
         after: the parameters after each step that is measured, same shape.
-        unit: the unit in the last place of the largest magnitude so far, for each of these, float64.
+        unit: the unit in the last place of the largest magnitude so far, after each of these steps, float64.
     """
 
     start: Array
@@ -128,7 +128,7 @@ def _taken(subject: Subject, parameters: list[Array], grads: Gradients) -> tuple
 
 @lru_cache(maxsize=8)
 def exactly(case: Case) -> Exact:
-    """Evaluate the documented rule in wide precision; kept for the other engines."""
+    """Evaluate the documented rule in wide precision; cached for the other engines."""
     form = case.form
     start = flat(case.parameters).astype(form.wide)
     largest = np.abs(start.astype(np.float64))

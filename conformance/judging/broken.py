@@ -35,20 +35,20 @@ class Broken:
 
     Attributes:
         law: which one.
-        found: what contradicts it.
+        contradiction: what contradicts it.
         case: the first case that shows it.
-        formula: whose rounding bound allows less than that.
+        formula: the formula whose rounding bound allows less than that.
         engines: all engines of the target that are judged.
     """
 
     law: Law
-    found: str
+    contradiction: str
     case: Case
     formula: Formula = expected
     engines: Sequence[Target] = ()
 
     def trial(self, target: Target, case: Case, guard: Guard) -> Trial:
-        """Return what tries the law once more, on this case or on another one."""
+        """Return a trial of the law on this case or another."""
         return Trial(target, case, guard, self.formula, engines=self.engines)
 
 
@@ -58,7 +58,7 @@ class BrokenLaws:
 
     Attributes:
         broken: each of them, by its law's name.
-        cases: on which cases the laws were tried.
+        cases: the cases on which the laws were tried.
         engines: all engines of the target that are judged, for the laws that compare them.
     """
 
@@ -77,13 +77,13 @@ class BrokenLaws:
         known: dict[tuple[Any, ...], Array] = {}
         for law in laws_of(subject_of(case)):
             if law.name not in self.broken and not (law.slow and self.cases):
-                found = law.broken(Trial(target, case, guard, engines=self.engines, known=known))
-                if found is not None:
-                    self.broken[law.name] = Broken(law, found, case, engines=self.engines)
+                contradiction = law.broken(Trial(target, case, guard, engines=self.engines, known=known))
+                if contradiction is not None:
+                    self.broken[law.name] = Broken(law, contradiction, case, engines=self.engines)
         self.cases.append(case)
 
     def try_remaining(self, target: Target, cases: Iterable[Case], rejected: Case, guard: Guard) -> None:
-        """Try the laws on the rejected case and on those that were still to come, so that every dtype names one cause.
+        """Try the laws on the rejected case and on the remaining ones, so that all dtypes name the same cause.
 
         In another dtype other cases come first; a target that breaks a law breaks it in the rejected case, too.
         """
@@ -94,7 +94,7 @@ class BrokenLaws:
                     self.try_on(target, case, guard)
 
     def only(self, law: Law | None) -> BrokenLaws:
-        """Return one of these laws alone, or none."""
+        """Keep one law alone, if it is among the broken ones."""
         return BrokenLaws(
             {name: each for name, each in self.broken.items() if each.law is law}, self.cases, self.engines
         )
@@ -142,10 +142,10 @@ def confirmed(target: Target, laws: BrokenLaws, explanation: Explanation | None,
         if explanation is None or each.law.universal or each.law.any_arithmetic:
             bounded.clear()
             trial = replace(each.trial(target, each.case, guard), formula=noted, rule_of=rule_of)
-            found = each.law.broken(trial)
-            if found is not None:
-                kept[name] = Broken(each.law, found, each.case, formula, each.engines)
-            elif not bounded and not each.law.any_arithmetic:  # which is held to the formula, and to no bound
+            contradiction = each.law.broken(trial)
+            if contradiction is not None:
+                kept[name] = Broken(each.law, contradiction, each.case, formula, each.engines)
+            elif not bounded and not each.law.any_arithmetic:  # such a law compares with the formula, and uses no bound
                 kept[name] = each
     return BrokenLaws(kept, laws.cases, laws.engines)
 
@@ -162,7 +162,7 @@ def widest(case: Case) -> Expected:
 
 
 def contradicted_runs(target: Target, laws: BrokenLaws, guard: Guard) -> Iterator[tuple[Case, Array]]:
-    """Yield the first run of each broken law that the documented formula contradicts, as it does a rejected case.
+    """Yield, for each broken law, the first run that the documented formula does not explain.
 
     Raises:
         TargetFault: the target breaks the protocol.

@@ -18,7 +18,7 @@ from optimetry.conformance.judging.divergence import Divergence, first_divergenc
 from optimetry.conformance.judging.effect import default_case, effect
 from optimetry.conformance.judging.examination import Examination
 from optimetry.conformance.judging.examine import examined
-from optimetry.conformance.judging.searching import Found
+from optimetry.conformance.judging.searching import SearchResult
 from optimetry.conformance.judging.worked import Worked, worked
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import PointClass, documented_class
@@ -41,11 +41,11 @@ class FoundFormula:
         start: the name of the known formula.
         changes: the edits.
         lines: each line of the formula that differs, before and after.
-        cases: how many cases it explains: all that were tried, beside the probes.
+        cases: how many cases it explains: all that were tried, probes aside.
         programs: how many formulas were tried.
-        ending: how the search was ended before its end; empty where it was not.
+        ending: how the search was cut short; empty where it was not.
         rivals: the names of other formulas that explain every case, each with a case that would tell them apart.
-        drawn: among how many such a case was sought.
+        drawn: how many cases were searched for such a case.
     """
 
     start: str
@@ -69,8 +69,8 @@ class Diagnosis:
         probed: the target's results in the probes, None where they were not run.
         divergence: the target's first divergence from the nearest class, if nothing explains it.
         found: where nothing known explains it, the edited formula that does.
-        worked: where it is rejected, one element in the document and in what explains it or comes nearest.
-        effect: how far parameters end apart with default hyperparameters then, see `effect`.
+        worked: one element of a rejected target in two formulas: the document, and what explains it or comes nearest.
+        effect: with `found`, how far apart parameters end with default hyperparameters, see `effect`.
     """
 
     verdict: Verdict
@@ -99,8 +99,8 @@ def diagnose(
     search: float | None = 0.0,
 ) -> list[Diagnosis]:
     """Return one diagnosis for each engine, with the verdict that `judge` gives for the same arguments."""
-    found = examined(engines, optimizer, dtype, effort=effort, seed=seed, guard=guard, search=search)
-    return [_diagnosis(examination) for examination in found]
+    examinations = examined(engines, optimizer, dtype, effort=effort, seed=seed, guard=guard, search=search)
+    return [_diagnosis(examination) for examination in examinations]
 
 
 def _diagnosis(examination: Examination) -> Diagnosis:
@@ -114,8 +114,8 @@ def _diagnosis(examination: Examination) -> Diagnosis:
         known = dataclasses.replace(known, ranking=tuple(probed.agreements()), probed=probed)
         if known.explanation is None:
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
-            if rejection is not None and rejection.found is not None and verdict.computes.found:
-                formula = _formula(rejection.found)
+            if rejection is not None and rejection.search_result is not None and verdict.computes.found:
+                formula = _formula(rejection.search_result)
                 ruled = isinstance(subject_named(verdict.optimizer), RuleSubject)
                 apart = effect(target, default_case(verdict.optimizer, verdict.dtype, 1.0)) if ruled else None
                 known = dataclasses.replace(known, found=formula, effect=apart)
@@ -124,18 +124,18 @@ def _diagnosis(examination: Examination) -> Diagnosis:
     return known
 
 
-def _formula(found: Found) -> FoundFormula:
-    """Keep of a found formula what can be sent to another process."""
-    edited, budget = found.formulas[0], found.budget
+def _formula(result: SearchResult) -> FoundFormula:
+    """Reduce a found formula to what can be sent to another process."""
+    edited, budget = result.formulas[0], result.budget
     return FoundFormula(
         start=edited.start.name,
         changes=edited.changes,
         lines=tuple(edited.lines),
-        cases=found.identity.tried,
+        cases=result.identity.tried,
         programs=budget.programs,
         ending=budget.ending,
-        rivals=tuple((rival.formula.name, rival.telling) for rival in found.rivals),
-        drawn=found.drawn,
+        rivals=tuple((rival.formula.name, rival.telling) for rival in result.rivals),
+        drawn=result.drawn,
     )
 
 
@@ -157,9 +157,9 @@ def _divergence(target: Target, known: Diagnosis, guard: Guard) -> Divergence | 
     document = documented_class(known.verdict.optimizer)
     nearest = document if known.verdict.computes.found else known.nearest or document
     for case in _cases(known):
-        found = first_divergence(target, case, nearest.of(case.hyper), guard)
-        if found is not None:
-            return found
+        divergence = first_divergence(target, case, nearest.of(case.hyper), guard)
+        if divergence is not None:
+            return divergence
     return None
 
 
@@ -167,6 +167,6 @@ def _cases(known: Diagnosis) -> list[Case]:
     """Return the probes, and behind them the counterexample."""
     cases: list[Case] = [case for case, _ in known.probed.cases] if known.probed else []
     counterexample: dict[str, Any] = known.verdict.counterexample or {}
-    if "case" in counterexample and "plan" not in counterexample:  # what goes wrong at a size alone goes right apart
+    if "case" in counterexample and "plan" not in counterexample:  # what fails at a large size alone
         cases.append(Case.from_json(counterexample["case"]))
     return cases

@@ -30,7 +30,7 @@ class Divergence:
         case: what both were fed.
         step: counted from 1.
         slot: the slot that is off, or ``parameter``; the first of several in the order of the document.
-        tensor: whose slot it is, counted from 0.
+        tensor: the tensor whose slot it is, counted from 0.
         element: which of its elements is furthest off.
         given: what the target returned there.
         expected: what the formula gives there.
@@ -66,10 +66,10 @@ def first_divergence(target: Target, case: Case, computed: Declared, guard: Guar
             offered = dict(_offered(session.run, states))
             pairs = [(slot, i, x, states[i][slot]) for slot, arrays in offered.items() for i, x in enumerate(arrays)]
             pairs += [(PARAMETER, i, x, oracle[i]) for i, x in enumerate(after)]
-            for slot, tensor, given, must in pairs:
-                element = _furthest(given, must)
+            for slot, tensor, result, must in pairs:
+                element = _furthest(result, must)
                 if element is not None:
-                    arrays = (np.asarray(given), must.value, must.bound)
+                    arrays = (np.asarray(result), must.value, must.bound)
                     value, wanted, bound = (float(x.reshape(-1)[element].astype(np.float64)) for x in arrays)
                     allowed = SLACK * bound
                     return Divergence(case, step, slot, tensor, element, value, wanted, allowed, tuple(offered))
@@ -97,7 +97,7 @@ def _offered(run: Any, states: Sequence[Mapping[str, Any]]) -> Iterator[tuple[st
             yield slot, list(arrays)
 
 
-def _furthest(given: Any, must: Bounded) -> int | None:
+def _furthest(result: Any, must: Bounded) -> int | None:
     """Return the element that is furthest outside the slack, None where none is."""
-    share = shares_of(np.asarray(given), Expected(must.value, must.bound, start=None)).reshape(-1)
+    share = shares_of(np.asarray(result), Expected(must.value, must.bound, start=None)).reshape(-1)
     return int(np.argmax(share)) if share.size and share.max() > SLACK else None

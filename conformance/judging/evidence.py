@@ -36,13 +36,13 @@ def difference(
     """Shrink a rejected case to a small counterexample, with a script that shows it.
 
     Args:
-        target: who is rejected.
+        target: the rejected target.
         case: what it was fed.
-        after: what it gave, which it may not give again.
+        after: its trajectory, which it may not return again.
         guard: what watches over its runs.
-        nearest: the rule that comes nearest to what it computes, where none explains it; if the case contradicts that
-            one, too, the counterexample does.
-        also: what else is contradicted by the case, and by the counterexample.
+        nearest: the nearest rule, where none explains the target; if the case contradicts it, too, so does the
+            counterexample.
+        also: other formulas that the case contradicts, and the counterexample must.
     """
     oracles = [expected, *also]
     if nearest is not None and first_beyond(after, _of(nearest, case)) is not None:
@@ -87,14 +87,14 @@ def _of(rule: PointClass, case: Case) -> Expected:
 
 
 def _distance(case: Case, after: Array, rule: PointClass | None) -> dict[str, Any]:
-    """Return how far a run is from the nearest rule, for a JSON object; nothing where that gives no number there."""
+    """Return how far a run is from the nearest rule, for a JSON object; nothing where its bound is not finite."""
     if rule is None:
         return {}
     oracle = _of(rule, case)
     far = compare(after, oracle, case.form)
     step, element = far.worst or (0, 0)
     bound = float(oracle.bound[step, element])
-    found = {
+    numbers = {
         "rule": rule.name,
         "step": step + 1,
         "element": element,
@@ -103,7 +103,7 @@ def _distance(case: Case, after: Array, rule: PointClass | None) -> dict[str, An
         "share": far.share,
         "ulp": far.ulp,
     }
-    return {"nearest": found} if np.isfinite(bound) else {}
+    return {"nearest": numbers} if np.isfinite(bound) else {}
 
 
 def lawless(target: Target, broken: Broken, guard: Guard) -> dict[str, Any]:
@@ -112,24 +112,24 @@ def lawless(target: Target, broken: Broken, guard: Guard) -> dict[str, Any]:
 
     def contradicting(smaller: Case) -> tuple[str, list[Ran]] | None:
         trial = broken.trial(target, smaller, guard)
-        found = law.broken(trial)
-        return None if found is None else (found, list(trial.ran))
+        contradiction = law.broken(trial)
+        return None if contradiction is None else (contradiction, list(trial.ran))
 
-    small, shown = broken.case, (broken.found, list[Ran]())
+    small, shown = broken.case, (broken.contradiction, list[Ran]())
     if not law.slow:
         small, shown = _smallest(small, contradicting(small) or shown, contradicting, budget=100)
-    found, ran = shown
+    contradiction, ran = shown
     name = f"{target.name} {target.version}"
     text = None
-    if isinstance(found, Difference):
+    if isinstance(contradiction, Difference):
         text = script_of_law(
-            found,
+            contradiction,
             ran or ([] if law.slow else [(small, None)]),  # a slow law has cases of its own
             dtype=small.dtype,
             title=f"{name} on {small.optimizer} in {small.dtype} breaks the law `{law.name}`.",
             about=f"The law: {law.statement}. The table compares the two sides that must agree by it.",
         )
-    return {"case": small.to_json(), "law": law.name, "found": str(found), "script": text}
+    return {"case": small.to_json(), "law": law.name, "found": str(contradiction), "script": text}
 
 
 def faulty(target: Target, fault: TargetFault, case: Case, guard: Guard) -> dict[str, Any]:
@@ -164,11 +164,11 @@ def _smallest(case: Case, shown: T, shows: Callable[[Case], T | None], **limits:
     def fails(smaller: Case) -> bool:
         nonlocal shown
         try:
-            found = shows(smaller)
+            outcome = shows(smaller)
         except TargetFault:
             return False
-        shown = shown if found is None else found
-        return found is not None
+        shown = shown if outcome is None else outcome
+        return outcome is not None
 
     subject = subject_of(case)
     return shrunk(case, fails, subject.hyperparameters(), **limits, shaped=subject.shaped), shown

@@ -33,19 +33,19 @@ class Examination:
         target: the engine.
         optimizer: the subject's name.
         dtype: the dtype's name.
-        cases: every case again, from the first.
+        cases: yields every case, from the first.
         guard: what watches over its runs.
         law_cases: on how many of the cases laws are tried.
         search: seconds that a search for a formula with two edits may take; with 0 one edit is tried, with None none.
         plans: the large cases, which are tried once the others have an explanation.
         agreement: with the documented formula, over the cases tried so far.
-        tried: how many those are.
-        declined: why a case was not offered, if one was not.
+        tried: the number of those cases.
+        declined: why the first case that was not offered was not; None where all were.
         fault: how it broke the protocol, with the case.
         laws: those it breaks.
         rejected: the first case outside the slack, with the trajectory.
         explanation: what explains every case, once the verdict has been built; None where nothing does.
-        rejection: what was found about an engine that is rejected, once the verdict has been built.
+        rejection: the findings on a rejected engine, once the verdict has been built.
     """
 
     target: Target
@@ -136,12 +136,12 @@ class Examination:
 
     def _at_scale(self, explanation: Explanation) -> dict[str, Any] | None:
         """Return the verdict's fields if a large case contradicts what explains the others; None where none does."""
-        found = contradiction(self.target, self.plans, explanation, self.guard)
-        if found is None:
+        failure = contradiction(self.target, self.plans, explanation, self.guard)
+        if failure is None:
             return None
         self.explanation = None
-        self.agreement, self.tried = self.agreement + found.agreement, self.tried + 1
-        return found.fields
+        self.agreement, self.tried = self.agreement + failure.agreement, self.tried + 1
+        return failure.fields
 
     def _outcome(self) -> dict[str, Any]:
         if self.fault is not None:
@@ -158,8 +158,8 @@ class Examination:
     def _rejection(self) -> dict[str, Any]:
         """Return the verdict's fields on an engine that a case or a law has rejected."""
         observed = Observed.of(self.target, self.optimizer, self.dtype, self.cases, self.guard)
-        found = Rejection(observed, self.laws, self.law_cases, self.search, self.agreement, self.tried)
-        self.rejection = found
-        fields = found.by_laws() if self.rejected is None else found.by_a_case(*self.rejected)
-        self.explanation, self.agreement, self.tried = found.explanation, found.agreement, found.tried
+        rejection = Rejection(observed, self.laws, self.law_cases, self.search, self.agreement, self.tried)
+        self.rejection = rejection
+        fields = rejection.by_laws() if self.rejected is None else rejection.by_a_case(*self.rejected)
+        self.explanation, self.agreement, self.tried = rejection.explanation, rejection.agreement, rejection.tried
         return fields

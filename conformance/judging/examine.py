@@ -33,9 +33,11 @@ def judge(
     before: Sequence[Case] = (),
     search: float | None = 0.0,
 ) -> list[Verdict]:
-    """Give one verdict for each engine; whatever an engine does, this does not raise. Arguments as for `examined`."""
-    found = examined(engines, optimizer, dtype, effort=effort, seed=seed, guard=guard, before=before, search=search)
-    return [examination.verdict() for examination in found]
+    """Return one verdict for each engine; never raises, whatever an engine does. Arguments as for `examined`."""
+    examinations = examined(
+        engines, optimizer, dtype, effort=effort, seed=seed, guard=guard, before=before, search=search
+    )
+    return [examination.verdict() for examination in examinations]
 
 
 def examined(

@@ -24,10 +24,10 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 
 ENOUGH = 4
-"""The least cases that name a rule of another book: the probes tell apart the rules of one alone."""
+"""How many cases must hold to name a rule of another book: probes tell apart the rules of one book alone."""
 
 WAYS_ELSEWHERE = FLUSHED, dataclasses.replace(FLUSHED, incremental_moments=True)
-"""How rules of other books may be computed, the sharpest first; what else there may be is added to these."""
+"""How rules of other books may be computed, the sharpest first; `identify` adds more."""
 
 
 def identify(observed: Observed) -> Identity:
@@ -47,20 +47,20 @@ def identify(observed: Observed) -> Identity:
     ways = list(WAYS_ELSEWHERE)
     if dtype == "float64":
         ways.append(dataclasses.replace(FLUSHED, float32_in_some_uses=subject_named(optimizer).numbers))
-    found = _found_elsewhere(observed, ways)
-    if found is None:
+    elsewhere = _found_elsewhere(observed, ways)
+    if elsewhere is None:
         return identity
-    if found.explanation and found.explanation.arithmetic.float32_in_some_uses:
+    if elsewhere.explanation and elsewhere.explanation.arithmetic.float32_in_some_uses:
         combined = identify_combined(observed)
         if combined.explanation and combined.explanation.rule.documented:
             return combined  # two texts of one formula combine other numbers
-    return found
+    return elsewhere
 
 
 def identify_combined(observed: Observed) -> Identity:
     """Try candidates whose numbers are combined in float32 beside float64 parameters, as `identify` tries others.
 
-    Several are, or a learning rate with the number of the step.
+    Two or more must be combined, or the learning rate with the number of the step.
 
     Raises:
         TargetFault: the target breaks the protocol.
@@ -85,15 +85,15 @@ def identify_computed_in(observed: Observed, rejected: tuple[Case, Array]) -> Id
     narrower = narrower_than(observed.probed, rejected)
     if narrower is None:
         return Identity(None)
-    found = _first_holding(observed, tiers_computed_in(observed.optimizer, narrower))
-    if not found.explanation and not found.several:
+    identity = _first_holding(observed, tiers_computed_in(observed.optimizer, narrower))
+    if not identity.explanation and not identity.several:
         ways = [dataclasses.replace(way, computed_in=narrower) for way in WAYS_ELSEWHERE]
-        found = _found_elsewhere(observed, ways) or found
-    return found if fits(observed, narrower) else Identity(None)
+        identity = _found_elsewhere(observed, ways) or identity
+    return identity if fits(observed, narrower) else Identity(None)
 
 
 def narrower_than(probed: Probed, rejected: tuple[Case, Array]) -> str | None:
-    """Return the narrowest format of what a target made in the probes and in a case, None where it is its own."""
+    """Return the narrowest format that holds what a target made in the probes and a case; None where only its own."""
     return narrowest(np.concatenate([_made(*run) for run in (rejected, *probed.cases)]))
 
 
@@ -119,22 +119,20 @@ def _first_holding(observed: Observed, tiers: Iterable[list[Explanation]]) -> Id
         if len(alive) > 1 and not observed.restricted:
             return dataclasses.replace(longest, several=_names(alive))
         if alive:
-            found, *others = sorted(alive, key=_choices)
+            simplest, *others = sorted(alive, key=_choices)
             alike = (other.explanation.rule.name for other in others if other.explanation)
-            identity = narrowed(observed, found)
+            identity = narrowed(observed, simplest)
             elsewhere = _same_elsewhere(observed, identity.explanation)
             if elsewhere and identity.explanation and not identity.explanation.rule.declared:
-                identity = narrowed(
-                    observed, elsewhere[0]
-                )  # what is computed somewhere, before what nobody is known to
+                identity = narrowed(observed, elsewhere[0])  # a rule that some book documents is preferred
             return dataclasses.replace(identity, alike=tuple(dict.fromkeys(alike)), elsewhere=_names(elsewhere))
     return longest
 
 
 def _found_elsewhere(observed: Observed, ways: Sequence[Arithmetic]) -> Identity | None:
-    """Return what names a target by rules of other books, or else their dialects; asked where its own book does not.
+    """Identify a target by rules of other books, or else by their dialects, where its own book has no name for it.
 
-    Bounds that allow for flushed subnormals contain those that do not, so what holds is found by the wider ones.
+    Bounds that allow for flushed subnormals contain those that do not, so candidates are tried with the wider ones.
 
     Args:
         observed: the engine.
@@ -143,22 +141,22 @@ def _found_elsewhere(observed: Observed, ways: Sequence[Arithmetic]) -> Identity
     for rules in _tiers_elsewhere(observed.probed, observed.pinned):
         for widest in ways:
             alive = _elsewhere(observed, rules, widest)
-            found = [one.explanation.rule for one in alive if one.explanation]
+            holding = [identity.explanation.rule for identity in alive if identity.explanation]
             if alive:
-                alive = _elsewhere(observed, found, dataclasses.replace(widest, flushes_subnormals=False)) or alive
-                alive = [one for one in alive if one.tried >= ENOUGH]
+                alive = _elsewhere(observed, holding, dataclasses.replace(widest, flushes_subnormals=False)) or alive
+                alive = [identity for identity in alive if identity.tried >= ENOUGH]
                 return dataclasses.replace(narrowed(observed, alive[0]), elsewhere=_names(alive)) if alive else None
     return None
 
 
 def _tiers_elsewhere(probed: Probed, pinned: frozenset[str]) -> Iterator[Sequence[PointClass]]:
-    """Yield the formulas of other books, the simplest first; what else t may count only for a target that shows it."""
-    for found in (rules_elsewhere, dialects_elsewhere, without_epsilon):
-        rules = found(probed.optimizer, pinned)
+    """Yield the formulas of other books, the simplest first; other step counts only for a target that shows one."""
+    for formulas_of in (rules_elsewhere, dialects_elsewhere, without_epsilon):
+        rules = formulas_of(probed.optimizer, pinned)
         yield rules
         if probed.counts_otherwise:
-            counting = [one for one in rules if one.dialect and counts_steps(one.dialect.optimizer)]
-            yield [one.counting(way) for one in counting for way in STEP_COUNTS]
+            counting = [rule for rule in rules if rule.dialect and counts_steps(rule.dialect.optimizer)]
+            yield [rule.counting(way) for rule in counting for way in STEP_COUNTS]
 
 
 def _same_elsewhere(observed: Observed, explanation: Explanation | None) -> list[Identity]:
@@ -176,13 +174,17 @@ def _elsewhere(observed: Observed, rules: Sequence[PointClass], arithmetic: Arit
 
 
 def _names(alive: Sequence[Identity]) -> tuple[str, ...]:
-    return tuple(one.explanation.rule.name for one in alive if one.explanation)
+    return tuple(identity.explanation.rule.name for identity in alive if identity.explanation)
 
 
 def _with_fewest_numbers(alive: Sequence[Identity]) -> list[Identity]:
     """Leave out explanations with more numbers in float32 than another one that explains as much."""
-    known = [one.explanation for one in alive if one.explanation is not None]
-    return [one for one in alive if one.explanation and not any(map(one.explanation.holds_more_than, known))]
+    known = [identity.explanation for identity in alive if identity.explanation is not None]
+    return [
+        identity
+        for identity in alive
+        if identity.explanation and not any(map(identity.explanation.holds_more_than, known))
+    ]
 
 
 def _choices(identity: Identity) -> int:

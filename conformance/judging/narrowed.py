@@ -31,9 +31,9 @@ def narrowed(observed: Observed, identity: Identity) -> Identity:
 
 
 def _shown(observed: Observed, explanation: Explanation) -> Identity | None:
-    """Return the same with those numbers held in float32 that probes show, or else cases, if that explains every case.
+    """Hold in float32 only the numbers that probes, or else cases, show; None where that leaves a case unexplained.
 
-    Nothing is shown where numbers are combined: the probe of each shows what is rounded of all.
+    Nothing is shown where numbers are combined: the probe of each number shows the rounding of all.
     """
     if explanation.arithmetic.combined:
         return None
@@ -45,7 +45,7 @@ def _shown(observed: Observed, explanation: Explanation) -> Identity | None:
 
 
 def _supposed(observed: Observed, identity: Identity) -> Identity:
-    """Return the same with as few numbers held in float32 as explain every case, throughout where that does."""
+    """Hold as few numbers in float32 as explain every case, and throughout where that explains them, too."""
     explanation = identity.explanation
     assert explanation is not None
     names = explanation.arithmetic.float32_in_some_uses
@@ -55,24 +55,24 @@ def _supposed(observed: Observed, identity: Identity) -> Identity:
     throughout: tuple[str, ...] = ()
     for name in names:
         others = tuple(other for other in names if other not in (*throughout, name))
-        found = observed.holding(explanation.with_numbers((*throughout, name), others))
-        if found is not None:
-            identity, throughout = found, (*throughout, name)
+        reduced = observed.holding(explanation.with_numbers((*throughout, name), others))
+        if reduced is not None:
+            identity, throughout = reduced, (*throughout, name)
     return identity
 
 
 def _sharpest_alone(observed: Observed, explanation: Explanation, names: Sequence[str]) -> Identity | None:
-    """Return the same with one number held in float32: of those that explain it, the one with the tightest bound.
+    """Hold a single number in float32: of those that explain every case, the one with the tightest bound.
 
-    One that needs the slack for regrouping comes behind those that do not.
+    A number that needs the slack for regrouping comes behind those that do not.
     """
 
     def sharpness(identity: Identity) -> tuple[bool, float]:
         share = identity.from_explanation.share
         return share <= 1, share
 
-    found = [observed.holding(explanation.with_numbers((), (name,))) for name in names]
-    return max((one for one in found if one), key=sharpness, default=None)
+    identities = [observed.holding(explanation.with_numbers((), (name,))) for name in names]
+    return max((identity for identity in identities if identity), key=sharpness, default=None)
 
 
 def _with_fewer(observed: Observed, identity: Identity, names: Sequence[str]) -> Identity:
@@ -85,17 +85,17 @@ def _with_fewer(observed: Observed, identity: Identity, names: Sequence[str]) ->
     assert explanation is not None
     for name in names:
         fewer = tuple(other for other in names if other != name)
-        found = observed.holding(explanation.with_numbers((), fewer)) if fewer else None
+        reduced = observed.holding(explanation.with_numbers((), fewer)) if fewer else None
         share = identity.from_explanation.share
-        if found and not (explanation.arithmetic.combined and share <= 1 < found.from_explanation.share):
-            identity, names = found, fewer
+        if reduced and not (explanation.arithmetic.combined and share <= 1 < reduced.from_explanation.share):
+            identity, names = reduced, fewer
     return identity
 
 
 def numbers_in_float32(target: Target, explanation: Explanation, cases: Sequence[Case], guard: Guard) -> Arithmetic:
-    """Find what a target holds in float32 that an explanation without such numbers explains otherwise.
+    """Find the numbers that a target holds in float32 and that otherwise is explained by a formula without any.
 
-    It is found as far as some cases in float64 show. In a case whose other numbers are all representable in float32,
+    Only what some cases in float64 show is found. In a case whose other numbers are all representable in float32,
     rounding them changes nothing: what the target then computes shows whether the remaining number is rounded, and
     whether in all of its uses. A case shows nothing if something is rounded though all numbers are representable, such
     as a product of them.
@@ -134,7 +134,7 @@ def _how(target: Target, case: Case, name: str, explanation: Explanation, guard:
 
 
 def _otherwise(target: Target, case: Case, explanation: Explanation, guard: Guard) -> Array | None:
-    """Return what a target gives in a case that is offered and not explained; None where it is."""
+    """Return the trajectory of a target in a case that it offers and that is not explained, else None."""
     if reason_unsupported(target, case) is not None:
         return None
     after = trajectory(target, case, guard)

@@ -19,7 +19,7 @@ from optimetry.conformance.judging import evidence
 from optimetry.conformance.judging.identify import fits, narrower_than
 from optimetry.conformance.judging.observed import Identity, Observed, no_more
 from optimetry.conformance.judging.parts import MOST, in_parts
-from optimetry.conformance.judging.searching import Found, searched
+from optimetry.conformance.judging.searching import SearchResult, searched
 from optimetry.conformance.naming.candidates import FLUSHED
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
@@ -33,15 +33,15 @@ from optimetry.conformance.targets.protocol import Hyper, Run, Target, reason_un
 from optimetry.conformance.targets.session import Guard, trajectory
 
 SEED, DRAWN = 0, 24
-"""From what, and how many, cases are drawn in the narrower format: those in the wider one decide."""
+"""The seed and the number of cases drawn in the narrower format; those in the wider one decide."""
 
 
 class InFormat:
-    """A target of a narrower format, which another computes that is fed the same numbers in a wider one.
+    """A target of a narrower format, which feeds the same numbers in a wider one to another target.
 
     Args:
-        target: the other, whose limits this has.
-        dtype: what that one is fed.
+        target: the other target, whose limits this one shares.
+        dtype: the wider dtype, which the other is fed.
         guard: what watches over its runs.
     """
 
@@ -53,7 +53,7 @@ class InFormat:
                 setattr(self, offered, getattr(target, offered))
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Run:
-        """Begin a run of the other, which takes arrays in its own dtype; cases are played whole instead."""
+        """Begin a run of the other target, on arrays in its own dtype; for judging, `run_whole` takes its place."""
         return self._target.start(optimizer, hyper, parameters)
 
     def declines(self, case: Case) -> str | None:
@@ -87,9 +87,9 @@ class Narrower:
 
     @classmethod
     def of(cls, observed: Observed, rejected: tuple[Case, Array]) -> Narrower | None:
-        """Return this of an engine whose results in the probes, and where it was rejected, are in such a format."""
-        found = narrower_than(observed.probed, rejected)
-        return None if found is None else cls(observed, found)
+        """Return this for an engine whose results in the probes and the rejected case fit such a format, else None."""
+        narrower = narrower_than(observed.probed, rejected)
+        return None if narrower is None else cls(observed, narrower)
 
     def mistaken(self) -> tuple[Mistaken, Identity] | None:
         """Find a mistake, of the adapter or of the run, that explains every case.
@@ -97,18 +97,18 @@ class Narrower:
         Raises:
             TargetFault: the target breaks the protocol.
         """
-        found = in_parts(self._there(), laws=())
-        if found is None or not isinstance(found[0], Mistaken):
+        mistaken, _ = in_parts(self._there(), laws=()) or (None, None)
+        if not isinstance(mistaken, Mistaken):
             return None
-        more = found[0].mistake.shown_by or no_more
+        more = mistaken.mistake.shown_by or no_more
         for arithmetic in (PLAIN, FLUSHED):
-            wide = found[0].computed_in(dataclasses.replace(arithmetic, computed_in=self.format))
+            wide = mistaken.computed_in(dataclasses.replace(arithmetic, computed_in=self.format))
             alive, unexplained = self.observed.holding_on_all([wide], more, MOST)
             if alive:
                 return (wide, unexplained) if fits(self.observed, self.format) else None
         return None
 
-    def searched(self, seconds: float) -> Found | None:
+    def searched(self, seconds: float) -> SearchResult | None:
         """Search for a formula that explains every case; None where none is found.
 
         Args:
@@ -117,17 +117,17 @@ class Narrower:
         Raises:
             TargetFault: the target breaks the protocol.
         """
-        found = searched(self._there(), seconds)
-        for formula in found.formulas:
+        result = searched(self._there(), seconds)
+        for formula in result.formulas:
             arithmetic = dataclasses.replace(formula.arithmetic, computed_in=self.format)
             wide = dataclasses.replace(formula, arithmetic=arithmetic)
             identity = self.observed.holding(wide.explanation)
             if identity is not None and fits(self.observed, self.format):
-                return dataclasses.replace(found, formulas=(wide,), identity=identity)
+                return dataclasses.replace(result, formulas=(wide,), identity=identity)
         return None
 
     def shown(self) -> dict[str, Any]:
-        """Return a counterexample to the document in the narrower format, too, for a verdict's fields; none if none is.
+        """Return a verdict's field: a counterexample to the document in the narrower format, too; empty without one.
 
         Raises:
             TargetFault: the target breaks the protocol.
@@ -141,7 +141,7 @@ class Narrower:
         return {}
 
     def _there(self) -> Observed:
-        """Return what the engine does as a target of the narrower format, in probes and cases of that."""
+        """Observe the engine as a target of the narrower format, in probes and cases of that format."""
         optimizer, limits, guard = self.observed.optimizer, self.observed.limits, self.observed.guard
         target = InFormat(self.observed.target, self.observed.dtype, guard)
         return Observed.of(target, optimizer, self.format, partial(_drawn, optimizer, self.format, limits), guard)

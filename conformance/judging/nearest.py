@@ -21,8 +21,8 @@ class Nearest:
 
     Attributes:
         rule: which one.
-        in_float32: whether, beside float64, that rule in float32 arithmetic explains what was run, and plainly it does
-            not: the target is no better than that.
+        in_float32: whether the rule explains float64 runs only in float32 arithmetic: the target is no better than
+            that.
     """
 
     rule: PointClass

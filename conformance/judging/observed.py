@@ -1,4 +1,4 @@
-"""What one engine does in its probes and cases: keeps the candidates that explain all of it."""
+"""Records what one engine does in its probes and cases, and keeps the candidates that explain all of it."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Identity:
 
     Attributes:
         explanation: which formula and how, None where nothing known explains every case, or several do.
-        from_document: how far it is from the documented formula, over the cases that were tried for it.
-        from_explanation: how far it is from what explains it.
+        from_document: its agreement with the documented formula, over the cases that were tried.
+        from_explanation: its agreement with what explains it.
         tried: the number of those cases.
         alike: other rules that are the same for all hyperparameters that the target offers.
         elsewhere: rules of other books that explain every case.
@@ -58,8 +58,8 @@ def no_more(case: Case) -> Iterator[Case]:
     return iter(())
 
 
-TOLD = 0.5
-"""The least part of the elements of which an explanation must say what they are where they first leave the document."""
+LEAST_DETERMINED = 0.5
+"""The share of the elements that first contradict the document whose value an explanation must at least determine."""
 
 EXCLUDING = 2
 """The cases that are evaluated one by one: they exclude most of many candidates, which then need no others."""
@@ -72,15 +72,15 @@ class Standing(Generic[C]):
     Attributes:
         candidate: which one.
         agreement: with the runs of these cases.
-        told: of the elements that first contradict the document, those of which it says what they are.
+        determined: of the elements that first contradict the document, how many it determines.
     """
 
     candidate: C
     agreement: Agreement = field(default_factory=Agreement)
-    told: int = 0
+    determined: int = 0
 
     def on(self, case: Case, after: Array, there: Array) -> Standing[C] | None:
-        """Return the same with one case more, None where it does not explain that.
+        """Return the same with one case more, None where the candidate does not explain it.
 
         Args:
             case: what the engine was fed.
@@ -91,7 +91,7 @@ class Standing(Generic[C]):
         agreement = explained(after, oracle, case.form)
         if agreement is None:
             return None
-        return Standing(self.candidate, self.agreement + agreement, self.told + answered(after, oracle, there))
+        return Standing(self.candidate, self.agreement + agreement, self.determined + answered(after, oracle, there))
 
 
 @dataclass(frozen=True)
@@ -185,26 +185,26 @@ class Observed:
     def standing(self, candidates: Sequence[C]) -> list[C]:
         """Return the candidates that also explain the case that refuted the last ones, if there is one."""
         for case, after in self.refuting:
-            candidates = [one for one in candidates if explains(after, one.expected(case), case.form)]
+            candidates = [candidate for candidate in candidates if explains(after, candidate.expected(case), case.form)]
         return list(candidates)
 
     def surviving(self, candidates: Sequence[Explanation]) -> tuple[list[Identity], Identity]:
-        """Return the explanations that hold in every probe and case, and how far the document is in the cases tried."""
+        """Return the explanations that hold in every probe and case, and how the document agrees in those tried."""
         alive, unexplained = self.holding_on_all(candidates)
         document, tried = unexplained.from_document, unexplained.tried
-        return [Identity(one, document, agreement, tried) for one, agreement in alive], unexplained
+        return [Identity(explanation, document, agreement, tried) for explanation, agreement in alive], unexplained
 
     def holding_on_all(
         self, candidates: Sequence[C], more: More = no_more, judged: float = 0.0
     ) -> tuple[list[tuple[C, Agreement]], Identity]:
-        """Do the same for candidates of any kind, each with its agreement; and on the cases ``more`` makes of each.
+        """Do the same for any kind of candidate, each with its agreement, and also on the cases that ``more`` makes.
 
         Where a candidate holds numbers in float32, cases with short numbers are added: the rounding of the others hides
         small differences of another kind, such as a number added to a divisor. A candidate without a finite bound for
         most elements that first contradict the document explains nothing, nor does one that has it for a smaller part
         of all elements than ``judged``.
         """
-        alive = [Standing(one) for one in candidates if self.probed.explained_by(one.expected)]
+        alive = [Standing(candidate) for candidate in candidates if self.probed.explained_by(candidate.expected)]
         narrow = any(each.candidate.narrow for each in alive)
         document, tried, differing = Agreement(), 0, 0
 
@@ -240,7 +240,9 @@ class Observed:
                 alive = [each for each in alive if each.candidate not in self.silent]
                 if not alive:
                     return [], Identity(None, document, Agreement(), tried)
-        telling = [(each.candidate, each.agreement) for each in alive if each.told >= TOLD * differing]
+        telling = [
+            (each.candidate, each.agreement) for each in alive if each.determined >= LEAST_DETERMINED * differing
+        ]
         return telling, Identity(None, document, Agreement(), tried)
 
     def holding(self, explanation: Explanation) -> Identity | None:

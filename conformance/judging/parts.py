@@ -28,10 +28,10 @@ MOST = 0.5
 overflows everywhere, excludes nothing."""
 
 FIRST = 2
-"""By how many steps, of as many tensors, most mistakes are excluded."""
+"""The steps and the tensors of the short case that excludes most mistakes."""
 
 FEW = 8
-"""Among how many cases one is looked for in which bounds are finite: where gradients are subnormal, few are."""
+"""How many cases are searched for one with finite bounds: where gradients are subnormal, few are."""
 
 
 def in_parts(
@@ -41,7 +41,7 @@ def in_parts(
 
     Args:
         observed: one engine, which no candidate explains.
-        laws: those that it breaks. With a universal one it computes no formula, but it may be a mistake that breaks it.
+        laws: those that it breaks. Where one is universal, it computes no formula, unless a mistake breaks the law.
         refuted: whether a case refutes the documented rule; else a law alone does, and further cases may.
 
     Raises:
@@ -65,8 +65,8 @@ def split_found(observed: Observed) -> tuple[Split, Identity] | None:
         TargetFault: the target breaks the protocol.
     """
     optimizer = observed.optimizer
-    known = [Explanation(one) for one in (documented_class(optimizer), *named_classes(optimizer))]
-    for split in Splitting(observed).found(list(properties(subject_named(optimizer))), known):
+    known = [Explanation(rule) for rule in (documented_class(optimizer), *named_classes(optimizer))]
+    for split in Splitting(observed).edited_splits(list(properties(subject_named(optimizer))), known):
         alive, unexplained = observed.holding_on_all([split])
         if alive:
             return split, unexplained
@@ -81,7 +81,7 @@ def decay_found(observed: Observed) -> tuple[Mistaken, Identity] | None:
     """
     optimizer, dtype = observed.optimizer, observed.dtype
     widest = Explanation(documented_class(optimizer), arithmetics(optimizer, dtype)[-1])
-    places = [Mistaken(widest, one) for one in decay.placed_otherwise(subject_named(optimizer))]
+    places = [Mistaken(widest, place) for place in decay.placed_otherwise(subject_named(optimizer))]
     return _first_of(observed, [places], None)
 
 
@@ -108,20 +108,20 @@ def _of_the_run(
     """
     nearest = observed.probed.nearest()
     tiers = tiers_of_runs(observed.optimizer, observed.dtype, nearest)
-    chosen = ([one for one in tier if one.mistake.is_shown(laws)] for tier in tiers)
+    chosen = ([mistaken for mistaken in tier if mistaken.mistake.is_shown(laws)] for tier in tiers)
     return _first_of(observed, (x for x in chosen if x and (x[0].mistake.shown_by or not only_further)), broken)
 
 
 def _outlived(observed: Observed, broken: Law | None) -> tuple[Mistaken, Identity] | None:
     """Find whether state outlives its run, in cases that are run twice; the documented rule explains the first."""
     documented = Explanation(documented_class(observed.optimizer))
-    alive = [Mistaken(documented, each) for each in surviving.mistakes() if broken and each.may_break(broken)]
+    alive = [Mistaken(documented, mistake) for mistake in surviving.mistakes() if broken and mistake.may_break(broken)]
     refuted = False
     for case in observed.offered(surviving.of_fresh_sizes(observed.cases())) if alive else ():
         first, second = (observed.run_anew(case) for _ in range(2))
         if not explains(first, documented.expected(case), case.form):
             return None
-        alive = [one for one in alive if explains(second, one.expected(case), case.form)]
+        alive = [mistaken for mistaken in alive if explains(second, mistaken.expected(case), case.form)]
         refuted = refuted or not explains(second, documented.expected(case), case.form)
     return (alive[0], Identity(None)) if alive and refuted else None
 
@@ -132,30 +132,30 @@ def _first_of(
     """Find the first mistake that holds on every case; it must be one alone, and the rule without it must fail."""
     case, after = _beginning(observed)
     for tier in tiers:
-        possible = [one for one in tier if one.mistake.may_break(broken)]
-        near = [one for one in possible if _tells(explained(after, one.expected(case), case.form))]
-        near = [one for one in near if observed.probed.explained_by(one.expected)]
+        possible = [mistaken for mistaken in tier if mistaken.mistake.may_break(broken)]
+        near = [mistaken for mistaken in possible if _tells(explained(after, mistaken.expected(case), case.form))]
+        near = [mistaken for mistaken in near if observed.probed.explained_by(mistaken.expected)]
         more = near[0].mistake.shown_by or no_more if near else no_more
         for arithmetic in arithmetics(observed.optimizer, observed.dtype) if near else ():
-            standing = observed.standing([one.computed_in(arithmetic) for one in near])
+            standing = observed.standing([mistaken.computed_in(arithmetic) for mistaken in near])
             alive, unexplained = observed.holding_on_all(standing, more, MOST)
-            near = [one for one in near if one.computed_in(arithmetic) not in observed.silent]
-            one = min(alive, key=lambda pair: pair[1].vacuous)[0] if alive else None
-            if one is not None and _refuted(observed, Explanation(one.rule, arithmetic), more):
-                # What says less of the cases than another excludes less, and is no rival to it.
+            near = [mistaken for mistaken in near if mistaken.computed_in(arithmetic) not in observed.silent]
+            sharpest = min(alive, key=lambda pair: pair[1].vacuous)[0] if alive else None
+            if sharpest is not None and _refuted(observed, Explanation(sharpest.rule, arithmetic), more):
+                # A mistake with fewer finite bounds excludes less, and is no rival.
                 least = min(agreement.vacuous for _, agreement in alive)
                 rivals = [other for other, agreement in alive if agreement.vacuous == least]
-                alone = all(_same(observed, one, other, more) for other in rivals)
-                return (one, unexplained) if alone else None
+                alone = all(_same(observed, sharpest, other, more) for other in rivals)
+                return (sharpest, unexplained) if alone else None
     return None
 
 
-def _same(observed: Observed, one: Mistaken, other: Mistaken, more: More) -> bool:
-    """Whether two mistakes are recorded alike, or come to the same on every case."""
-    if one.mistake.is_same(other.mistake):
+def _same(observed: Observed, mistaken: Mistaken, other: Mistaken, more: More) -> bool:
+    """Whether two mistakes are recorded alike, or give the same values on every case."""
+    if mistaken.mistake.is_same(other.mistake):
         return True
     cases = chain.from_iterable(chain(more(case), [case]) for case in observed.offered(observed.cases()))
-    pairs = ((one.expected(case).value, other.expected(case).value) for case in cases)
+    pairs = ((mistaken.expected(case).value, other.expected(case).value) for case in cases)
     return all(bool(((a == b) | (np.isnan(a) & np.isnan(b))).all()) for a, b in pairs)
 
 
@@ -174,7 +174,7 @@ def _first_steps(observed: Observed, case: Case) -> tuple[Case, Array]:
 
 
 def _refuted(observed: Observed, explanation: Explanation, more: More) -> bool:
-    """Whether a rule fails on some case, or on ``more``, where a number it makes of NaN refutes it, too."""
+    """Whether a rule fails on some case, or on ``more``, where a number in place of NaN or infinity is enough."""
     if not observed.holding_on_all([explanation], more)[0]:
         return True
     for case in observed.offered(chain.from_iterable(map(more, observed.cases()))):

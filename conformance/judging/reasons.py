@@ -12,11 +12,11 @@ from optimetry.conformance.judging.nearest import Nearest
 from optimetry.conformance.numerics.agreement import LARGEST_SHARE, SLACK, Agreement
 
 LEAST_JUDGED = 1 / 3
-"""The part of the elements of which the bound must say something for a target to be accepted."""
+"""The share of the elements whose bound must be finite for a target to be accepted."""
 
 
 def too_little(agreement: Agreement, limits: Limits) -> str | None:
-    """Say that a target agrees with bounds that say too little for it to be accepted; None where they say enough.
+    """Say that too few elements have a finite bound for a target to be accepted; None where enough have.
 
     Args:
         agreement: with the documented formula.
@@ -37,7 +37,7 @@ def lawless(laws: BrokenLaws) -> str:
     """
     first, *others = laws.ordered
     also = f"; also breaks {', '.join(each.law.name for each in others)}" if others else ""
-    return f"breaks a law: {first.law.statement} ({first.law.name}: {first.found}){also}"
+    return f"breaks a law: {first.law.statement} ({first.law.name}: {first.contradiction}){also}"
 
 
 def unexplained(shown: dict[str, Any], share: float, laws: BrokenLaws, nearest: Nearest) -> tuple[str | None, str]:
@@ -64,12 +64,12 @@ def unexplained(shown: dict[str, Any], share: float, laws: BrokenLaws, nearest: 
 
 def _nonfinite(shown: dict[str, Any]) -> str | None:
     """Say where NaN or an infinity was returned instead of a number; None where neither was."""
-    given = float(shown["given"])
-    if np.isfinite(given):
+    result = float(shown["given"])
+    if np.isfinite(result):
         return None
-    what = "NaN" if np.isnan(given) else "an infinity"
+    kind = "NaN" if np.isnan(result) else "an infinity"
     where = f"at step {shown['step']}, element {shown['element']}"
-    return f"returned {what} {where}, where the documented formula gives {float(shown['documented']):.9g}"
+    return f"returned {kind} {where}, where the documented formula gives {float(shown['documented']):.9g}"
 
 
 def _single(nearest: Nearest) -> str | None:
@@ -84,8 +84,8 @@ def _distance(shown: dict[str, Any], share: float, nearest: Nearest, *, searched
     """Say how far the document is, and the nearest known rule where one was searched for."""
     start = "no known rule explains it" if searched else "differs from the documented formula"
     if share == LARGEST_SHARE and shown["bound"] == 0:
-        given, documented = (f"{float(shown[name]):.9g}" for name in ("given", "documented"))
-        far = f"{given} where the documented formula gives {documented} without any rounding"
+        result, documented = (f"{float(shown[name]):.9g}" for name in ("given", "documented"))
+        far = f"{result} where the documented formula gives {documented} without any rounding"
     elif share == LARGEST_SHARE:
         far = "infinite where the rule is finite, or different where it is exact"
     else:

@@ -1,7 +1,7 @@
 """Names what a rejected engine computes, as far as it can be named.
 
-From the simplest to the most: a known rule, perhaps with less precision; such a rule in parts, as where a run does
-something beside it; and at last a formula that is an edit away from a known one. The first that explains every case is
+Tried from the simplest on: a known rule, perhaps with less precision; such a rule in parts, as where a run also does
+something else; and at last a formula that is an edit away from a known one. The first that explains every case is
 the verdict's.
 """
 
@@ -19,7 +19,7 @@ from optimetry.conformance.judging.narrower import Narrower
 from optimetry.conformance.judging.nearest import Nearest, nearest_to
 from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
-from optimetry.conformance.judging.searching import Found, searched
+from optimetry.conformance.judging.searching import SearchResult, searched
 from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
@@ -32,7 +32,7 @@ from optimetry.reports.results import FOUND, Computes
 
 @dataclass
 class Rejection:
-    """What is found about an engine that a case or a law has rejected.
+    """The findings on an engine that a case or a law has rejected.
 
     Attributes:
         observed: the engine.
@@ -40,12 +40,12 @@ class Rejection:
         law_cases: on how many of the cases laws are tried.
         search: as for `Examination`.
         agreement: with the documented formula, over the cases tried so far.
-        tried: how many those are.
-        steady: whether it has given the same each time, as far as that is known.
+        tried: the number of those cases.
+        steady: whether it has returned the same each time, as far as that is known.
         explanation: what explains every case; None where nothing does.
         partial: what explains every case in parts; None where nothing does.
         nearest: the nearest rule, where nothing explains every case.
-        found: what the search for a formula found, where nothing known explains every case.
+        search_result: that of the search for a formula, where nothing known explains every case.
     """
 
     observed: Observed
@@ -58,7 +58,7 @@ class Rejection:
     explanation: Explanation | None = None
     partial: Mistaken | Split | None = None
     nearest: Nearest | None = None
-    found: Found | None = None
+    search_result: SearchResult | None = None
 
     def by_a_case(self, case: Case, after: Array) -> dict[str, Any]:
         """Return the verdict's fields on an engine that a case has rejected.
@@ -75,7 +75,7 @@ class Rejection:
     def by_laws(self) -> dict[str, Any]:
         """Return the verdict's fields on an engine that breaks laws alone.
 
-        It may compute the documented rule with less precision, which breaks a law so, too.
+        It may compute the documented rule with less precision, which can break a law, too.
 
         Raises:
             TargetFault: the target breaks the protocol.
@@ -93,8 +93,8 @@ class Rejection:
     def _identity(self, case: Case, after: Array) -> Identity:
         """Identify what the engine computes; the rejected run must agree, and the cases run for it count as tried."""
         identity = identify(self.observed)
-        found = identity.explanation
-        if found is not None and not explains(after, found.expected(case), case.form):
+        explanation = identity.explanation
+        if explanation is not None and not explains(after, explanation.expected(case), case.form):
             self.steady, self.observed = False, self.observed.anew()
             return Identity(None)
         if identity.tried > self.tried or identity.explanation is not None:
@@ -127,7 +127,7 @@ class Rejection:
         return fields | (shown or {"counterexample": self._shown(case, after)})
 
     def _unexplained(self, identity: Identity, law: Law | None, case: Case, after: Array) -> dict[str, Any]:
-        """Build the verdict on an engine that no single known rule explains, at once and in all its digits."""
+        """Build the verdict on an engine that no known rule explains as a whole and in full precision."""
         target, guard = self.observed.target, self.observed.guard
         self.laws.try_remaining(target, islice(self.observed.cases(), self.law_cases), case, guard)
         wide = confirmed(target, self.laws, None, guard)
@@ -150,7 +150,7 @@ class Rejection:
         return self._of_parts(in_parts(self.observed, laws, refuted=refuted))
 
     def _less_precise(self, case: Case, after: Array) -> dict[str, Any]:
-        """Return the verdict's fields where a rule explains every case that computes with less precision."""
+        """Return the verdict's fields where a rule that is computed with less precision explains every case."""
         identity = identify_computed_in(self.observed, (case, after))
         if identity.explanation is None:
             identity = identify_combined(self.observed)
@@ -163,51 +163,51 @@ class Rejection:
         return {"law": None, **self._identified(identity, explanation, case, after, shown)}
 
     def _narrower(self, case: Case, after: Array) -> dict[str, Any]:
-        """Return the verdict's fields where what computes in a narrower format is explained as a target of that."""
+        """Return the verdict's fields where the engine is explained as a target of a narrower format."""
         there = Narrower.of(self.observed, (case, after))
         if there is None:
             return {}
         if mistaken := there.mistaken():
             fields, ways = self._of_parts(mistaken), mistaken[0].explanation.arithmetic.record()
-            said = "; ".join([fields["reason"], *map(described, ways)])
-            named = {"computes": replace(fields["computes"], arithmetic=ways), "reason": said}
+            reason = "; ".join([fields["reason"], *map(described, ways)])
+            named = {"computes": replace(fields["computes"], arithmetic=ways), "reason": reason}
         else:
-            found = None if self.search is None else there.searched(self.search)
-            if found is None or self._lawful(found.formulas[0].explanation)[0] is None:
+            result = None if self.search is None else there.searched(self.search)
+            if result is None or self._lawful(result.formulas[0].explanation)[0] is None:
                 return {}
-            self.found, named = found, self._of_formula(found)
+            self.search_result, named = result, self._of_formula(result)
         return {"law": None, **named, **there.shown()}
 
     def _searched(self, reason: str) -> dict[str, Any]:
         """Search for a formula that is declared nowhere; return the verdict's fields if one explains every case."""
         if self.search is None or self.laws.universal:
             return {}
-        self.found = searched(self.observed, self.search)
-        budget = self.found.budget
-        if self.found.formulas:
-            return self._of_formula(self.found)
+        self.search_result = searched(self.observed, self.search)
+        budget = self.search_result.budget
+        if self.search_result.formulas:
+            return self._of_formula(self.search_result)
         for find in () if budget.interrupted else (split_found, decay_found):
             if parts := self._of_parts(find(self.observed)):
                 return parts
         near = f"; the nearest of them, {budget.best}, does not explain every case" if budget.best else ""
         return {"reason": reason + budget.ending + near} if budget.ended else {}
 
-    def _of_formula(self, found: Found) -> dict[str, Any]:
+    def _of_formula(self, result: SearchResult) -> dict[str, Any]:
         """Return the verdict's fields on a formula that a search has found."""
-        formula, identity = found.formulas[0], found.identity
+        formula, identity = result.formulas[0], result.identity
         self.explanation, self.agreement, self.tried = formula.explanation, identity.from_document, identity.tried
         return {
             "verdict": "dialect",
             "dialect": FOUND,
             "computes": Computes(None, formula.name, True, formula.arithmetic.record()),
-            "reason": formula.reason + found.equally + found.budget.ending,
+            "reason": formula.reason + result.equally + result.budget.ending,
         }
 
-    def _of_parts(self, found: tuple[Mistaken | Split, Identity] | None) -> dict[str, Any]:
+    def _of_parts(self, explained: tuple[Mistaken | Split, Identity] | None) -> dict[str, Any]:
         """Return the verdict's fields on parts that were found, such as a mistake that breaks a universal law."""
-        if found is None:
+        if explained is None:
             return {}
-        self.partial, identity = found
+        self.partial, identity = explained
         if identity.tried > self.tried:
             self.agreement, self.tried = identity.from_document, identity.tried
         return {"computes": Computes(parts=self.partial.parts), "reason": self.partial.reason}

@@ -49,7 +49,7 @@ class Contradiction:
     """What a large case has shown against an explanation.
 
     Attributes:
-        fields: those of the verdict.
+        fields: the verdict's fields.
         agreement: with the documented formula, in that case.
     """
 
@@ -64,10 +64,10 @@ def contradiction(
     trial = _Trial(target, explanation, guard)
     for plan in plans:
         try:
-            found = trial.failing(plan)
-            if found is not None:
+            failure = trial.failing(plan)
+            if failure is not None:
                 least = smallest(plan, lambda smaller: trial.failing(smaller) is not None)
-                return trial.shown(least, found if least == plan else trial.failing(least))
+                return trial.shown(least, failure if least == plan else trial.failing(least))
         except TargetFault as fault:
             where = largeness(plan) or f"a run of {plan.steps} steps"
             shown = {"plan": to_json(plan), "case": to_json(plan), "script": None}
@@ -82,20 +82,20 @@ class _Failing:
     Attributes:
         case: the whole case.
         part: what was compared of it.
-        given: what the target returned there.
+        results: what the target returned there.
         oracle: the expected value there.
     """
 
     case: Case
     part: Part
-    given: Array
+    results: Array
     oracle: Expected
 
     @cached_property
     def shares(self) -> Array:
         """The error ratios."""
-        found: Array = shares_of(self.given, self.oracle)
-        return found
+        shares: Array = shares_of(self.results, self.oracle)
+        return shares
 
     @property
     def step(self) -> int:
@@ -121,62 +121,62 @@ class _Trial:
             return None
         after = trajectory(self.target, case, self.guard)
         part = sampled(case, after, self.explanation.computed(case.hyper))
-        given, oracle = after[:, part.columns], self.explanation.expected(part.case)
-        return None if compare(given, oracle, case.form).conforms else _Failing(case, part, given, oracle)
+        results, oracle = after[:, part.columns], self.explanation.expected(part.case)
+        return None if compare(results, oracle, case.form).conforms else _Failing(case, part, results, oracle)
 
-    def shown(self, plan: Plan, found: _Failing | None) -> Contradiction:
+    def shown(self, plan: Plan, failure: _Failing | None) -> Contradiction:
         """Build the verdict on a plan that fails."""
-        if found is None:
+        if failure is None:
             raise TargetFault("gives another result in every run")
-        agreement = compare(found.given, expected(found.part.case), found.case.form)
-        if largeness(plan) is None and found.step < LONGEST and not agreement.conforms:
+        agreement = compare(failure.results, expected(failure.part.case), failure.case.form)
+        if largeness(plan) is None and failure.step < LONGEST and not agreement.conforms:
             reason = f"no known rule explains it: up to {agreement.share:.3g} times what rounding can"
-            short = at_steps(found.case, list(range(min(LONGEST, plan.steps))))
+            short = at_steps(failure.case, list(range(min(LONGEST, plan.steps))))
             shown = evidence.difference(self.target, short, trajectory(self.target, short, self.guard), self.guard)
         else:
-            reason = self._reason(plan, found)
-            shown = {"plan": to_json(plan), **self._evidence(plan, found)}
+            reason = self._reason(plan, failure)
+            shown = {"plan": to_json(plan), **self._evidence(plan, failure)}
         fields = {"verdict": "diverges", "reason": reason, "counterexample": shown}
-        return Contradiction(fields | self._beside(plan, found, reason), agreement)
+        return Contradiction(fields | self._beside(plan, failure, reason), agreement)
 
-    def _beside(self, plan: Plan, found: _Failing, reason: str) -> dict[str, Any]:
+    def _beside(self, plan: Plan, failure: _Failing, reason: str) -> dict[str, Any]:
         """Return the verdict's fields on what the run does beside its rule from some size on; none if unknown."""
         size = largeness(plan)
-        off = np.asarray((found.shares > SLACK).any(axis=0))
-        run = beside_the_rule(found.case, found.part, found.given, off, self.explanation) if size else None
+        off = np.asarray((failure.shares > SLACK).any(axis=0))
+        run = beside_the_rule(failure.case, failure.part, failure.results, off, self.explanation) if size else None
         if run is None:
             return {}
         part = parts.Part(self.explanation.rule.name, None, None, {**run, "with": size})
         return {"computes": Computes(parts=[part]), "reason": f"computes {part.words}; {reason}"}
 
-    def _reason(self, plan: Plan, found: _Failing) -> str:
+    def _reason(self, plan: Plan, failure: _Failing) -> str:
         """Say what fails where, and from which size on."""
-        rule, step = self.explanation.rule, found.step
-        column = int(np.argmax(found.shares[step]))
-        given, wanted = (float(x[step, column]) for x in (found.given, found.oracle.value))
-        tensor, element = _place(found.case, int(found.part.columns[column]))
+        rule, step = self.explanation.rule, failure.step
+        column = int(np.argmax(failure.shares[step]))
+        result, wanted = (float(x[step, column]) for x in (failure.results, failure.oracle.value))
+        tensor, element = _place(failure.case, int(failure.part.columns[column]))
         size = largeness(plan)
         return (
             f"{'as documented' if rule.documented else rule.name} in small cases, but not "
-            f"{f'with {size}, the fewest found' if size else f'after {step} steps'}: returned {given:.9g} at step "
+            f"{f'with {size}, the fewest found' if size else f'after {step} steps'}: returned {result:.9g} at step "
             f"{step + 1}, {f'tensor {tensor}, ' if len(plan.tensors) > 1 else ''}element {element}, "
             f"where {wanted:.9g} is expected"
         )
 
-    def _evidence(self, plan: Plan, found: _Failing) -> dict[str, Any]:
+    def _evidence(self, plan: Plan, failure: _Failing) -> dict[str, Any]:
         """Cut what is furthest off out of the case, with a script; the plan alone where that is too much."""
-        part = _cut(found)
+        part = _cut(failure)
         if part is None:
             return {"case": to_json(plan), "script": None}
-        given, oracle = found.given[: found.step + 1, part.columns], expected(part.case)
-        worst = compare(given, oracle, part.case.form)
+        results, oracle = failure.results[: failure.step + 1, part.columns], expected(part.case)
+        worst = compare(results, oracle, part.case.form)
         if worst.conforms or worst.worst is None:  # another formula explained the small cases
             return {"case": part.case.to_json(), "script": None}
         name = f"{self.target.name} {self.target.version}"
         where = largeness(plan) or f"a run of {plan.steps} steps"
         title = f"{name} on {plan.optimizer} in {plan.dtype}: part of {where}."
-        shown = script(part.case, given, oracle, title=title, target=name)
-        return {**evidence.located(part.case, given, oracle, worst), "script": shown}
+        shown = script(part.case, results, oracle, title=title, target=name)
+        return {**evidence.located(part.case, results, oracle, worst), "script": shown}
 
 
 def _place(case: Case, column: int) -> tuple[int, int]:
@@ -186,10 +186,10 @@ def _place(case: Case, column: int) -> tuple[int, int]:
     return tensor, int(column - ends[tensor] + case.parameters[tensor].size)
 
 
-def _cut(found: _Failing) -> Part | None:
+def _cut(failure: _Failing) -> Part | None:
     """Cut out the elements that are furthest off, up to the first failing step; None where that is still large."""
-    steps, shares = found.step + 1, found.shares[found.step]
-    case = at_steps(found.part.case, list(range(steps)))
+    steps, shares = failure.step + 1, failure.shares[failure.step]
+    case = at_steps(failure.part.case, list(range(steps)))
     subject = subject_of(case)
     columns = np.arange(case.size)
     if subject.elementwise:
@@ -206,29 +206,35 @@ FEW = 2**13
 
 
 def beside_the_rule(
-    whole: Case, part: Part, given: Array, off: Array, explanation: Explanation
+    whole: Case, part: Part, results: Array, off: Array, explanation: Explanation
 ) -> Mapping[str, Any] | None:
     """Return what a run does beside its rule, as `Part.run` records it; None where no listed alteration explains it.
 
     Args:
         whole: the large case.
         part: what is compared of it.
-        given: what the target returned there, shape (steps, elements).
+        results: what the target returned there, shape (steps, elements).
         off: which of these elements the rule does not explain.
         explanation: the rule, which explains the small cases.
     """
     case, subject = part.case, subject_of(part.case)
     if not subject.elementwise or not subject.has_learning_rate:
         return None
-    kept = (given == flat(case.parameters)).all(axis=0)
+    kept = (results == flat(case.parameters)).all(axis=0)
     if kept[off].all():
         return _left_out(whole, part.columns, off, kept)
-    chosen = np.sort(np.argsort(~off, kind="stable")[: max(FEW // len(given), 1)])  # those that are off first
-    case, given = part_of(case, chosen).case, given[:, chosen]
-    listed = (one for one in mistakes_of_runs(subject, case.dtype)[0] if not getattr(one.alteration, "by_place", False))
-    tried = ((one, explained(given, Mistaken(explanation, one).expected(case), case.form)) for one in listed)
-    found = [one for one, agreement in tried if agreement is not None and agreement.judged >= MOST]
-    return found[0].run if found and all(one.is_same(found[0]) for one in found) else None
+    chosen = np.sort(np.argsort(~off, kind="stable")[: max(FEW // len(results), 1)])  # those that are off first
+    case, results = part_of(case, chosen).case, results[:, chosen]
+    listed = (
+        mistake
+        for mistake in mistakes_of_runs(subject, case.dtype)[0]
+        if not getattr(mistake.alteration, "by_place", False)
+    )
+    tried = (
+        (mistake, explained(results, Mistaken(explanation, mistake).expected(case), case.form)) for mistake in listed
+    )
+    explaining = [mistake for mistake, agreement in tried if agreement is not None and agreement.judged >= MOST]
+    return explaining[0].run if explaining and all(mistake.is_same(explaining[0]) for mistake in explaining) else None
 
 
 def _left_out(whole: Case, columns: Array, off: Array, kept: Array) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject
 
 Ran = tuple[Case, Array | None]
-"""A case that was run, and its trajectory, None where the run was none of a whole case."""
+"""A case that was run, and its trajectory; None where the run did not play the whole case."""
 
 FORMULA = '''"""{title}
 
@@ -153,11 +153,11 @@ def script(case: Case, after: Array, oracle: Expected, *, title: str, target: st
     return text if differences(text) == beyond else None
 
 
-def script_of_law(found: Difference, ran: Sequence[Ran], *, dtype: str, title: str, about: str) -> str | None:
+def script_of_law(difference: Difference, ran: Sequence[Ran], *, dtype: str, title: str, about: str) -> str | None:
     """Write a script that compares two runs which a law says must agree.
 
     Args:
-        found: the difference between them.
+        difference: the difference between them.
         ran: all that was run to find it, with trajectories where there are any.
         dtype: of the runs.
         title: one line on what is shown.
@@ -167,7 +167,16 @@ def script_of_law(found: Difference, ran: Sequence[Ran], *, dtype: str, title: s
         The text; None where the difference is one of bits that no number shows, such as the sign of a zero.
     """
     columns = '"one", "other"'
-    text = _recorded(ran, found.one, found.other, found.allowed, dtype=dtype, title=title, about=about, columns=columns)
+    text = _recorded(
+        ran,
+        difference.first,
+        difference.second,
+        difference.allowed,
+        dtype=dtype,
+        title=title,
+        about=about,
+        columns=columns,
+    )
     return text if differences(text) else None
 
 
@@ -267,5 +276,5 @@ def _listed(arrays: Any) -> list[Any]:
 
 
 def _steps(case: Case, rows: Any) -> list[list[Any]]:
-    """Return what a trajectory has after each step as such lists, one for each parameter."""
+    """Return the parameters after each step of a trajectory as such lists."""
     return [_listed(apart(row, case.parameters)) for row in rows]

@@ -29,7 +29,7 @@ NEAR = 4
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """Formulas that nobody has declared, each an edit of a known one, which explain every case equally.
 
     Attributes:
@@ -53,12 +53,12 @@ class Found:
         return f"; explained equally by {names}" if names else ""
 
 
-def searched(observed: Observed, seconds: float) -> Found:
+def searched(observed: Observed, seconds: float) -> SearchResult:
     """Search for formulas near the documented one, or near the nearest known ones, that explain every case.
 
     Args:
         observed: one engine, which nothing known explains.
-        seconds: what two edits may cost; one is always tried, and two where this is not 0.
+        seconds: how long two edits may take; one is always tried, two only where this is not 0.
 
     Raises:
         TargetFault: the target breaks the protocol.
@@ -67,7 +67,7 @@ def searched(observed: Observed, seconds: float) -> Found:
     budget = Budget(seconds, observed.guard.heartbeat, observed.guard.searching)
     runs = _runs(observed, telling_cases(*asked))
     if not runs:
-        return Found((), Identity(None), budget)
+        return SearchResult((), Identity(None), budget)
     identities: dict[Explanation, Identity | None] = {}
 
     def holds(explanation: Explanation) -> bool:
@@ -78,14 +78,14 @@ def searched(observed: Observed, seconds: float) -> Found:
     counts = STEP_COUNTS if observed.probed.counts_otherwise else ()
     starts = _starts(observed, runs)
 
-    def found_in(runs: Runs) -> list[Edited]:
+    def formulas_in(runs: Runs) -> list[Edited]:
         neutral = (_runs(observed, part) for part in neutral_cases(*asked))
         return edited_formulas(starts, runs, holds, budget, most, telling, neutral, counts)
 
-    found = found_in(runs)
-    if not found and identities:  # formulas explain these runs, and not all others: such runs tell too little apart
+    matches = formulas_in(runs)
+    if not matches and identities:  # formulas explain these runs, and not all others: such runs tell too little apart
         more = _refuting(observed)
-        found = found_in([*runs, *more]) if more else []
+        matches = formulas_in([*runs, *more]) if more else []
 
     def takes(case: Case) -> bool:
         return not observed.limits.lacking(case) and observed.offers(case)
@@ -93,11 +93,11 @@ def searched(observed: Observed, seconds: float) -> Found:
     def refuted(formula: Edited, case: Case) -> bool:
         return not explains(observed.run_anew(case), formula.explanation.expected(case), case.form)
 
-    formulas, rivals = told_apart(found, telling, takes, refuted)
+    formulas, rivals = told_apart(matches, telling, takes, refuted)
     identity = identities[formulas[0].explanation] if formulas else None
     if identity and not formulas[0].edits and identity.tried < ENOUGH:
         identity, formulas, rivals = None, [], []
-    return Found(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling))
+    return SearchResult(tuple(formulas), identity or Identity(None), budget, tuple(rivals), len(telling))
 
 
 def _runs(observed: Observed, cases: Iterable[Case]) -> Runs:
@@ -123,7 +123,7 @@ def _refuting(observed: Observed) -> Runs:
 def _starts(observed: Observed, runs: Runs) -> list[PointClass]:
     """Return the documented formula, the nearest ones, the named ones, and those of other books.
 
-    A number that the target has no use for needs none in a formula of another book.
+    A formula of another book may lack a number that the target does not use.
     """
     optimizer = observed.optimizer
     near = [rule for rule, _ in observed.probed.agreements() if not rule.documented][:NEAR]

@@ -13,7 +13,7 @@ from optimetry.conformance.oracle.expected import decays_of
 from optimetry.conformance.subjects.registry import subject_of
 
 BITS = 8
-"""How many bits the numbers of a case have that float32 holds, with their third powers, and with 1 less a decay."""
+"""The bits of a short number: float32 then also holds its third power and, of a decay, 1 minus it."""
 
 
 @lru_cache(maxsize=1024)
@@ -24,11 +24,11 @@ def with_short_numbers(case: Case, limits: Limits = UNLIMITED) -> Case:
         A case that is within the limits, the same for each candidate; the case itself where nothing is rounded.
     """
     subject = subject_of(case)
-    domains = {one.name: one.domain for one in subject.hyperparameters() if one.kind is float}
+    domains = {declared.name: declared.domain for declared in subject.hyperparameters() if declared.kind is float}
     decays = decays_of(subject)
 
     def short(name: str, number: Any) -> Any:
-        if name in decays:  # a multiple of 2^-8, as 1 less it is
+        if name in decays:  # a multiple of 2^-8, as is 1 minus it
             return min(max(round(number * 2**BITS), 1), 2**BITS - 1) / 2**BITS if number else number
         domain, near = domains.get(name), _short(number) if isinstance(number, float) else number
         return number if domain is not None and near not in domain else near

@@ -23,7 +23,7 @@ PACKAGE = "optimetry."
 STOPS = (Declared, object)
 """Bases whose methods are left out."""
 
-GIVEN = ("name", "slots")
+LEFT_OUT = ("name", "slots")
 """Attributes that the constructor sets beside hyperparameters, or that no formula needs."""
 
 STATE = "from types import SimpleNamespace as State"
@@ -62,14 +62,14 @@ class _Needed:
     def method(self, kind: type[Any], name: str) -> str:
         """Return the text of a method, a property or a constant of a class, and note the other methods that it uses."""
         self.written.add(name)
-        if name in GIVEN or name in {parameter.name for parameter in dataclasses.fields(kind)}:
+        if name in LEFT_OUT or name in {parameter.name for parameter in dataclasses.fields(kind)}:
             return ""
-        found = inspect.getattr_static(kind, name)
-        if isinstance(found, property):
-            return "@property\n" + self._function(found.fget, kind)
-        if inspect.isfunction(found):
-            return self._function(found, kind)
-        return f"{name} = {found!r}" if isinstance(found, float) else ""
+        member = inspect.getattr_static(kind, name)
+        if isinstance(member, property):
+            return "@property\n" + self._function(member.fget, kind)
+        if inspect.isfunction(member):
+            return self._function(member, kind)
+        return f"{name} = {member!r}" if isinstance(member, float) else ""
 
     def _function(self, function: Any, kind: type[Any] | None = None) -> str:
         for name in _names(function.__code__):
@@ -79,34 +79,34 @@ class _Needed:
                 self._global(name, function.__globals__[name])
         return _plain(function)
 
-    def _global(self, name: str, found: Any) -> None:
+    def _global(self, name: str, value: Any) -> None:
         if name in self.definitions or name == "np":
             return
-        found = getattr(found, "__wrapped__", found)  # the function that singledispatch calls for plain arrays
-        if found is State:
+        value = getattr(value, "__wrapped__", value)  # the function that singledispatch calls for plain arrays
+        if value is State:
             self.imports[STATE] = None
-        elif inspect.ismodule(found):
-            self.imports[f"import {found.__name__}" + (f" as {name}" if name != found.__name__ else "")] = None
-        elif inspect.isclass(found) and found.__module__.startswith(PACKAGE):
-            self._class(name, found)
-        elif inspect.isclass(found) and name != found.__module__:
-            self.imports[f"from {found.__module__} import {found.__name__}"] = None
-        elif inspect.isfunction(found) and found.__module__.startswith(PACKAGE):
+        elif inspect.ismodule(value):
+            self.imports[f"import {value.__name__}" + (f" as {name}" if name != value.__name__ else "")] = None
+        elif inspect.isclass(value) and value.__module__.startswith(PACKAGE):
+            self._class(name, value)
+        elif inspect.isclass(value) and name != value.__module__:
+            self.imports[f"from {value.__module__} import {value.__name__}"] = None
+        elif inspect.isfunction(value) and value.__module__.startswith(PACKAGE):
             self.definitions[name] = ""  # reserves a place before what needs it
-            text = self._function(found)
+            text = self._function(value)
             del self.definitions[name]
             self.definitions[name] = text
-        elif isinstance(found, int | float | str | tuple):
-            self.definitions[name] = f"{name} = {found!r}"
+        elif isinstance(value, int | float | str | tuple):
+            self.definitions[name] = f"{name} = {value!r}"
 
-    def _class(self, name: str, found: type[Any]) -> None:
+    def _class(self, name: str, kind: type[Any]) -> None:
         self.definitions[name] = ""
-        for member in vars(found).values():
+        for member in vars(kind).values():
             function = member.fget if isinstance(member, property) else member
-            if inspect.isfunction(function) and function.__code__.co_filename == inspect.getfile(found):
+            if inspect.isfunction(function) and function.__code__.co_filename == inspect.getfile(kind):
                 self._function(function)
         del self.definitions[name]
-        self.definitions[name] = _plain(found)
+        self.definitions[name] = _plain(kind)
         for word, line in (("NamedTuple", "from typing import Any, NamedTuple"), ("dataclass", DATACLASS)):
             if word in self.definitions[name]:
                 self.imports[line] = None
@@ -127,9 +127,9 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(constant)
 
 
-def _plain(found: Callable[..., Any] | type[Any]) -> str:
+def _plain(definition: Callable[..., Any] | type[Any]) -> str:
     """Return the text of a function or class without annotations and docstrings; dataclasses stay dataclasses."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(found)))
+    tree = ast.parse(textwrap.dedent(inspect.getsource(definition)))
     return ast.unparse(_Plainer().visit(tree))
 
 

@@ -33,7 +33,7 @@ TELLING = 5
 """How many cases of each side must refute the explanation of the other side: drawn, and switched from the other."""
 
 SIDES = 3
-"""Beside how many known rules that explain one side the other is searched for."""
+"""How many known rules that explain one side are kept while the other side is searched for."""
 
 
 @lru_cache(maxsize=32)
@@ -74,7 +74,7 @@ class Splitting:
             pairs = [(a, b) for a, b in pairs if self._explains(a, case) or self._explains(b, case)]
             if not pairs:
                 return
-        # A rule that explains every one of them leaves none to another.
+        # A rule that explains every case leaves none to a second one.
         pairs = [(a, b) for a, b in pairs if not all(self._explains(a, case) for case in cases)]
         for by in chosen:
             for first, second in pairs:
@@ -84,7 +84,7 @@ class Splitting:
                         if self.supported(split, cases):
                             yield split
 
-    def found(self, chosen: Sequence[Property], known: Sequence[Explanation]) -> Iterator[Split]:
+    def edited_splits(self, chosen: Sequence[Property], known: Sequence[Explanation]) -> Iterator[Split]:
         """Yield the splits that the evidence supports, of a known rule and one that is an edit away from it."""
         cases = self.evidence()
         for by in chosen:
@@ -102,7 +102,7 @@ class Splitting:
     ) -> list[Explanation]:
         """Return the first known rules that explain every case of a side, and the others switched to that side.
 
-        No split has another rule there, so that without any a search for the other side is spared.
+        Only these can stand on that side of a split; without any, the other side need not be searched for.
         """
         mine = [case for case in cases if by.holds(case) == holds]
         others = [case for case in cases if by.holds(case) != holds]
@@ -118,8 +118,8 @@ class Splitting:
         """Yield the formulas one edit away from known ones that explain every case of a side."""
         observed = self.observed
         telling = telling_cases(observed.optimizer, observed.dtype)
-        told = (case if by.holds(case) == holds else by.switched(case) for case in telling)
-        runs = runs_of(observed.target, observed.offered(filter(None, told)), observed.guard)
+        on_side = (case if by.holds(case) == holds else by.switched(case) for case in telling)
+        runs = runs_of(observed.target, observed.offered(filter(None, on_side)), observed.guard)
         if runs and all(by.holds(case) == holds for case, _ in runs):
             rules = [start.rule for start in starts]
             budget = Budget(beat=observed.guard.heartbeat, asks=observed.guard.searching)

@@ -81,12 +81,12 @@ def on_the_way(
         of_element: the element's number in an array, None where an array has none.
     """
     noted: list[tuple[Expression, Any]] = []
-    given = {name: Number(name, np.asarray(array, np.float64), noted) for name, array in inputs.items()}
+    numbers = {name: Number(name, np.asarray(array, np.float64), noted) for name, array in inputs.items()}
     lifted = rule.lifted(lambda name, value: Number(name, value, noted))
-    state = State(**{name: number for name, number in given.items() if name not in ("param", "grad")})
+    state = State(**{name: number for name, number in numbers.items() if name not in ("param", "grad")})
     try:
         with np.errstate(all="ignore"):
-            _, new = lifted.update(given["param"], given["grad"], state, Number("lr", rate, noted), updates)
+            _, new = lifted.update(numbers["param"], numbers["grad"], state, Number("lr", rate, noted), updates)
     except NotTraceable:
         return {}
     slots: dict[Expression, str] = {
@@ -94,8 +94,8 @@ def on_the_way(
         for slot, x in new.items()
         if isinstance(x, Number) and isinstance(x.expression, tuple)
     }
-    found = {_named(expression, slots): of_element(value) for expression, value in noted[:-1]}
-    return {part: value for part, value in found.items() if value is not None and isinstance(part, tuple)}
+    values = {_named(expression, slots): of_element(value) for expression, value in noted[:-1]}
+    return {part: value for part, value in values.items() if value is not None and isinstance(part, tuple)}
 
 
 def _named(part: Any, names: Mapping[Expression, str]) -> Any:

@@ -48,31 +48,33 @@ def candidates(optimizer: str, dtype: str) -> Iterator[Case]:
 
 def chosen(optimizer: str, dtype: str) -> list[tuple[Case, list[Dialect]]]:
     """Choose the cases of a set, each with the dialects that it tells apart from the rule."""
-    found: list[tuple[Case, list[Dialect]]] = []
+    selected: list[tuple[Case, list[Dialect]]] = []
     left, seen, cost = list(DIALECTS.get(optimizer, ())), set[Any](), 0
     for case in candidates(optimizer, dtype):
         size, traits = case.elements, set(_traits(case))
         if size > LARGEST and not left:
             break
         fits = size <= LARGEST and (cost + size <= BUDGET or not traits <= seen)
-        told = [one for one in DIALECTS.get(optimizer, ()) if (fits or one in left) and not _same(case, one)]
-        if fits or told:
-            found.append((case, told))
-            left, seen, cost = [one for one in left if one not in told], seen | traits, cost + size
-    return found
+        flags = [
+            dialect for dialect in DIALECTS.get(optimizer, ()) if (fits or dialect in left) and not _same(case, dialect)
+        ]
+        if fits or flags:
+            selected.append((case, flags))
+            left, seen, cost = [dialect for dialect in left if dialect not in flags], seen | traits, cost + size
+    return selected
 
 
 def _traits(case: Case) -> Iterator[Any]:
     """Yield what a set should contain: corners of hyperparameters, and gradients that rest, vanish or are large."""
-    for one in subject_named(case.optimizer).hyperparameters():
-        if case.hyper[one.name] in one.corners:
-            yield one.name, case.hyper[one.name]
-    alike = any(one.shape == other.shape for one, other in pairwise(case.parameters))
+    for declared in subject_named(case.optimizer).hyperparameters():
+        if case.hyper[declared.name] in declared.corners:
+            yield declared.name, case.hyper[declared.name]
+    alike = any(first.shape == second.shape for first, second in pairwise(case.parameters))
     for grads in zip(*case.grads, strict=True):
-        given = "".join("x" if grad is not None else "-" for grad in grads)
-        if "x-" in given and "-x" in given[given.index("x") :]:
+        pattern = "".join("x" if grad is not None else "-" for grad in grads)
+        if "x-" in pattern and "-x" in pattern[pattern.index("x") :]:
             yield "a gradient that is missing for a time"
-        if "-" in given and alike:
+        if "-" in pattern and alike:
             yield "a gradient that is missing beside a parameter of the same shape"
         arrays = [grad for grad in grads if grad is not None]
         if any(np.any((before != 0) & (after == 0)) for before, after in pairwise(arrays)):

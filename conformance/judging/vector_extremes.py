@@ -1,4 +1,4 @@
-"""Makes the vectors that no small drawn case is: long runs, large tensors, many tensors, NaN and infinities.
+"""Makes the vectors that no small drawn case covers: long runs, large tensors, many tensors, NaN and infinities.
 
 They cost few bytes because what they hold is a short pattern, which begins again. The expected values of a rule that is
 elementwise begin again with it, and so do those of a norm over equal patterns.

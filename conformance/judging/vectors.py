@@ -32,13 +32,13 @@ DIGITS = 2
 """Hexadecimal digits of an allowed error, which is rounded up."""
 
 LARGEST, MOST = float(np.finfo(np.float64).max), 1024
-"""The error that any finite number is allowed to have, where one is asked for, and the binary exponent behind it."""
+"""The allowed error where any finite number will do, and the first binary exponent beyond it."""
 
 
 def document(optimizer: str, dtype: str) -> dict[str, Any]:
-    """Return the set of vectors of one rule and dtype, as JSON has it: the same for the same version of optimetry."""
+    """Return the set of vectors of one rule and dtype as a JSON object: the same for the same version of optimetry."""
     subject, cases = subject_named(optimizer), chosen(optimizer, dtype)
-    told = {dialect.name: dialect for _, dialects in cases for dialect in dialects}
+    flags = {dialect.name: dialect for _, dialects in cases for dialect in dialects}
     ordinary = [
         Vector.of(f"{number:02d}", case, sorted(dialect.name for dialect in dialects))
         for number, (case, dialects) in enumerate(cases)
@@ -50,15 +50,15 @@ def document(optimizer: str, dtype: str) -> dict[str, Any]:
         "document": subject.document,
         "dtype": dtype,
         "seed": SEED,
-        "flags": {name: _meaning(told[name]) for name in sorted(told)},
+        "flags": {name: _meaning(flags[name]) for name in sorted(flags)},
         "vectors": [written(vector) for vector in (*ordinary, *extremes(optimizer, dtype))],
     }
 
 
-def text_of(found: Mapping[str, Any]) -> str:
+def text_of(vector_set: Mapping[str, Any]) -> str:
     """Return a set as the text of its file: one vector a line."""
-    head = {name: value for name, value in found.items() if name != "vectors"}
-    lines = ",\n".join(json.dumps(vector, separators=(",", ":")) for vector in found["vectors"])
+    head = {name: value for name, value in vector_set.items() if name != "vectors"}
+    lines = ",\n".join(json.dumps(vector, separators=(",", ":")) for vector in vector_set["vectors"])
     return f'{json.dumps(head, separators=(",", ":"))[:-1]},"vectors":[\n{lines}\n]}}\n'
 
 
@@ -67,7 +67,7 @@ def _meaning(dialect: Dialect) -> dict[str, str]:
 
 
 def written(vector: Vector) -> dict[str, Any]:
-    """Return a vector as JSON has it.
+    """Return a vector as a JSON object.
 
     Raises:
         ValueError: its expected values do not begin again where its inputs do.
@@ -94,7 +94,7 @@ def written(vector: Vector) -> dict[str, Any]:
 
 
 def _parts(row: Array, vector: Vector, case: Case) -> Iterator[Array]:
-    """Yield what a row of results has for each parameter, as far as the parameter itself is written."""
+    """Yield each parameter's part of a row of results, as far as the parameter itself is written."""
     for array, param in zip(apart(row, case.parameters), vector.case.parameters, strict=True):
         part = array.reshape(-1)
         pattern = part[: param.size]
@@ -104,7 +104,7 @@ def _parts(row: Array, vector: Vector, case: Case) -> Iterator[Array]:
 
 
 def rounded(oracle: Expected, case: Case) -> tuple[Array, Any]:
-    """Return the expected value in the case's dtype, and how far from it is allowed, infinite where nothing is known.
+    """Return the expected value in the case's dtype, and the allowed error, infinite where nothing is known.
 
     The allowed error is the slack times the bound, and what the value has lost by rounding. NaN has the same bits on
     every machine.

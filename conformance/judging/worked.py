@@ -74,10 +74,10 @@ def worked(target: Target, cases: Sequence[Case], other: Candidate, name: str, g
     """Work an element through the document and what explains the target, in the first case that shows a difference.
 
     Args:
-        target: who is rejected.
+        target: the rejected target.
         cases: what it may be fed, those with the simplest numbers first.
         other: what explains it, or comes nearest to it.
-        name: what that is called, see `Worked`.
+        name: the name of ``other``, see `Worked`.
         guard: what watches over its runs.
 
     Raises:
@@ -85,27 +85,27 @@ def worked(target: Target, cases: Sequence[Case], other: Candidate, name: str, g
     """
     for case in cases:
         if reason_unsupported(target, case) is None:
-            found = first_divergence(target, case, subject_of(case).of(case.hyper), guard)
-            if found is not None:
-                return _beside(found, other, name)
+            divergence = first_divergence(target, case, subject_of(case).of(case.hyper), guard)
+            if divergence is not None:
+                return _beside(divergence, other, name)
     return None
 
 
-def _beside(found: Divergence, other: Candidate, name: str) -> Worked:
-    case = found.case
-    document = _Step.of(found, case, subject_of(case).of(case.hyper))
-    fed, formula = _inputs(found, other)
-    second = _Step({}, {}, {}) if formula is None else _Step.of(found, fed, formula)
-    column = sum(param.size for param in case.parameters[: found.tensor]) + found.element
-    after = {**second.after, new(PARAM): float(other.expected(case).value[found.step - 1, column])}
+def _beside(divergence: Divergence, other: Candidate, name: str) -> Worked:
+    case = divergence.case
+    document = _Step.of(divergence, case, subject_of(case).of(case.hyper))
+    fed, formula = _inputs(divergence, other)
+    second = _Step({}, {}, {}) if formula is None else _Step.of(divergence, fed, formula)
+    column = sum(param.size for param in case.parameters[: divergence.tensor]) + divergence.element
+    after = {**second.after, new(PARAM): float(other.expected(case).value[divergence.step - 1, column])}
     traced = document.between and second.between
     between = tuple(Row(*row) for row in differences(document.between, second.between)[:MOST]) if traced else ()
-    unused = [slot for slot in second.given.keys() - document.given.keys() if second.is_idle(slot)]
-    given, after = (
+    unused = [slot for slot in second.inputs.keys() - document.inputs.keys() if second.is_idle(slot)]
+    inputs, after = (
         {x: value for x, value in each.items() if x not in (*unused, *map(new, unused))}
-        for each in (second.given, after)
+        for each in (second.inputs, after)
     )
-    return Worked(found, name, _rows(document.given, given), between, _rows(document.after, after))
+    return Worked(divergence, name, _rows(document.inputs, inputs), between, _rows(document.after, after))
 
 
 def new(name: str) -> str:
@@ -113,12 +113,12 @@ def new(name: str) -> str:
     return f"new {name}"
 
 
-def _inputs(found: Divergence, other: Any) -> tuple[Case, Declared | None]:
-    """Return what reaches the formula of an explanation, and the formula; None where it has none."""
-    case = found.case
+def _inputs(divergence: Divergence, other: Any) -> tuple[Case, Declared | None]:
+    """Return the case that reaches the formula of an explanation, and the formula; None where it has none."""
+    case = divergence.case
     if isinstance(other, Split):
-        alone = case.only([found.tensor]) if other.by.of_tensors else case
-        return _inputs(found, other.side(other.by.holds(alone)))
+        alone = case.only([divergence.tensor]) if other.by.of_tensors else case
+        return _inputs(divergence, other.side(other.by.holds(alone)))
     if isinstance(other, Mistaken):
         mistake = other.mistake
         formula = other.explanation.computed(case.hyper, mistake.hyper(case.hyper))
@@ -136,21 +136,21 @@ def _rows(documented: Quantities, other: Quantities) -> tuple[Row, ...]:
 class _Step:
     """The numbers of one element in one step of a formula."""
 
-    given: Quantities
+    inputs: Quantities
     between: Noted
     after: Quantities
 
     @classmethod
-    def of(cls, found: Divergence, case: Case, formula: Declared) -> _Step:
+    def of(cls, divergence: Divergence, case: Case, formula: Declared) -> _Step:
         """Evaluate a formula up to the step of a divergence, in float64."""
-        subject, tensor = subject_of(case), found.tensor
-        start, grad = case.parameters[tensor], case.grads[found.step - 1][tensor]
+        subject, tensor = subject_of(case), divergence.tensor
+        start, grad = case.parameters[tensor], case.grads[divergence.step - 1][tensor]
 
         def number(x: Any) -> float | None:
             """Return the element's number, or the only one; None where an array is of another shape."""
             array = np.asarray(x)
             if array.shape == start.shape:
-                return float(array.reshape(-1)[found.element])
+                return float(array.reshape(-1)[divergence.element])
             return float(array) if array.ndim == 0 else None
 
         def of_element(arrays: Mapping[str, Any]) -> Quantities:
@@ -158,21 +158,21 @@ class _Step:
 
         with np.errstate(all="ignore"):
             if not isinstance(subject, RuleSubject):
-                *_, results = islice(subject.trajectory(case, PlainNumbers(), formula), found.step)
+                *_, results = islice(subject.trajectory(case, PlainNumbers(), formula), divergence.step)
                 return cls(of_element({"fed": grad}), {}, of_element({new(PARAM): results[tensor]}))
-            steps = list(islice(subject.states(case, PlainNumbers(), formula), found.step))
-        rate = case.learning_rates[found.step - 1]
+            steps = list(islice(subject.states(case, PlainNumbers(), formula), divergence.step))
+        rate = case.learning_rates[divergence.step - 1]
         after, slots = (arrays[tensor] for arrays in steps[-1])
         first = cast(Rule, formula).initial_state(np.asarray(start, np.float64))
-        before, state = (arrays[tensor] for arrays in steps[-2]) if found.step > 1 else (start, first)
-        updates = sum(row[tensor] is not None for row in case.grads[: found.step])
+        before, state = (arrays[tensor] for arrays in steps[-2]) if divergence.step > 1 else (start, first)
+        updates = sum(row[tensor] is not None for row in case.grads[: divergence.step])
         inputs = {PARAM: before, **({} if grad is None else {"grad": grad}), **state}
-        given = {"lr": rate, **of_element(inputs)}
+        quantities = {"lr": rate, **of_element(inputs)}
         traced = (
             {} if grad is None or not isinstance(formula, Rule) else on_the_way(formula, inputs, rate, updates, number)
         )
-        return cls(given, traced, of_element({**{new(slot): x for slot, x in slots.items()}, new(PARAM): after}))
+        return cls(quantities, traced, of_element({**{new(slot): x for slot, x in slots.items()}, new(PARAM): after}))
 
     def is_idle(self, slot: str) -> bool:
         """Whether a slot is 0 and stays 0: a formula of a family has some that it does not use."""
-        return self.given[slot] == 0 and self.after.get(new(slot)) == 0
+        return self.inputs[slot] == 0 and self.after.get(new(slot)) == 0

@@ -33,15 +33,15 @@ def ended(trial: Trial, *, applied: bool = True) -> tuple[Any, list[Array]]:
     return session.run, [array for array in trial.case.grads[-1] if array is not None]
 
 
-def different(got: Sequence[Array], must: Sequence[Array]) -> str | None:
+def different(results: Sequence[Array], must: Sequence[Array]) -> str | None:
     """Describe where two lists of arrays differ in a bit."""
-    for i, (a, b) in enumerate(zip(got, must, strict=True)):
+    for i, (a, b) in enumerate(zip(results, must, strict=True)):
         if not same_bits(a, b):
-            one, other = a.reshape(1, -1), b.reshape(1, -1)
-            found = first_difference(one != other, one, other)
-            if found is None:
+            first, second = a.reshape(1, -1), b.reshape(1, -1)
+            difference = first_difference(first != second, first, second)
+            if difference is None:
                 return f"parameter {i}: the sign of a zero, or the bits of a NaN"
-            return found.extended(before=f"parameter {i}: ")
+            return difference.extended(before=f"parameter {i}: ")
     return None
 
 
@@ -89,7 +89,7 @@ def two_windows(trial: Trial) -> str | None:
     case = trial.case
     numbers = [(7 * i) % 23 - 5 for i in range(len(case.grads))]
     fed = (tuple(np.full_like(param, number) for param in case.parameters) for number in numbers)
-    got = trial.on(case.replace(grads=tuple(fed))).run()
+    results = trial.on(case.replace(grads=tuple(fed))).run()
     previous: list[int] = []
     current: list[int] = []
     for updates, number in enumerate(numbers, 1):
@@ -97,9 +97,9 @@ def two_windows(trial: Trial) -> str | None:
         length = min(case.hyper["max_average_window"], updates * case.hyper["average_window_rate"])
         if len(current) >= case.hyper["min_average_window"] and len(current) >= length:
             previous, current = current, []
-        found = _not_the_mean(case, got[updates - 1], previous + current)
-        if found is not None:
-            return found.extended(f", after {updates} updates")
+        difference = _not_the_mean(case, results[updates - 1], previous + current)
+        if difference is not None:
+            return difference.extended(f", after {updates} updates")
     return None
 
 
@@ -119,15 +119,15 @@ def fold(trial: Trial) -> str | None:
         run = Session(trial.target, case).run
         for number in numbers:
             run.update([arrays[number]])
-        found = _not_the_mean(case, run.apply()[0], numbers)
-    return found and found.extended(f", after {len(numbers)} updates")
+        difference = _not_the_mean(case, run.apply()[0], numbers)
+    return difference and difference.extended(f", after {len(numbers)} updates")
 
 
-def _not_the_mean(case: Case, got: Array, numbers: Sequence[int]) -> Difference | None:
+def _not_the_mean(case: Case, result: Array, numbers: Sequence[int]) -> Difference | None:
     """Describe what is not the mean of these numbers, up to the rounding of one division and of its result."""
     mean = Fraction(sum(numbers), len(numbers))
     reach = Fraction(SLACK) * (abs(mean) * Fraction(case.form.roundoff) + Fraction(float(case.form.half_tiny)))
-    for number in got.reshape(-1)[:1].tolist():
+    for number in result.reshape(-1)[:1].tolist():
         if not np.isfinite(number) or abs(Fraction(number) - mean) > reach:
             text = f"{number}, must be {float(mean)}, the mean of {len(numbers)} parameters"
             return Difference.of(text, np.array([[number]]), np.array([[float(mean)]]), float(reach))

@@ -23,17 +23,17 @@ def conservation(trial: Trial) -> str | None:
     sizes = [param.size for param in case.parameters]
     more = max((-(-size // count_sent(size, hyper["sparsity"])) for size in sizes if size), default=0)
     nothing = tuple(np.zeros_like(param) for param in case.parameters)
-    got = trial.on(_fed(case, hyper, [*fed, *[nothing] * more])).run()
+    results = trial.on(_fed(case, hyper, [*fed, *[nothing] * more])).run()
     must = np.sum([flat(row) for row in fed], axis=0, keepdims=True, dtype=np.float64)
-    return _not_equal(np.sum(got, axis=0, keepdims=True, dtype=np.float64), must)
+    return _not_equal(np.sum(results, axis=0, keepdims=True, dtype=np.float64), must)
 
 
 @law("with sparsity 0 and no look ahead, every gradient is sent as it is", universal=False, applies=is_dgc)
 def dense(trial: Trial) -> str | None:
     case = trial.case
     fed = [_whole_numbers(case, step) for step in range(len(case.grads))]
-    got = trial.on(_fed(case, {**case.hyper, "sparsity": 0.0, "use_nesterov": False}, fed)).run()
-    return _not_equal(got, np.array([flat(row) for row in fed]))
+    results = trial.on(_fed(case, {**case.hyper, "sparsity": 0.0, "use_nesterov": False}, fed)).run()
+    return _not_equal(results, np.array([flat(row) for row in fed]))
 
 
 @law("the largest entries are sent, as many as the sparsity says", universal=False, applies=is_dgc)
@@ -45,8 +45,8 @@ def largest_are_sent(trial: Trial) -> str | None:
         least = np.sort(np.abs(values))[param.size - count_sent(param.size, case.hyper["sparsity"]) :]
         fed.append(values.reshape(param.shape))
         must.append(values * np.isin(np.abs(values), least))
-    got = trial.on(_fed(case, {**case.hyper, "use_nesterov": False}, [tuple(fed)])).run()
-    return _not_equal(got, flat(must)[None])
+    results = trial.on(_fed(case, {**case.hyper, "use_nesterov": False}, [tuple(fed)])).run()
+    return _not_equal(results, flat(must)[None])
 
 
 def _fed(case: Case, hyper: dict[str, Any], grads: Sequence[tuple[Array, ...]]) -> Case:
@@ -72,6 +72,6 @@ def _different(case: Case, size: int) -> Array:
     return values
 
 
-def _not_equal(got: Any, must: Any) -> str | None:
+def _not_equal(results: Any, must: Any) -> str | None:
     """Describe where a trajectory is first not what it must be."""
-    return first_difference(got != must, got, must)
+    return first_difference(results != must, results, must)

@@ -116,14 +116,14 @@ def rest(trial: Trial) -> str | None:
 )
 def nonfinite_gradients_act(trial: Trial) -> str | None:
     for clean, poisoned, step, element in poisonings(trial):
-        got, kinds = poisoned.run(), kinds_of(poisoned.computed, poisoned.case, step, element)
-        given = got[step, element]
-        if kind_of(given) in kinds or ("finite" in kinds and len(kinds) > 1):
+        results, kinds = poisoned.run(), kinds_of(poisoned.computed, poisoned.case, step, element)
+        number = results[step, element]
+        if kind_of(number) in kinds or ("finite" in kinds and len(kinds) > 1):
             continue
-        if len(kinds) == 1 or np.isfinite(given):
-            text = f"{given}, must be {' or '.join(sorted(kinds))}, at step {step + 1}, element {element}"
-            must, allowed = got.copy(), np.full(got.shape, np.inf)
+        if len(kinds) == 1 or np.isfinite(number):
+            text = f"{number}, must be {' or '.join(sorted(kinds))}, at step {step + 1}, element {element}"
+            must, allowed = results.copy(), np.full(results.shape, np.inf)
             must[step, element] = clean.run()[step, element] if kinds == {"finite"} else float(min(kinds - {"finite"}))
             allowed[step, element] = 0.0
-            return Difference.of(text, got, must, allowed)
+            return Difference.of(text, results, must, allowed)
     return None

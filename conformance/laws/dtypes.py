@@ -38,12 +38,12 @@ def dtypes_are_independent(trial: Trial) -> str | None:
         mixed = _mixed(own, narrow, wide)
     except TargetFault as fault:
         return f"in a run of two dtypes: {fault}"
-    for where, given in enumerate(mixed):
+    for where, rows in enumerate(mixed):
         case, parts = (wide, apart[1]) if where == 1 else (narrow, apart[0])
-        found = own.on(_part(case)).agrees(parts[where], given)
-        if found is not None:
-            said = f"parameters in {case.dtype}, among those of {' and '.join(dtypes)}, and among their own: "
-            return behind(said, found)
+        contradiction = own.on(_part(case)).agrees(parts[where], rows)
+        if contradiction is not None:
+            prefix = f"parameters in {case.dtype}, among those of {' and '.join(dtypes)}, and among their own: "
+            return behind(prefix, contradiction)
     return None
 
 

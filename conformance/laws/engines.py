@@ -1,7 +1,7 @@
 """Laws of a target with several engines: they compute the same, and each continues what another has saved.
 
-An engine breaks one of them that differs so from most of the others; of two halves, or of two engines, the one without
-the engine that the target lists first.
+An engine breaks such a law if it differs from most of the others; where the two sides are equal in number, if it is not
+on the side of the engine that the target lists first.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from optimetry.conformance.targets.session import in_turn, watched
 from optimetry.reference.errors import TargetFault
 
 Differs = Callable[[Trial, Trial], str | None]
-"""What tells two engines apart on one case, from the first one's side; raises `NotOffered` where they say nothing."""
+"""Describes how two engines differ on one case, None where they agree; raises `NotOffered` where nothing is known."""
 
 
 @law("the engines of one target agree within twice the bound", universal=False, symptom=True)
 def engines_agree(trial: Trial) -> str | None:
-    """Where the engine does not compute the formula: one that does is right, whatever most of the others do."""
+    """Judges only an engine that does not compute the formula: one that does is right, whatever the others do."""
     if len(trial.engines) < 2 or explains(trial.run(), trial.formula(trial.case), trial.case.form):
         return None
     return _departing(trial, _returning_otherwise)
@@ -45,13 +45,13 @@ def _departing(trial: Trial, differs: Differs) -> str | None:
     alike, apart = [trial.target], dict[str, str]()
     for other in (engine for engine in trial.engines if engine is not trial.target):
         try:
-            found = differs(trial, trial.with_engine(other))
+            contradiction = differs(trial, trial.with_engine(other))
         except NotOffered:
             continue
-        if found is None:
+        if contradiction is None:
             alike.append(other)
         else:
-            apart[engine_name(other)] = found
+            apart[engine_name(other)] = contradiction
     first_listed = next(engine for engine in trial.engines if engine in alike or engine_name(engine) in apart)
     if len(alike) > len(apart) or (len(alike) == len(apart) and first_listed in alike):
         return None
@@ -59,32 +59,32 @@ def _departing(trial: Trial, differs: Differs) -> str | None:
     return behind(names, next(iter(apart.values())))
 
 
-def _returning_otherwise(one: Trial, other: Trial) -> str | None:
-    """Compare the runs of two engines; what breaks the protocol says nothing of the other."""
+def _returning_otherwise(trial: Trial, other: Trial) -> str | None:
+    """Compare the runs of two engines; a fault of one says nothing of the other."""
     try:
-        return one.agrees(one.run(), other.run())
+        return trial.agrees(trial.run(), other.run())
     except TargetFault as fault:
         raise NotOffered from fault
 
 
-def _continuing_otherwise(one: Trial, other: Trial) -> str | None:
+def _continuing_otherwise(trial: Trial, other: Trial) -> str | None:
     """Compare the run of an engine with those that go from one of the two engines to the other in the middle."""
-    if _returning_otherwise(one, other) is not None:
+    if _returning_otherwise(trial, other) is not None:
         raise NotOffered
     try:
-        mine, theirs = _half(one), _half(other)
+        mine, theirs = _half(trial), _half(other)
     except TargetFault as fault:
         raise NotOffered from fault
     if _form(mine[1]) != _form(theirs[1]):
         raise NotOffered
-    for loader, (rows, state) in ((one, theirs), (other, mine)):
+    for loader, (rows, state) in ((trial, theirs), (other, mine)):
         try:
             whole = np.concatenate([rows, _continued(loader, rows, state)])
         except TargetFault as fault:
             return str(fault)
-        found = one.agrees(one.run(), whole)
-        if found is not None:
-            return found
+        contradiction = trial.agrees(trial.run(), whole)
+        if contradiction is not None:
+            return contradiction
     return None
 
 

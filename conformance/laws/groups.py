@@ -30,11 +30,11 @@ def groups_are_independent(trial: Trial) -> str | None:
     members = [first, second, late]
     alone = [member.run() for member in members]
     together = _together(members)
-    for which, member, own, given in zip(("first", "second", "added"), members, alone, together, strict=True):
-        found = member.agrees(own, given)
-        if found is not None:
-            said = f"the {which} group, alone and among others: "
-            return behind(said, found)
+    for which, member, own, rows in zip(("first", "second", "added"), members, alone, together, strict=True):
+        contradiction = member.agrees(own, rows)
+        if contradiction is not None:
+            prefix = f"the {which} group, alone and among others: "
+            return behind(prefix, contradiction)
     return None
 
 
@@ -58,7 +58,7 @@ def _together(members: list[Trial]) -> list[Array]:
     """Train all groups together, the last from the middle on; return the trajectory of each."""
     first, second, late = (member.case for member in members)
     target: Any = members[0].target
-    behind = len(first.grads) - len(late.grads)
+    begun = len(first.grads) - len(late.grads)
     rows: list[list[Array]] = [[] for _ in members]
     with watched(members[0].guard):
         run = target.start_groups(first.optimizer, [(case.hyper, _copies(case.parameters)) for case in (first, second)])
@@ -66,10 +66,10 @@ def _together(members: list[Trial]) -> list[Array]:
         def calls(begin: int, end: int, count: int) -> Iterator[Call]:
             for step in range(begin, end):
                 rates = [first.learning_rates[step], second.learning_rates[step]]
-                rates += [late.learning_rates[step - behind]] * (count - len(rates))
+                rates += [late.learning_rates[step - begun]] * (count - len(rates))
                 yield partial(run.step, [np.array(grad) for _ in range(count) for grad in first.grads[step]], rates)
 
-        for begin, end, count in ((0, behind, 2), (behind, len(first.grads), 3)):
+        for begin, end, count in ((0, begun, 2), (begun, len(first.grads), 3)):
             if count == len(members):
                 run.add(late.hyper, _copies(late.parameters))
             for after in in_turn(target, calls(begin, end, count)):

@@ -70,7 +70,7 @@ class Trial:
         return self.rule_of(self.case.hyper) if self.rule_of else self.documented
 
     def on(self, case: Case) -> Trial:
-        """Return a trial of the same target on another case; what other targets asked of it is evaluated already."""
+        """Return a trial of the same target on another case; evaluations are shared with other targets."""
         return replace(self, case=met_before(case))
 
     def with_engine(self, engine: Target) -> Trial:
@@ -78,7 +78,7 @@ class Trial:
         return replace(self, target=engine)
 
     def run(self, *, anew: bool = False) -> Array:
-        """Run the target and return its trajectory; that of the same run for another law, unless ``anew``.
+        """Return the trajectory of a run; another law's run of the same case is reused, unless ``anew``.
 
         Raises:
             NotOffered: the target does not offer what the case asks for.
@@ -140,30 +140,30 @@ class Difference(str):
     """The description of a difference between two trajectories, with their numbers, from which a script is made.
 
     Attributes:
-        one: the first trajectory, shape (steps, elements).
-        other: the second.
+        first: the first trajectory, shape (steps, elements).
+        second: the second.
         allowed: how far apart they may be, not finite where they may differ by any amount.
     """
 
-    one: Array
-    other: Array
+    first: Array
+    second: Array
     allowed: Any
 
     @classmethod
-    def of(cls, text: str, one: Array, other: Array, allowed: Any) -> Difference:
-        """Return this text with these numbers."""
-        found = cls(text)
-        found.one, found.other, found.allowed = one, other, allowed
-        return found
+    def of(cls, text: str, first: Array, second: Array, allowed: Any) -> Difference:
+        """Return a text with its numbers."""
+        difference = cls(text)
+        difference.first, difference.second, difference.allowed = first, second, allowed
+        return difference
 
     def extended(self, after: str = "", *, before: str = "") -> Difference:
         """Return this difference with text before or after its description."""
-        return Difference.of(f"{before}{self}{after}", self.one, self.other, self.allowed)
+        return Difference.of(f"{before}{self}{after}", self.first, self.second, self.allowed)
 
 
-def behind(said: str, found: str) -> str:
-    """Put text before what contradicts a law; a `Difference` keeps its numbers."""
-    return found.extended(before=said) if isinstance(found, Difference) else said + found
+def behind(prefix: str, contradiction: str) -> str:
+    """Put a prefix before the text of a contradiction; a `Difference` keeps its numbers."""
+    return contradiction.extended(before=prefix) if isinstance(contradiction, Difference) else prefix + contradiction
 
 
 def first_difference(different: Any, a: Array, b: Array, reach: Any = 0.0) -> Difference | None:

@@ -87,19 +87,19 @@ def kinds_of(rule: Any, case: Case, step: int, element: int) -> frozenset[str]:
         element: of the flat parameter.
     """
     inputs = [case.parameters[0], *(grads[0] for grads in case.grads[: step + 1])]
-    found = set()
+    kinds = set()
     for kind, dtype in product(READINGS, {case.form.dtype, np.dtype(np.float64)}):
-        param, *grads = (_one(array, element).astype(dtype).view(kind) for array in inputs)
+        param, *grads = (_element(array, element).astype(dtype).view(kind) for array in inputs)
         training = Training(rule, [param])
         for grad, rate in zip(grads, case.learning_rates, strict=False):
             (after,) = training.step([grad], rate)
-        found.add(kind_of(after[0]))
-    if found & {"inf", "-inf"}:
-        found.add("nan")  # of the same formula in another order: g + b*(m - g) is m of an average, and inf - inf of inf
-    return frozenset(found)
+        kinds.add(kind_of(after[0]))
+    if kinds & {"inf", "-inf"}:
+        kinds.add("nan")  # in another order of operations: an average formed as g + b*(m - g) meets inf - inf
+    return frozenset(kinds)
 
 
-def _one(array: Array | None, element: int) -> Array:
+def _element(array: Array | None, element: int) -> Array:
     assert array is not None
     return np.array(array.reshape(-1)[element : element + 1])
 

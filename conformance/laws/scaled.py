@@ -43,11 +43,11 @@ def scaled_gradients(trial: Trial) -> str | None:
         left_out, before = is_rule(subject_of(case)), flat(case.parameters)
 
         def calls() -> Iterator[Call]:
-            for (grads, rate), given in zip(case.steps, scaled, strict=True):
+            for (grads, rate), scaled_grads in zip(case.steps, scaled, strict=True):
                 if left_out:
                     yield partial(step, _times(grads, np.inf), rate, SCALE)
                 yield partial(plain.step, grads, rate)
-                yield partial(step, given, rate, SCALE)
+                yield partial(step, scaled_grads, rate, SCALE)
 
         results = map(flat, in_turn(trial.target, calls()))
         for _ in case.grads:
@@ -65,7 +65,7 @@ def scaled_gradients(trial: Trial) -> str | None:
 def accumulated_gradients(trial: Trial) -> str | None:
     """Where the case's gradients are finite, doubled as well, and the target offers `Run.step_accumulated` or the like.
 
-    Signs of zeros are left out, which sums lose that begin at zero, and so is what cannot be halved exactly.
+    Signs of zeros are left out, as sums that begin at zero lose them, and so is what cannot be halved exactly.
     """
     case = rescaled(switched_on(trial).case, np.array, _halvable)
     if not all(_is_finite(_times(row, 2)) for row in case.grads):
@@ -89,11 +89,11 @@ def accumulated_gradients(trial: Trial) -> str | None:
 
 
 def _offered(trial: Trial, run: Any, how: str) -> Callable[..., Any] | None:
-    """Return what takes such gradients, a learning rate and what else is needed; None where the run has no method."""
+    """Return the run's method for such gradients, called with a learning rate as well; None where it has none."""
     if is_rule(subject_of(trial.case)):
         return getattr(run, f"step_{how}", None)
     method = getattr(run, f"transform_{how}", None)
-    return method and (lambda given, rate, *scale: method(given, *scale))
+    return method and (lambda grads, rate, *scale: method(grads, *scale))
 
 
 def _times(grads: Grads, factor: float) -> list[Array | None]:

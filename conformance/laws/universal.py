@@ -48,12 +48,12 @@ def missing_gradient(trial: Trial) -> str | None:
 
 @law("each parameter is updated as if it were alone", applies=is_rule)
 def parameters_are_independent(trial: Trial) -> str | None:
-    """Where no gradient is missing: how steps are counted that have some is for `missing_gradient_rests`."""
+    """Leaves out steps with a missing gradient: how these are counted is for `missing_gradient_rests`."""
     together = trial.on(complete(trial.case))
     alone = [together.on(together.case.only([i])) for i in range(len(trial.case.parameters))]
     together.ahead(*alone)
-    apart = np.concatenate([one.run() for one in alone], axis=1)
-    return together.agrees(together.run(), apart)
+    separate = np.concatenate([single.run() for single in alone], axis=1)
+    return together.agrees(together.run(), separate)
 
 
 @law("reversing the order of elements reverses the result", applies=is_elementwise_rule)
@@ -120,9 +120,9 @@ def resumed(trial: Trial, last: Array, state: State) -> Session:
 @law("an infinite or NaN gradient touches its own element alone", applies=is_elementwise_rule)
 def nonfinite_gradients_stay(trial: Trial) -> str | None:
     for clean, poisoned, _, element in poisonings(trial):
-        after, got = clean.run(), poisoned.run()
-        got[:, element] = after[:, element]
-        found = clean.agrees(after, got)
-        if found is not None:
-            return found
+        after, results = clean.run(), poisoned.run()
+        results[:, element] = after[:, element]
+        contradiction = clean.agrees(after, results)
+        if contradiction is not None:
+            return contradiction
     return None

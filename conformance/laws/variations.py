@@ -51,7 +51,7 @@ def complete(case: Case) -> Case:
 
 
 def with_gap(case: Case) -> tuple[Case, int]:
-    """Insert a step without a gradient before the second of a case of one parameter, or the only one; say where."""
+    """Insert a step without a gradient before the second, or only, step of a one-parameter case; return where."""
     gap = min(len(case.grads) - 1, 1)
     holed = at_steps(case, sorted([*range(len(case.grads)), gap]))
     nothing: tuple[Array | None, ...] = (None,)
