@@ -133,7 +133,7 @@ def _first(key: _ByContent) -> Case:
 
 
 def met_before(case: Case) -> Case:
-    """Return the case of the same content that was met before, if that is still known: its results are kept by case."""
+    """Return an earlier case of the same content, if one is still known: results are cached by case."""
     return _first(_ByContent(case))
 
 

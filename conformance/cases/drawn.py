@@ -22,7 +22,7 @@ MATRICES = ((3, 4), (1, 7), (9, 1), (2, 11), (13, 3), (5, 5), (2, 3, 4))
 
 @dataclass(frozen=True)
 class Drawn(ABC):
-    """What drawing uses of a subject, which a room above this one declares in full.
+    """What drawing uses of a subject; `optimetry.conformance.subjects` declares the rest.
 
     Attributes:
         declaration: its hyperparameters and its formula.

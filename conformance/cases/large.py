@@ -178,8 +178,10 @@ def smallest(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
         flat = (math.prod(shape),)
         if flat != shape and fails(with_shape(flat)):
             shape = flat
-        rest = shape[1:]
-        plan = with_shape((_least(shape[0], lambda length: fails(with_shape((length, *rest)))), *rest))
+        other_lengths = shape[1:]
+        plan = with_shape(
+            (_least(shape[0], lambda length: fails(with_shape((length, *other_lengths)))), *other_lengths)
+        )
     if len(plan.tensors) > MOST:
         plan = with_tensors(_least(len(plan.tensors), lambda count: fails(with_tensors(count))))
     return plan

@@ -49,13 +49,13 @@ class Limits:
     def lacking(self, case: Case) -> list[str]:
         """Describe what is in a case and not offered."""
         arrays = case.parameters
-        found = {
+        present = {
             MISSING: MISSING in self.cannot and any(grad is None for grads in case.grads for grad in grads),
             ZERO_D: any(array.ndim == 0 for array in arrays),
             EMPTY: any(array.size == 0 for array in arrays),
         }
         return [
-            *(word for word in CANNOT if word in self.cannot and found[word]),
+            *(word for word in CANNOT if word in self.cannot and present[word]),
             *(f"{name} other than {value}" for name, value in self.pinned if case.hyper[name] != value),
             *(f"{name} above {limit}" for name, limit in self.at_most if case.hyper[name] > limit),
         ]

@@ -24,15 +24,15 @@ def shrunk(
 ) -> Case:
     """Return the smallest case found that still fails, the same each time.
 
-    A case with some number other than zero is preferred to a smaller one of zeros alone, which shows little; what is
-    left is cut to zeros only where the rest of it does not fail without them.
+    A case with some number other than zero is preferred to a smaller one of zeros alone, which shows little: cases of
+    zeros alone are tried last.
 
     Args:
         case: a failing case.
         fails: whether a case fails; called for smaller cases only.
         declared: the hyperparameters that may become plainer.
         budget: the largest number of calls.
-        shaped: whether rows and columns are told apart, so that nothing but such may be left out.
+        shaped: whether rows and columns are told apart, so that only whole ones may be left out.
     """
     for zeros_allowed in (False, True):
         progress = True

@@ -13,7 +13,7 @@ import numpy as np
 from optimetry.conformance.numerics.arrays import Array
 
 SPARSE = "zero_between_seams"
-"""What a pattern of such gradients is called, and a start at such parameters: a name that no drawn one has."""
+"""The name of the pattern of such gradients, and of a start at such parameters; no drawn pattern has it."""
 
 SMALLEST_SEAM = 10
 """The binary exponent of the smallest block that may end before a chosen element."""

@@ -93,7 +93,7 @@ PARAMETERS: dict[str, Callable[[_Draw, tuple[int, ...]], Any]] = {
 
 LARGE_PATTERNS = PATTERNS | {SPARSE: lambda draw, shape, progress: sparse(draw.rng.normal(size=shape))}
 LARGE_PARAMETERS = PARAMETERS | {SPARSE: lambda draw, shape: sparse(draw.rng.normal(size=shape))}
-"""With what large cases alone have."""
+"""The same, with what large cases alone have."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Evaluates a rule on every pair of some parameters and some gradients, and each part of it as often as it differs.
+"""Evaluates a rule on every pair of some parameters and some gradients, each part once for each different input.
 
 Parameters stand in a column and gradients in a row, which NumPy broadcasts: what depends on gradients alone is
 evaluated once for each gradient. In a first step that is nearly the whole formula, since the state is the same for all.
@@ -39,10 +39,10 @@ def evaluated(
     """
     numbers = BoundedNumbers(subject, form)
     with default_environment():
-        given = numbers.array(parameters)
-        trained = training(rule.lifted(numbers.scalar), [given])
-        trained.states = [State(**{slot: _once(x, given) for slot, x in state.items()}) for state in trained.states]
-        largest, value = np.abs(given.value), given
+        start = numbers.array(parameters)
+        trained = training(rule.lifted(numbers.scalar), [start])
+        trained.states = [State(**{slot: _once(x, start) for slot, x in state.items()}) for state in trained.states]
+        largest, value = np.abs(start.value), start
         for grads in gradients:
             largest = np.fmax(largest, np.abs(value.value))
             (value,) = trained.step([numbers.array(grads)], numbers.scalar(LEARNING_RATE, rate))

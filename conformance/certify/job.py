@@ -23,11 +23,11 @@ class BlockJob(NamedTuple):
     engine_name: str
 
     def done(self, engines: Sequence[Target], guard: Guard) -> Certificate | str:
-        """Do it; return why where it is not offered."""
+        """Judge the block; return the reason where it is not offered."""
         return self.judge.judged(engines[self.engine], self.number, guard)
 
     def lost(self, reason: str) -> Certificate:
-        """Return what becomes of it where the process does not survive it."""
+        """Return the result of a job whose process was lost."""
         return replace(self.judge.begun(self.engine_name), reason=reason)
 
 
@@ -41,12 +41,12 @@ class SearchJob(NamedTuple):
     engine: int
 
     def done(self, engines: Sequence[Target], guard: Guard) -> Worst | str:
-        """Do it; return how the target broke the protocol, if it did."""
+        """Search; return how the target broke the protocol, if it did."""
         try:
             return self.search.worst_from(self.start, engines[self.engine], self.optimizer, self.dtype, guard)
         except TargetFault as fault:
             return str(fault)
 
     def lost(self, reason: str) -> str:
-        """Return what becomes of it where the process does not survive it."""
+        """Return the result of a job whose process was lost."""
         return reason

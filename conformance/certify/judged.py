@@ -68,7 +68,7 @@ class Judge:
         )
 
     def judged(self, target: Target, number: int, guard: Guard) -> Certificate | str:
-        """Compare a target on one block; return why where it does not offer what is asked.
+        """Compare a target on one block; return the reason where the target does not offer it.
 
         A target that breaks the protocol gets a certificate with the reason; this does not raise.
         """

@@ -74,27 +74,27 @@ class Search:
         return worst_of(self.worst_from(start, target, optimizer, dtype, Guard()) for start in range(self.starts))
 
     def worst_from(self, start: int, target: Target, optimizer: str, dtype: str, guard: Guard) -> Worst:
-        """Search from one start; which others there are makes no difference to it.
+        """Search from one start; its result does not depend on the others.
 
         Raises:
             TargetFault: as for `trajectory`.
         """
-        found, beyond, rng = Worst(), None, np.random.default_rng([self.seed, start])
+        worst, beyond, rng = Worst(), None, np.random.default_rng([self.seed, start])
         case = self._first(optimizer, dtype, f"{start} 0")
         if reason_unsupported(target, case) is not None:
-            return found
+            return worst
         for generation in range(self.generations):
             shares, left = ratios(target, case, guard)
             largest = int(np.argmax(shares))
             if beyond is None and left.any():
                 beyond = _elements(case, [int(np.argmax(left))])
-            if shares[largest] > found.share:
-                found = Worst(float(shares[largest]), _elements(case, [largest]))
+            if shares[largest] > worst.share:
+                worst = Worst(float(shares[largest]), _elements(case, [largest]))
             if not self.selects:
                 case = _like(case, self._first(optimizer, dtype, f"{start} {generation + 1}"))
             else:
                 case = _mutated(_elements(case, np.argsort(-shares, kind="stable")[:KEPT]), rng)
-        return replace(found, beyond=beyond)
+        return replace(worst, beyond=beyond)
 
     def _first(self, optimizer: str, dtype: str, number: str) -> Case:
         """Draw hyperparameters, and a generation, as for a case of `optimetry check`."""
@@ -104,18 +104,18 @@ class Search:
         return dataclasses.replace(drawn, tensors=(tensor,), steps=steps, later_rate=drawn.rate).case()
 
 
-def worst_of(found: Iterable[Worst]) -> Worst:
+def worst_of(results: Iterable[Worst]) -> Worst:
     """Return the worst of what several searches have found, the first of equal ones."""
-    all_found = list(found)
-    beyond = next((each.beyond for each in all_found if each.beyond is not None), None)
-    return replace(max(all_found, key=lambda worst: worst.share, default=Worst()), beyond=beyond)
+    candidates = list(results)
+    beyond = next((each.beyond for each in candidates if each.beyond is not None), None)
+    return replace(max(candidates, key=lambda worst: worst.share, default=Worst()), beyond=beyond)
 
 
 def ratios(target: Target, case: Case, guard: Guard) -> tuple[Array, Array]:
     """Compare every element of the one parameter of a case after its last step.
 
     Returns:
-        the error ratios, 0 where nothing can be said or the result is no finite number, and where it should be one.
+        the error ratios, 0 where nothing is known or the result is not finite; and where it should be but is not.
     """
     subject = cast(RuleSubject, subject_named(case.optimizer))
     (parameters,), grads = case.parameters, [cast(Array, grad) for (grad,) in case.grads]

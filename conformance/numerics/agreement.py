@@ -41,7 +41,7 @@ class Expected:
         return np.isfinite(self.bound) & np.isfinite(self.value)
 
     def steps(self, first: int, behind: int) -> Expected:
-        """Return the expected value of some steps alone; one that is still being evaluated goes no further for it."""
+        """Return the expected value of some steps alone; an evaluation step by step goes no further than these."""
         return Expected(self.value[first:behind], self.bound[first:behind], self.start)
 
 
@@ -119,19 +119,19 @@ def has_number_for_nan(after: Array, oracle: Expected) -> bool:
 
 
 def contradicted(after: Array, oracle: Expected) -> Any:
-    """Return where each element is first not what a formula gives, within the slack; shape (steps, elements)."""
+    """Mark the first step in which each element is beyond the slack of a formula; shape (steps, elements)."""
     beyond = shares_of(after, oracle) > SLACK
     return beyond & (np.cumsum(beyond, axis=0) == 1)
 
 
 def answered(after: Array, oracle: Expected, where: Any) -> int:
-    """Count the elements there that a formula explains by saying what they are: within a bound, infinite, or NaN."""
+    """Count the elements in ``where`` whose value a formula determines: within a bound, infinite, or NaN."""
     same = after.astype(oracle.value.dtype) == oracle.value
     return int(np.count_nonzero((oracle.known | same | np.isnan(oracle.value)) & where))
 
 
 def _stretches(steps: int) -> Iterator[tuple[int, int]]:
-    """Yield where each stretch of steps begins and ends, as many again as were before: later ones may not be needed."""
+    """Yield where stretches of steps begin and end, each as long as all before it: later ones may not be needed."""
     first, behind = 0, 1
     while first < steps:
         yield first, behind

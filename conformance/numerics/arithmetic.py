@@ -89,8 +89,8 @@ def in_float32(number: Any) -> Any:
 
 
 def computed_in_float32(function: Callable[[Array], Any], x: Array) -> Any:
-    """Return a number that is computed of an array in float32, in the array's own precision."""
+    """Compute a number from an array in float32, and return it in the array's own precision."""
     if isinstance(x, Bounded):
-        found = function(x.held_in(beside(FORMATS["float32"], x.form)))
-        return Bounded(found.value, found.bound, x.form, found.nonnegative)
+        result = function(x.held_in(beside(FORMATS["float32"], x.form)))
+        return Bounded(result.value, result.bound, x.form, result.nonnegative)
     return working(np.asarray(function(working(x.astype(np.float32)))).astype(x.dtype))

@@ -273,9 +273,9 @@ def rounded(
         propagated: how far the operands' bounds may carry it.
         form: the format it is rounded to.
         nonnegative: see `Bounded`.
-        underflows: the operands each of which makes the result an exact zero by being one, where anything else may
-            underflow; none for sums and roots, which lose nothing there unless flushed.
-        exact: where it is not rounded; nowhere, unless said.
+        underflows: the operands of which any exact zero makes the result one, where other results may underflow; none
+            for sums and roots, which lose nothing there unless flushed.
+        exact: where the result is not rounded; None for nowhere.
         magnitude: see `Bounded`.
     """
     magnitude = magnitude_of(value) if magnitude is None else magnitude

@@ -138,7 +138,7 @@ def narrowest(numbers: Any) -> str | None:
     """Return the dtype of the narrowest format that holds all these numbers; None where only their own does.
 
     Args:
-        numbers: an array; of none nothing is known, which is None, too.
+        numbers: an array; None for an empty one.
     """
     narrower = [form for form in FORMATS.values() if form.dtype.itemsize < numbers.dtype.itemsize]
     coarsest_first = sorted(narrower, key=lambda form: -form.roundoff) if numbers.size else []

@@ -54,7 +54,7 @@ def _read(value: Wide) -> Bound:
     if np.count_nonzero(normal) < normal.size:
         not_zero = high | low != 0
         bits *= not_zero
-        rest = np.flatnonzero(not_zero & ~normal)
-        if rest.size:
-            magnitude[rest] = _rounded(flat[rest])
+        others = np.flatnonzero(not_zero & ~normal)
+        if others.size:
+            magnitude[others] = _rounded(flat[others])
     return magnitude.reshape(value.shape)

@@ -68,7 +68,7 @@ def _sqrt(a: Bounded) -> Bounded:
 
 
 def _power(a: Bounded, b: Bounded) -> Bounded:
-    """A power. Of numbers of cases it is found once for those that are the same: a quad one takes eight products."""
+    """A power, computed once for equal numbers of many cases: one in quad precision takes eight products."""
     if a.value.dtype != QUAD or not a.ndim == a.form.scalar_axes == 1 or b.ndim:
         return _each_power(a, b)
     first, of_each = _distinct(a)
@@ -78,7 +78,7 @@ def _power(a: Bounded, b: Bounded) -> Bounded:
 
 
 def _distinct(a: Bounded) -> Any:
-    """Return where each number of a row stands first, and which of them each is; a hyperparameter remembers."""
+    """Return where each distinct number of a row stands first, and which of them each is; cached by hyperparameters."""
     known = {} if a.computed is None else a.computed
     if _distinct not in known:
         parts = (np.ascontiguousarray(part).view(np.uint8).reshape(len(part), -1) for part in (a.value, a.bound))

@@ -18,7 +18,7 @@ HIGH = 1 if sys.byteorder == "little" else 0
 """Which of the two words of a quad number has its first bits."""
 
 MANY = 1024
-"""How many numbers are not converted by NumPy, which is faster for fewer."""
+"""The least numbers that are converted by their bits: for fewer, NumPy is faster."""
 
 SIGN, UNSIGNED = np.uint64(1 << 63), np.uint64((1 << 63) - 1)
 SMALLEST_NORMAL, NORMAL = np.uint64(1 << 52), np.uint64(2046 << 52)

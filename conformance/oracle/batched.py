@@ -22,8 +22,8 @@ from optimetry.reference.rule import Rule
 from optimetry.reference.training import Training
 
 ALONE, TIMES, MOST = 1, 20, 512
-"""The cases that are evaluated one by one before any are together; how many times as many as there were before are
-then evaluated at once, and how many at most.
+"""How many cases are evaluated one by one first; how many times all those before it each batch then has, and how many
+cases at most.
 
 Most targets that differ do so in their first case, and need no others; twenty together take as long as two or three
 alone.
@@ -73,7 +73,7 @@ class _Member:
 
     Attributes:
         rule: the formula.
-        evaluation: is filled.
+        evaluation: what is filled.
         alike: what evaluations must have in common to be made together.
     """
 

@@ -58,7 +58,7 @@ def expected(
 
 
 class Asked(NamedTuple):
-    """What `expected` is asked for."""
+    """The arguments of a call of `expected`."""
 
     case: Case
     computed: Declared | None = None
@@ -68,7 +68,7 @@ class Asked(NamedTuple):
 
 
 def evaluation_of(asked: Asked) -> Evaluation:
-    """Return the evaluation that was kept, or one that has not begun."""
+    """Return the kept evaluation, or a new one that has not begun."""
     case = asked.case
     return kept_evaluation(asked) if case.elements <= KEPT else _not_begun(asked)
 
@@ -221,7 +221,7 @@ class BoundedNumbers:
     def scalar(self, name: str, number: float) -> Bounded:
         """Make a hyperparameter or a learning rate, which may be held as given or rounded to the scalars' format.
 
-        What is computed of nothing but such as may be held in float32 may be computed there, too.
+        What is computed only from numbers that may be held in float32 may be computed there, too.
         """
         held_in = FORMATS["float32"] if name in self.narrow else scalar_format(self.form)
         combined = self.combined and name in self.narrow
@@ -245,7 +245,7 @@ def _scalar(number: float, sign: float, form: Format, held_in: Format, combined:
     scalars = scalar_format(form)
     held = Bounded.scalar(number, held_in)
     bound = held.bound
-    if is_decay:  # an average as `g + b*(m - g)` has b from 1 - b, which is what it may hold
+    if is_decay:  # an average as `g + b*(m - g)` may hold 1 - b, from which b follows
         bound = np.maximum(bound, Bounded.scalar(1 - held.value, held_in).bound)
     scalars_in = combining(held_in) if combined else held_in
     return Bounded(held.value.astype(form.wide), bound, scalars, scalars_in=scalars_in).remembering()

@@ -71,10 +71,10 @@ def sampled(case: Case, after: Array, computed: Declared) -> Part:
 def _not_zero(case: Case, after: Array) -> Array:
     """Return the elements that are not zero in all inputs, and a few of the others, first those that a target moves."""
     inputs = [flat(case.parameters), *(_row(case, grads) for grads in case.grads)]
-    given = np.any([row != 0 for row in inputs], axis=0)
-    moved = np.flatnonzero(~given & np.any(after != 0, axis=0))
-    resting = np.flatnonzero(~given)
-    return np.unique(np.concatenate([np.flatnonzero(given), moved[:FURTHEST], resting[:1]]))
+    nonzero = np.any([row != 0 for row in inputs], axis=0)
+    moved = np.flatnonzero(~nonzero & np.any(after != 0, axis=0))
+    resting = np.flatnonzero(~nonzero)
+    return np.unique(np.concatenate([np.flatnonzero(nonzero), moved[:FURTHEST], resting[:1]]))
 
 
 def _row(case: Case, grads: Grads) -> Array:
@@ -136,9 +136,9 @@ def _furthest(case: Case, after: Array, computed: Declared) -> Iterator[Array]:
         largest = np.abs(flat(chunk.case.parameters).astype(np.float64))
         with np.errstate(all="ignore"):
             for step, arrays in enumerate(subject.trajectory(chunk.case, PlainNumbers(), computed)):
-                value, given = flat(list(arrays)), after[step, chunk.columns].astype(np.float64)
+                value, results = flat(list(arrays)), after[step, chunk.columns].astype(np.float64)
                 largest = np.fmax(largest, np.abs(value))
-                same = (given == value) | (np.isnan(given) & np.isnan(value))
-                off = np.where(same, 0.0, np.nan_to_num(np.abs(given - value) / largest, nan=np.inf))
+                same = (results == value) | (np.isnan(results) & np.isnan(value))
+                off = np.where(same, 0.0, np.nan_to_num(np.abs(results - value) / largest, nan=np.inf))
                 apart = np.maximum(apart, off)
         yield chunk.columns[np.argsort(apart)[-FURTHEST:]]

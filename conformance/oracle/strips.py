@@ -181,7 +181,7 @@ class _Strips:
                 x[where] = x[where - self.size[strips]]
 
     def _step(self, update: int, active: int) -> Array:
-        """Return the step of this update of each of the first strips; one for all if none misses a gradient."""
+        """Return the step of this update for each of the first strips; a single one if none misses a gradient."""
         step = np.asarray(update)
         for number, missing in enumerate(self.missing[:, :active]):
             step = step + (missing <= update + number)
@@ -189,7 +189,7 @@ class _Strips:
 
 
 def _before(counts: Array) -> Array:
-    """Return how many there are before each."""
+    """Return, for each count, the sum of those before it."""
     return np.cumsum(counts) - counts
 
 
@@ -211,8 +211,8 @@ class _Scalars:
     Attributes:
         hyper: each real hyperparameter, a row of all cases.
         rates: each learning rate that any of them has.
-        which: the number of the one of each step, those of a case behind those of the one before.
-        begins: where those of each case begin.
+        which: for each step, case after case, the place of its learning rate in ``rates``.
+        begins: where the steps of each case begin there.
     """
 
     def __init__(self, cases: Sequence[Case], rules: Sequence[Rule], numbers: Sequence[BoundedNumbers]) -> None:

@@ -85,6 +85,6 @@ def _compare(engine: Target, case: Case, explanation: Explanation) -> None:
         who = f"{engine.name} {engine.version}, engine {engine_name(engine)}"
         title = f"{who} on {case.optimizer} in {case.dtype}."
         shown = script(case, after, oracle, title=title, target=engine.name)
-        found = f"{who}: {case.optimizer} in {case.dtype}: {agreement.share:.3g} times what rounding explains"
-        text = f"{found}\ncounterexample, a standalone script:\n\n{shown}" if shown else found
+        summary = f"{who}: {case.optimizer} in {case.dtype}: {agreement.share:.3g} times what rounding explains"
+        text = f"{summary}\ncounterexample, a standalone script:\n\n{shown}" if shown else summary
         raise Nonconformity(text, case)

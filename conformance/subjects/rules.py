@@ -75,8 +75,8 @@ class RuleSubject(Subject):
         rule = cast(Rule, computed or self.of(case.hyper)).lifted(numbers.scalar)
         trained = training(rule, [numbers.array(param) for param in case.parameters])
         for grads, rate in case.steps:
-            given = [None if grad is None else numbers.array(grad) for grad in grads]
-            yield trained.step(given, numbers.scalar(LEARNING_RATE, rate)), list(trained.states)
+            arrays = [None if grad is None else numbers.array(grad) for grad in grads]
+            yield trained.step(arrays, numbers.scalar(LEARNING_RATE, rate)), list(trained.states)
 
     def magnitudes(self, case: Case) -> Sequence[Array]:
         """Return the magnitudes of the parameters before the first step."""

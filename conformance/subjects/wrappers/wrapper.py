@@ -92,7 +92,7 @@ class WrapperSubject(Subject):
         return (*(name for name in super().numbers if name not in declared.decides), *declared.own_numbers)
 
     def adapted(self, case: Case) -> Case:
-        """Shorten the case, and put zeros where gradients are missing, which no clip is given."""
+        """Shorten the case, and put zeros in place of missing gradients, as no clip is fed any."""
         steps = len(case.grads) if self.averages else min(len(case.grads), MOST_STEPS)
         fed = [
             tuple(np.zeros_like(p) if grad is None else grad for grad, p in zip(row, case.parameters, strict=True))
@@ -108,8 +108,8 @@ class WrapperSubject(Subject):
         state: Any = None
         for row in case.grads:
             fed = [numbers.array(array) for array in row if array is not None]
-            given, state = wrapper.feed(fed, parameters, state)
-            yield given
+            results, state = wrapper.feed(fed, parameters, state)
+            yield results
 
     def magnitudes(self, case: Case) -> Sequence[Any]:
         """Return each element's largest magnitude among what is fed; zero for a clip, which may shrink it at once."""
