@@ -31,8 +31,8 @@ Array = np.ndarray[Any, Any]
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of all messages."""
     text = resources.files("optimetry.conformance.harness").joinpath("messages.schema.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    parsed: dict[str, Any] = json.loads(text)
+    return parsed
 
 
 @cache
@@ -42,27 +42,27 @@ def _validator(name: str) -> jsonschema.Draft202012Validator:
 
 def violations(name: str, message: Any) -> Iterator[str]:
     """Yield where a message is not what the schema says of this kind, such as ``hello answer``."""
-    for found in _validator(name).iter_errors(message):
-        for error in _told(found):
+    for violation in _validator(name).iter_errors(message):
+        for error in _narrowed(violation):
             where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
             yield f"{where.lstrip('.') or 'the answer'}: {error.message[:300]}"
 
 
-def _told(error: jsonschema.ValidationError) -> Iterator[jsonschema.ValidationError]:
-    """Yield the violations of the one alternative that a message seems to mean: of which no member is missing."""
+def _narrowed(error: jsonschema.ValidationError) -> Iterator[jsonschema.ValidationError]:
+    """Yield the violations of the one alternative whose members a message has; without such, the error itself."""
     alternatives: dict[Any, list[jsonschema.ValidationError]] = {}
     for each in error.context or ():
         alternatives.setdefault(each.schema_path[0], []).append(each)
-    meant = [errors for errors in alternatives.values() if all(each.validator != "required" for each in errors)]
-    if error.validator == "oneOf" and len(meant) == 1:
-        for each in meant[0]:
-            yield from _told(each)
+    plausible = [errors for errors in alternatives.values() if all(each.validator != "required" for each in errors)]
+    if error.validator == "oneOf" and len(plausible) == 1:
+        for each in plausible[0]:
+            yield from _narrowed(each)
     else:
         yield error
 
 
 def said_of(hello: Mapping[str, Any], engine: str) -> dict[str, Any]:
-    """Return what a program says of one engine: what it says of itself, but for what is different there."""
+    """Return what a program says of one engine: what it says of itself, with the engine's own limits in its place."""
     return {**hello, **hello.get("limits", {}).get(engine, {})}
 
 
@@ -73,14 +73,14 @@ def member(answer: Mapping[str, Any], name: str, do: str) -> Any:
         TargetFault: it is not there.
     """
     if name not in answer:
-        got = ", ".join(map(repr, answer)) or "nothing"
+        names = ", ".join(map(repr, answer)) or "nothing"
         others = "" if name == "state" else ", 'unsupported' or 'error'"
-        raise TargetFault(f"answered `{do}` with {got}, must have {name!r}{others}")
+        raise TargetFault(f"answered `{do}` with {names}, must have {name!r}{others}")
     return answer[name]
 
 
 def rows(answer: Mapping[str, Any], steps: int, do: str) -> list[Any]:
-    """Return what an answer has for each step of a run.
+    """Return the rows of an answer, one for each step of a run.
 
     Raises:
         TargetFault: there are not as many steps.
@@ -109,43 +109,43 @@ def elements(after: Sequence[Any], parameters: Sequence[Array]) -> bytes:
                     raise ValueError
                 pieces.append(piece)
         except (TypeError, ValueError, KeyError):
-            what = f"step {step} returned"
-            raise TargetFault(f"{what} {what_is_wrong(arrays(row, what), parameters)}") from None
+            prefix = f"step {step} returned"
+            raise TargetFault(f"{prefix} {what_is_wrong(arrays(row, prefix), parameters)}") from None
     return b"".join(pieces)
 
 
-def arrays(row: Any, what: str) -> list[Array]:
+def arrays(row: Any, prefix: str) -> list[Array]:
     """Return the arrays of a list of messages.
 
     Raises:
-        TargetFault: it is no list, or one is no array; the text begins with ``what``.
+        TargetFault: it is no list, or one is no array; the text begins with ``prefix``.
     """
     if not isinstance(row, list):
-        raise TargetFault(f"{what} {quoted(json.dumps(row))}, must be a list of arrays")
-    return [array(message, f"{what} parameter {i} as") for i, message in enumerate(row)]
+        raise TargetFault(f"{prefix} {quoted(json.dumps(row))}, must be a list of arrays")
+    return [array(message, f"{prefix} parameter {i} as") for i, message in enumerate(row)]
 
 
-def array(message: Any, what: str) -> Array:
+def array(message: Any, prefix: str) -> Array:
     """Return the array of a message.
 
     Raises:
-        TargetFault: it is none; the text begins with ``what``.
+        TargetFault: it is none; the text begins with ``prefix``.
     """
     if not isinstance(message, Mapping) or set(message) != {"dtype", "shape", "data"}:
-        raise TargetFault(f"{what} {quoted(json.dumps(message))}, must be an object of dtype, shape and data")
+        raise TargetFault(f"{prefix} {quoted(json.dumps(message))}, must be an object of dtype, shape and data")
     name, shape, data = message["dtype"], message["shape"], message["data"]
     if name not in DTYPES:
-        raise TargetFault(f"{what} dtype {name!r}, must be one of {', '.join(DTYPES)}")
+        raise TargetFault(f"{prefix} dtype {name!r}, must be one of {', '.join(DTYPES)}")
     if not isinstance(shape, list) or not all(type(length) is int and length >= 0 for length in shape):
-        raise TargetFault(f"{what} shape {shape!r}, must be a list of whole numbers")
+        raise TargetFault(f"{prefix} shape {shape!r}, must be a list of whole numbers")
     try:
         raw = binascii.a2b_base64(data, strict_mode=True)
     except (TypeError, ValueError) as error:
-        raise TargetFault(f"{what} data {quoted(json.dumps(data))}, must be base64: {error}") from error
+        raise TargetFault(f"{prefix} data {quoted(json.dumps(data))}, must be base64: {error}") from error
     dtype = dtype_named(name)
     needed = int(np.prod(shape, dtype=object)) * dtype.itemsize
     if len(raw) != needed:
-        raise TargetFault(f"{what} {len(raw)} bytes, must be {needed}: {name} of shape {tuple(shape)}")
+        raise TargetFault(f"{prefix} {len(raw)} bytes, must be {needed}: {name} of shape {tuple(shape)}")
     return np.frombuffer(raw, dtype).reshape(shape)
 
 

@@ -117,8 +117,8 @@ def _resolved(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """Follow a reference; what stands beside it goes first."""
     if "$ref" not in value:
         return value
-    found: Mapping[str, Any] = schema()["$defs"][value["$ref"].rpartition("/")[2]]
-    return {**_resolved(found), **{name: each for name, each in value.items() if name != "$ref"}}
+    definition: Mapping[str, Any] = schema()["$defs"][value["$ref"].rpartition("/")[2]]
+    return {**_resolved(definition), **{name: each for name, each in value.items() if name != "$ref"}}
 
 
 def _meaning(value: Mapping[str, Any]) -> str:
@@ -130,18 +130,18 @@ def _kind(value: Mapping[str, Any]) -> str:
     name = str(value.get("$ref", "")).rpartition("/")[2]
     if name in NAMED:
         return NAMED[name]
-    found = _resolved(value)
-    if "const" in found:
-        return f"`{json.dumps(found['const'])}`"
-    if "enum" in found:
-        return "one of " + ", ".join(f"`{each}`" for each in found["enum"])
-    if "oneOf" in found:
-        return " or ".join(dict.fromkeys(map(_kind, found["oneOf"])))
-    if found.get("type") == "array":
-        return f"list of {_kind(found['items'])}" if "items" in found else "list"
-    if found.get("type") == "object" and isinstance(found.get("additionalProperties"), Mapping):
-        return f"object: name to {_kind(found['additionalProperties'])}"
-    return {"integer": "whole number"}.get(str(found.get("type")), str(found.get("type")))
+    definition = _resolved(value)
+    if "const" in definition:
+        return f"`{json.dumps(definition['const'])}`"
+    if "enum" in definition:
+        return "one of " + ", ".join(f"`{each}`" for each in definition["enum"])
+    if "oneOf" in definition:
+        return " or ".join(dict.fromkeys(map(_kind, definition["oneOf"])))
+    if definition.get("type") == "array":
+        return f"list of {_kind(definition['items'])}" if "items" in definition else "list"
+    if definition.get("type") == "object" and isinstance(definition.get("additionalProperties"), Mapping):
+        return f"object: name to {_kind(definition['additionalProperties'])}"
+    return {"integer": "whole number"}.get(str(definition.get("type")), str(definition.get("type")))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -163,8 +163,8 @@ class Program:
             time.sleep(self.linger)
             self._read_what_is_there(process)
         if self._unread.strip():
-            what = "one line" if self._size is None else f"{self._size} bytes"
-            raise TargetEnded(f"answered `{do}` with more than {what}: then came {quoted(self._unread)}")
+            expected = "one line" if self._size is None else f"{self._size} bytes"
+            raise TargetEnded(f"answered `{do}` with more than {expected}: then came {quoted(self._unread)}")
         self._unread.clear()
         return answer, behind
 
@@ -206,8 +206,8 @@ class Program:
         while not enough():
             remaining = within.deadline - time.monotonic()
             if remaining <= 0:
-                what = "loading it" if do == "hello" else "one run"
-                raise TargetHung(f"hung: {what} took longer than {within.seconds:g} s{self._half()}")
+                task = "loading it" if do == "hello" else "one run"
+                raise TargetHung(f"hung: {task} took longer than {within.seconds:g} s{self._half()}")
             self.beat()
             ready = [descriptor for descriptor, _ in waiting.poll(1000 * min(remaining, BEAT))]
             if stdin.fileno() in ready:
@@ -229,7 +229,7 @@ class Program:
             return left[os.write(stdin.fileno(), left) :]
         except BlockingIOError:
             return left
-        except OSError:  # it has closed its input; what became of it, the other streams say
+        except OSError:  # it has closed its input; the other streams show why
             return left[len(left) :]
 
     def _keep(self, stderr: IO[bytes]) -> bool:
@@ -252,21 +252,21 @@ class Program:
         return bool(piece)
 
     def _ended(self, when: str) -> TargetEnded:
-        """Return what happened to a program that will say nothing more."""
+        """Return the fault of a program that has ended, or closed its output."""
         process = self._process
         assert process is not None
         with suppress(subprocess.TimeoutExpired):
             process.wait(PATIENCE)
         self._read_what_is_there(process)
         last = self.printed.strip().splitlines()[-1:]
-        said = f"; the last on standard error: {quoted(last[0])}" if last else ""
+        tail = f"; the last on standard error: {quoted(last[0])}" if last else ""
         how = (
             "closed its standard output" if process.returncode is None else f"its process {ending(process.returncode)}"
         )
-        return TargetEnded(f"{how} {when}{self._half()}{said}")
+        return TargetEnded(f"{how} {when}{self._half()}{tail}")
 
     def _half(self) -> str:
-        """Say what there is of a line or of bytes that have not been ended."""
+        """Describe the part of a line, or of the bytes awaited, that has been read."""
         if self._size is not None:
             return f", after {len(self._unread)} of {self._size} bytes"
         return f", after the beginning of a line: {quoted(self._unread)}" if self._unread else ""

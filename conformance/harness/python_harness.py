@@ -84,12 +84,12 @@ def changes() -> list[str]:
         one, half = np.array(1.0), np.array(2.0**-53)  # arrays, so that Python folds no constants
         up, down = one + half * 1.5, one + half * 0.5
         flushed = not float(np.array(2.0**-1022) * 0.5)  # where only operands are flushed, `not` reads it as zero
-    found = []
+    differences = []
     if flushed:
-        found.append("subnormals are flushed to zero")
+        differences.append("subnormals are flushed to zero")
     if float(up) != 1.0 + 2.0**-52 or float(down) != 1.0 or float(-one - half * 0.5) != -1.0:
-        found.append("results are not rounded to nearest")
-    return found
+        differences.append("results are not rounded to nearest")
+    return differences
 
 
 @contextmanager
@@ -103,10 +103,10 @@ def default_environment() -> Iterator[None]:
     before = ctypes.create_string_buffer(ROOM)
     with np.errstate(all="ignore"):
         if library is None:
-            found = changes()
-            if found:
+            differences = changes()
+            if differences:
                 raise RuntimeError(
-                    f"this process does not compute in the default floating-point environment: {', '.join(found)}"
+                    f"this process does not compute in the default floating-point environment: {', '.join(differences)}"
                 )
             yield
             return
@@ -120,16 +120,16 @@ def default_environment() -> Iterator[None]:
 
 @contextmanager
 def watching(fault: type[Exception]) -> Iterator[None]:
-    """Run a target in the default environment, and raise ``fault`` if it has changed it or left by an exception."""
+    """Run a target in the default environment; raise ``fault`` if the target changes that or raises an exception."""
     try:
         with default_environment(), np.errstate(**NUMPY_DEFAULT):  # type: ignore[arg-type]
             yield
-            found = changes()
+            differences = changes()
             if np.geterr() != NUMPY_DEFAULT:
                 changed = ", ".join(f"{k}={v!r}" for k, v in np.geterr().items() if v != NUMPY_DEFAULT[k])
-                found.append(f"np.seterr({changed})")
-            if found:
-                raise fault(f"changed how this process computes: {', '.join(found)}")
+                differences.append(f"np.seterr({changed})")
+            if differences:
+                raise fault(f"changed how this process computes: {', '.join(differences)}")
     except fault:
         raise
     except (Exception, SystemExit) as error:
@@ -188,16 +188,16 @@ class Feeding:
 
     def step(self, grads: Sequence[Any], rate: float) -> list[Any]:
         """Feed one more step, and return the result: for an average, what it puts into the parameters."""
-        given = self._fed(grads)
+        fed = self._fed(grads)
         if self.kind == RULE:
-            after = self.run.step(list(given), rate)
+            after = self.run.step(list(fed), rate)
         elif self.kind == GRADIENTS:
-            after = self.run.transform(list(given))
+            after = self.run.transform(list(fed))
         else:
-            self.run.update(list(given))
+            self.run.update(list(fed))
             after = copied(self.run.apply())
             self.run.restore()
-        self._hold_inputs(given, grads)
+        self._hold_inputs(fed, grads)
         wrong = what_is_wrong(after, self.original)
         if wrong:
             raise self.fault(f"step {self.taken} returned {wrong}")
@@ -205,9 +205,9 @@ class Feeding:
 
     def update(self, parameters: Sequence[Any]) -> None:
         """Feed an average one more step, without applying it."""
-        given = self._fed(parameters)
-        self.run.update(list(given))
-        self._hold_inputs(given, parameters)
+        fed = self._fed(parameters)
+        self.run.update(list(fed))
+        self._hold_inputs(fed, parameters)
 
     def _fed(self, grads: Sequence[Any]) -> list[Any]:
         """Return the gradients in the arrays that the target is given."""
@@ -220,14 +220,14 @@ class Feeding:
                 buffer[...] = grad
         return [None if grad is None else buffer for buffer, grad in pairs]
 
-    def _hold_inputs(self, given: Sequence[Any], grads: Sequence[Any]) -> None:
-        self._hold(given, grads, f"step {self.taken} changed gradient")
+    def _hold_inputs(self, fed: Sequence[Any], grads: Sequence[Any]) -> None:
+        self._hold(fed, grads, f"step {self.taken} changed gradient")
         self._hold(self.parameters, self.original, f"step {self.taken} changed parameter")
 
-    def _hold(self, given: Sequence[Any], original: Sequence[Any], what: str) -> None:
-        for i, (array, before) in enumerate(zip(given, original)):
+    def _hold(self, fed: Sequence[Any], original: Sequence[Any], change: str) -> None:
+        for i, (array, before) in enumerate(zip(fed, original)):
             if array is not None and before is not None and array.tobytes() != before.tobytes():
-                raise self.fault(f"{what} {i}, an input")
+                raise self.fault(f"{change} {i}, an input")
 
 
 def copied(arrays: Any) -> Any:
@@ -246,8 +246,8 @@ def what_is_wrong(after: Any, parameters: Sequence[Any]) -> str | None:
     for i, (array, param) in enumerate(zip(after, parameters)):
         is_array = isinstance(array, (np.ndarray, np.generic))  # a scalar is what arithmetic makes of 0-d arrays
         if not is_array or array.dtype != param.dtype or array.shape != param.shape:
-            got = f"{array.dtype} of shape {array.shape}" if is_array else f"a {type(array).__name__}, no array"
-            return f"parameter {i} as {got}, must be {param.dtype} of shape {param.shape}"
+            returned = f"{array.dtype} of shape {array.shape}" if is_array else f"a {type(array).__name__}, no array"
+            return f"parameter {i} as {returned}, must be {param.dtype} of shape {param.shape}"
     return None
 
 
@@ -274,8 +274,8 @@ def raw(array: Any) -> bytes:
     """Return the elements of an array, little-endian and in C order."""
     if array.dtype.byteorder == ">" or (array.dtype.byteorder == "=" and sys.byteorder == "big"):
         array = array.byteswap()
-    found: bytes = array.tobytes()
-    return found
+    data: bytes = array.tobytes()
+    return data
 
 
 class Elements:
@@ -401,11 +401,11 @@ class Player:
             return {"error": raised(error)}
 
     def several(self, request: Mapping[str, Any]) -> bytes:
-        """Answer several requests, one after the other; what follows the line is that of each in turn."""
-        given, at, lines, behind = request.get(BYTES, b""), 0, [], []
+        """Answer several requests, one after the other; the bytes behind the line are those of each in turn."""
+        payload, at, lines, behind = request.get(BYTES, b""), 0, [], []
         for each in request["requests"]:
             if BYTES in each:
-                at, each[BYTES] = at + each[BYTES], given[at : at + each[BYTES]]
+                at, each[BYTES] = at + each[BYTES], payload[at : at + each[BYTES]]
             line, _, elements_after = sent(self.answer(each)).partition(b"\n")
             lines.append(line)
             behind.append(elements_after)
@@ -417,15 +417,15 @@ class Player:
         """Load the target, and say what it is."""
         if request.get("protocol") != PROTOCOL:
             return {"error": f"protocol = {request.get('protocol')!r}, must be {PROTOCOL}"}
-        found = self.loaded()
-        listed = getattr(found, "engines", None)
-        engines = list(listed()) if callable(listed) else [found]
+        target = self.loaded()
+        listed = getattr(target, "engines", None)
+        engines = list(listed()) if callable(listed) else [target]
         self.engines = {str(getattr(engine, "engine", "default")): engine for engine in engines}
-        ask = getattr(found, "not_run", None)
-        self.target = found
+        ask = getattr(target, "not_run", None)
+        self.target = target
         return {
-            "name": str(found.name),
-            "version": str(found.version),
+            "name": str(target.name),
+            "version": str(target.version),
             "language": f"Python {'.'.join(map(str, sys.version_info[:3]))}, NumPy {np.__version__}",
             "protocol": PROTOCOL,
             "engines": list(self.engines),
@@ -434,7 +434,7 @@ class Player:
             "stateful": True,
             "packed": True,
             "several": True,
-            "note": str(getattr(found, "note", "")),
+            "note": str(getattr(target, "note", "")),
         }
 
     def loaded(self) -> Any:
@@ -455,12 +455,12 @@ class Player:
         """Play a run whose arrays came behind the line; those of the answer are behind its line as well."""
         shapes = [tuple(shape) for shape in request["shapes"]]
         sizes = [int(np.prod(shape)) for shape in shapes]
-        given, missing = Elements(request["dtype"], request[BYTES]), {tuple(place) for place in request["missing"]}
-        run = self._started(request, [given.next(*param) for param in zip(shapes, sizes)])
+        reader, missing = Elements(request["dtype"], request[BYTES]), {tuple(place) for place in request["missing"]}
+        run = self._started(request, [reader.next(*param) for param in zip(shapes, sizes)])
         rows = []
         for step, rate in enumerate(request["learning_rates"]):
             places = enumerate(zip(shapes, sizes))
-            grads = [None if (step, i) in missing else given.next(*param) for i, param in places]
+            grads = [None if (step, i) in missing else reader.next(*param) for i, param in places]
             rows += [raw(array) for array in run.step(grads, from_json(rate))]
         after = b"".join(rows)
         return b'{"%s":%d}\n' % (BYTES.encode("ascii"), len(after)) + after
@@ -510,10 +510,10 @@ class Player:
     def step_otherwise(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Feed one more step of another kind."""
         run, kind = self._run(request), request["do"]
-        given: Any = [own(part) for part in request["parts"]] if kind == ACCUMULATED else own(request["grads"])
+        fed: Any = [own(part) for part in request["parts"]] if kind == ACCUMULATED else own(request["grads"])
         more = [from_json(request["learning_rate"])] if run.kind == RULE else []
         more += [from_json(request["scale"])] if kind == SCALED else []
-        return self._after(request, otherwise(run, kind)(given, *more), run.original)
+        return self._after(request, otherwise(run, kind)(fed, *more), run.original)
 
     def start_groups(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Begin a run over groups of parameters."""
@@ -610,8 +610,8 @@ def own(messages: Sequence[Any]) -> list[Any]:
 
 def limits_of(engine: Any) -> dict[str, Any]:
     """Return what an engine says that it does not offer, as JSON."""
-    found = {name: getattr(engine, name, None) for name in LIMITS}
-    return {name: _plain(value) for name, value in found.items() if value is not None}
+    limits = {name: getattr(engine, name, None) for name in LIMITS}
+    return {name: _plain(value) for name, value in limits.items() if value is not None}
 
 
 def _plain(value: Any) -> Any:
@@ -635,14 +635,14 @@ def loaded(spec: str) -> Any:
     elif "" not in sys.path:
         sys.path.insert(0, "")  # as `python -m` does
     try:
-        found: Any = importlib.import_module(name)
+        candidate: Any = importlib.import_module(name)
     except (Exception, SystemExit) as error:
         raise Fault(f"importing {name} {raised(error)}") from error
     for attribute in path.split("."):
-        if not hasattr(found, attribute):
-            raise Fault(f"{getattr(found, '__name__', found)} has no attribute {attribute!r}")
-        found = getattr(found, attribute)
-    return made(found)
+        if not hasattr(candidate, attribute):
+            raise Fault(f"{getattr(candidate, '__name__', candidate)} has no attribute {attribute!r}")
+        candidate = getattr(candidate, attribute)
+    return made(candidate)
 
 
 def lend_targets() -> None:
@@ -666,34 +666,34 @@ def lend_targets() -> None:
         module.__path__ = [path]
 
 
-def begins(found: Any) -> bool:
+def begins(candidate: Any) -> bool:
     """Whether an object can begin runs: of rules, of wrappers, or of both."""
-    return any(callable(getattr(found, start, None)) for start in STARTS.values())
+    return any(callable(getattr(candidate, start, None)) for start in STARTS.values())
 
 
-def made(found: Any) -> Any:
+def made(candidate: Any) -> Any:
     """Make a target from a class, an instance or a function without arguments.
 
     Raises:
         Fault: it cannot be made, or is no target; the text says what is wrong.
     """
-    if isinstance(found, type) or (callable(found) and not begins(found)):
+    if isinstance(candidate, type) or (callable(candidate) and not begins(candidate)):
         try:
-            found = found()
+            candidate = candidate()
         except (Exception, SystemExit) as error:
             raise Fault(f"calling it without arguments {raised(error)}") from error
     missing = [
         f"{name} ({kind})"
         for name, kind, kept in (
-            ("name", "a string", isinstance(getattr(found, "name", None), str)),
-            ("version", "a string", isinstance(getattr(found, "version", None), str)),
-            ("start or start_wrapper", "a method", begins(found)),
+            ("name", "a string", isinstance(getattr(candidate, "name", None), str)),
+            ("version", "a string", isinstance(getattr(candidate, "version", None), str)),
+            ("start or start_wrapper", "a method", begins(candidate)),
         )
         if not kept
     ]
     if missing:
-        raise Fault(f"a {type(found).__name__} is no target, it lacks {', '.join(missing)}")
-    return found
+        raise Fault(f"a {type(candidate).__name__} is no target, it lacks {', '.join(missing)}")
+    return candidate
 
 
 # The conversation.
