@@ -98,15 +98,15 @@ def accuracy_command(options: argparse.Namespace) -> int:
 def _measure(
     target: Target, rules: list[str], dtypes: list[str], steps: int, guard: Guard, folder: Path | None, resume: bool
 ) -> int:
-    """Measure a target and write what it gives; return the status of the command."""
+    """Measure a target, print and write the results; return the exit status."""
     kept = None if folder is None else folder / "results.jsonl"
     header = header_of(target.name, str(target.version), dtypes=dtypes, optimizers=rules, seed=0, effort="none")
     runs = [Run(*each, steps) for each in product(dtypes, rules, KINDS)]
     measured: list[Accuracy] = []
     failed: list[str] = []
     due = time.monotonic() + BETWEEN
-    for found in _each_measured(target, runs, guard, _known(kept, header) if resume else [], failed):
-        measured += found
+    for measurements in _each_measured(target, runs, guard, _known(kept, header) if resume else [], failed):
+        measured += measurements
         if kept is not None and time.monotonic() > due:
             with writing(folder):
                 add(kept, header, accuracy=measured)
@@ -127,7 +127,7 @@ def _measure(
 
 
 class Run(NamedTuple):
-    """What is measured together, for each engine of a target.
+    """A run that is measured on each engine of a target.
 
     Attributes:
         dtype: of the parameters.
@@ -143,32 +143,32 @@ class Run(NamedTuple):
 
 
 def _known(file: Path | None, header: Header) -> list[Accuracy]:
-    """Return what a results file has of a target; of another version it has nothing."""
+    """Read a target's measurements from a results file; none from one of another target or version."""
     if file is None or not file.exists():
         return []
-    found = read(file)
-    same = (found.header.target, found.header.target_version) == (header.target, header.target_version)
-    return found.accuracy if same else []
+    results = read(file)
+    same = (results.header.target, results.header.target_version) == (header.target, header.target_version)
+    return results.accuracy if same else []
 
 
 def _each_measured(
     target: Target, runs: Sequence[Run], guard: Guard, known: Sequence[Accuracy], failed: list[str]
 ) -> Iterator[list[Accuracy]]:
-    """Yield what the engines give, run by run; the faults of those that fail are added to a list."""
+    """Yield the measurements of all engines, run by run; the faults of those that fail are added to a list."""
     long_enough = {each.about: each for each in known if each.points[-1].step == runs[0].steps}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a target's, such as about its own defaults
         for run in tqdm(runs, unit="run", leave=False, disable=not sys.stderr.isatty()):
-            found = []
+            measurements = []
             for engine in engines_of(target):
                 name = engine_name(engine)
                 try:
-                    one = long_enough.get((run.rule, run.dtype, name, run.gradients)) or accuracy(
+                    measurement = long_enough.get((run.rule, run.dtype, name, run.gradients)) or accuracy(
                         engine, run.rule, run.dtype, run.gradients, run.steps, guard
                     )
                 except TargetFault as fault:
                     failed.append(f"{run.rule} {run.dtype} (engine {name}): {fault}")
                     continue
-                if one is not None:
-                    found.append(one)
-            yield found
+                if measurement is not None:
+                    measurements.append(measurement)
+            yield measurements

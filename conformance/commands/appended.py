@@ -1,4 +1,4 @@
-"""Keeps what a run has finished in a file that is only appended to, so that a run that was killed goes on behind it."""
+"""Keeps the finished pieces of a run in a file that is only appended to, so that a killed run can be resumed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from optimetry.reports.results import ResultsError
 
 
 class Appended:
-    """A file of lines of JSON: what the run is, then one line for each piece of it that is finished.
+    """A file of lines of JSON: the settings of a run, then one line for each finished piece.
 
     Args:
-        path: the file. One of the same run that was not finished is continued; a last line that is not whole is cut.
-        run: what the run is, as JSON; a file of another run is refused.
+        path: the file. An unfinished file of the same run is continued; an incomplete last line is cut off.
+        run: the settings of the run, as JSON; a file of another run is refused.
         take: called with each line of a file that is continued.
-        of: what the file is of, for error texts.
+        of: the contents of the file, for error texts.
 
     Raises:
         UsageError: the file belongs to another run.
@@ -41,7 +41,7 @@ class Appended:
         self._file.flush()  # what the system has been given survives the process
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """Read what is finished once more, line by line."""
+        """Read the finished pieces again, line by line."""
         with self.path.open(encoding="utf-8") as file:
             next(file)
             for text in file:

@@ -18,7 +18,7 @@ from optimetry.reports.formats import FORMATS, TABLE
 DEFAULT_DTYPES = ("float32", "float64")
 
 OPTIMIZER_HELP = "a rule or a wrapper that `optimetry rules` lists, such as adam, torch.adamw or clip_by_norm"
-"""What the option that names an optimizer is for."""
+"""The help of an option that names an optimizer."""
 
 
 ELEMENTWISE = "a rule that treats elements one by one"
@@ -58,7 +58,7 @@ def seconds(option: str, text: str) -> float:
 
 
 def _number(text: str) -> float:
-    """Parse a finite number; what is none is NaN."""
+    """Parse a finite number; return NaN for any other text."""
     try:
         number = float(text)
     except ValueError:
@@ -67,7 +67,7 @@ def _number(text: str) -> float:
 
 
 def is_rule(name: str) -> bool:
-    """Return whether a subject is a rule, no wrapper."""
+    """Return whether a subject is a rule, rather than a wrapper."""
     return isinstance(subject_named(name), RuleSubject)
 
 
@@ -103,13 +103,13 @@ def elementwise_rule(name: str) -> RuleSubject:
     return subject
 
 
-def add_optimizers(parser: argparse.ArgumentParser, what: str = "a rule, as for `optimetry check`") -> None:
+def add_optimizers(parser: argparse.ArgumentParser, meaning: str = "a rule, as for `optimetry check`") -> None:
     """Add the option ``--optimizer`` to a command."""
     parser.add_argument(
         "--optimizer",
         action="append",
         metavar="NAME",
-        help=f"{what}; can be repeated (default: all rules of the book)",
+        help=f"{meaning}; can be repeated (default: all rules of the book)",
     )
 
 
@@ -125,14 +125,14 @@ def add_effort(parser: argparse.ArgumentParser, default: str, efforts: Iterable[
     parser.add_argument("--effort", default=default, metavar="|".join(efforts), help=text)
 
 
-def add_seed(parser: argparse.ArgumentParser, what: str = "the cases") -> None:
+def add_seed(parser: argparse.ArgumentParser, subject: str = "the cases") -> None:
     """Add the option ``--seed`` to a command."""
-    parser.add_argument("--seed", default="0", metavar="N", help=f"seed of {what}, or `random` (default 0)")
+    parser.add_argument("--seed", default="0", metavar="N", help=f"seed of {subject}, or `random` (default 0)")
 
 
-def add_time_limit(parser: argparse.ArgumentParser, what: str = "one run of the target may take") -> None:
+def add_time_limit(parser: argparse.ArgumentParser, limited: str = "one run of the target may take") -> None:
     """Add the option ``--time-limit`` to a command."""
-    parser.add_argument("--time-limit", default="60", metavar="S", help=f"seconds {what} (default 60)")
+    parser.add_argument("--time-limit", default="60", metavar="S", help=f"seconds {limited} (default 60)")
 
 
 def add_dtypes(parser: argparse.ArgumentParser) -> None:

@@ -90,9 +90,9 @@ def bench_command(options: argparse.Namespace) -> int:
     with held(folder):
         if folder is not None:
             check_fits(folder / "results.jsonl", header)
-        found: list[Speed] = []
+        rows: list[Speed] = []
         for rule, dtype, size in tqdm(jobs, unit="row", leave=False, disable=not sys.stderr.isatty()):
-            found += timed(targets, rule, dtype, tensors, size, limit)
+            rows += timed(targets, rule, dtype, tensors, size, limit)
         for target in targets:
             how = (
                 "steps on arrays of its own"
@@ -100,12 +100,12 @@ def bench_command(options: argparse.Namespace) -> int:
                 else "takes and returns arrays, which is part of its time"
             )
             print(f"{target.name} {how}.")
-        print(f"\n{table(found)}" if found else "\nnone of the rules asked for is offered")
+        print(f"\n{table(rows)}" if rows else "\nnone of the rules asked for is offered")
         if folder is not None:
             with writing(folder):
-                add(folder / "results.jsonl", header, speed=found)
+                add(folder / "results.jsonl", header, speed=rows)
             print(f"\nwritten: {folder / 'results.jsonl'}")
-    return 0 if found else 1
+    return 0 if rows else 1
 
 
 def size_of(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Keeps finished blocks in a file that is only appended to, so that a run that was killed goes on behind the last."""
+"""Keeps finished blocks in a file that is only appended to, so that a killed run can be resumed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ FILE = "unfinished-certificates.jsonl"
 
 
 class Blocks:
-    """The finished blocks of a run, of which the file has every one and memory their sums; in memory alone without one.
+    """The finished blocks of a run: each in a file, if there is one, and their sums in memory.
 
     Args:
-        path: the file, None for none. One of the same run that was not finished is continued.
-        run: what the run is, as JSON; a file of another run is refused.
+        path: the file, None for none. An unfinished file of the same run is continued.
+        run: the settings of the run, as JSON; a file of another run is refused.
 
     Raises:
         UsageError: the file belongs to another run.
@@ -37,11 +37,11 @@ class Blocks:
         return sum(each.pairs for each in self._sums.values())
 
     def finished(self, begun: Certificate) -> tuple[int, Certificate]:
-        """Return how many of a certificate's blocks are finished, and what it is with these."""
+        """Return how many blocks of a certificate are finished, and the certificate with these added."""
         return self._counts.get(begun.about, 0), self._sums.get(begun.about, begun)
 
     def add(self, number: int, block: Certificate) -> Certificate:
-        """Keep the next block of a certificate; return what it is now."""
+        """Keep the next block of a certificate; return the certificate with it added."""
         if self._file is not None:
             self._file.append({"block": number, "certificate": dataclasses.asdict(block)})
         return self._count(block)

@@ -1,4 +1,4 @@
-"""Certifies rules on the workers of a run: gives them blocks, and adds up what they find."""
+"""Certifies rules on the workers of a run: gives them blocks, and adds up the results."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Certification:
         return sum(map(self.pairs_of, self.judges)) * len(self.engines)
 
     def pairs_of(self, judge: Judge) -> int:
-        """How many of them one certificate has."""
+        """How many pairs one certificate has."""
         return len(judge.pairs.share(self.blocks)) * judge.pairs.block_size
 
 
 def first_steps(optimizers: Sequence[str], dtypes: Sequence[str], seed: int) -> Iterator[Judge]:
-    """Yield the judges of all pairs in the first step, at the defaults, where rules treat elements one by one."""
+    """Yield the judges of elementwise rules on all pairs in the first step, at the defaults."""
     for optimizer in optimizers:
         subject = subject_named(optimizer)
         for dtype in dtypes:
@@ -70,11 +70,11 @@ def certify_all(
     """Add the certificates of all engines to the results of a check, and return what is not offered.
 
     Args:
-        judges: what is certified; what the results have already is left out.
+        judges: what is certified; certificates that the results already have are left out.
         workers: the workers of the check.
         results: its results.
         keep: called with each certificate as it is finished.
-        unfinished: where finished blocks are kept until all are, if they are written.
+        unfinished: the file that keeps finished blocks until all are finished, None for none.
 
     Raises:
         UsageError: the file belongs to another run.
@@ -105,12 +105,12 @@ def certified(
         for judge in certification.judges:
             for name in certification.engines:
                 bar.set_description(f"{judge.pairs.optimizer} {judge.pairs.dtype} {name}", refresh=False)
-                found = _certificate(certification, judge, name, workers, kept, bar.update)
-                if isinstance(found, Certificate):
-                    yield found
+                result = _certificate(certification, judge, name, workers, kept, bar.update)
+                if isinstance(result, Certificate):
+                    yield result
                     continue
                 bar.update(certification.pairs_of(judge))
-                refusal = f"{judge.pairs.optimizer} {judge.pairs.dtype} (engine {name}): {found}"
+                refusal = f"{judge.pairs.optimizer} {judge.pairs.dtype} (engine {name}): {result}"
                 refusals += [refusal] * (refusal not in refusals)
 
 
@@ -120,9 +120,9 @@ def _certificate(
     engine: str,
     workers: Workers,
     kept: Blocks,
-    told: Callable[[int], object],
+    advance: Callable[[int], object],
 ) -> Certificate | str:
-    """Compare what is left of a certificate's blocks; return it, or why it is not offered.
+    """Compare the remaining blocks of a certificate; return it, or why it is not offered.
 
     A target that breaks the protocol ends its certificate there.
     """
@@ -133,13 +133,13 @@ def _certificate(
         if certificate.reason:
             break
         jobs = [BlockJob(judge, number, certification.engines[engine], engine) for number in numbers]
-        for job, (found,) in zip(jobs, workers.run(jobs), strict=True):
-            if isinstance(found, str) and not finished:
-                return found
+        for job, (result,) in zip(jobs, workers.run(jobs), strict=True):
+            if isinstance(result, str) and not finished:
+                return result
             if not certificate.reason:
-                block = job.lost(f"not offered: {found}") if isinstance(found, str) else found
+                block = job.lost(f"not offered: {result}") if isinstance(result, str) else result
                 finished, certificate = finished + 1, kept.add(job.number, block)
-            told(judge.pairs.block_size)
+            advance(judge.pairs.block_size)
     return certificate
 
 

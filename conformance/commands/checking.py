@@ -67,7 +67,7 @@ class Check:
 
     @property
     def judges(self) -> list[Judge]:
-        """Return what is certified as well: at the effort that asks for it, first steps of rules in 16 bits."""
+        """Return what is certified too, if the effort asks for it: first steps of rules in 16 bits."""
         seed, pairs = self.task.seed, self.task.effort.pairs
         return list(first_steps(self.optimizers, self.dtypes, seed)) if pairs else []
 
@@ -91,7 +91,7 @@ def run(check: Check) -> int:
             seed=check.task.seed,
             effort=check.task.effort.name,
         )
-        results, not_run, said = Results(header), workers.not_run, workers.note
+        results, not_run, note = Results(header), workers.not_run, workers.note
         try:
             if check.out is None:
                 refusals = _judge(check, workers, results)
@@ -102,7 +102,7 @@ def run(check: Check) -> int:
             print(shown(tables.terminal(results.verdicts, terminal_width())))
             raise
     balance = check.ledger.balance(results.verdicts)
-    _print(check, results, balance, not_run, said)
+    _print(check, results, balance, not_run, note)
     if check.judges and check.form not in WRITERS:
         print()
         print_certificates(header, results.certificates, refusals)
@@ -112,7 +112,7 @@ def run(check: Check) -> int:
 
 
 def _judge_and_write(check: Check, workers: Workers, results: Results, kept: ResultsFolder) -> list[str]:
-    """Judge as `_judge` does, what an ended run has not; write each finding as it comes, and tables at the end."""
+    """Judge what a resumed run has left; write each finding as it comes, and tables at the end."""
     anew = {judge.begun(engine).about for judge in check.judges for engine in workers.engines}
     if check.resume:
         before = resumed(kept.results, results.header, check.jobs, workers.engines)
@@ -144,7 +144,7 @@ def _judge(
     keep: Callable[[Entry], None] = lambda finding: None,
     unfinished: Path | None = None,
 ) -> list[str]:
-    """Add what the results lack, each as it comes; return what is not offered for a certificate, with the reason."""
+    """Add the verdicts and certificates that results lack; return the certificates not offered, with the reasons."""
     jobs = check.jobs[jobs_done(results.verdicts) :]
     with progress_bar(len(jobs)) as bar, ending_searches(workers.finish) as interrupted:
         for job, verdicts in zip(jobs, workers.run(jobs, bar.set_postfix_str), strict=False):
@@ -162,12 +162,12 @@ class _SearchesEnded(KeyboardInterrupt):
     """Ctrl-C ended the searches that were under way, and with them the run."""
 
 
-def _print(check: Check, results: Results, balance: Balance, not_run: Mapping[str, str], said: str) -> None:
+def _print(check: Check, results: Results, balance: Balance, not_run: Mapping[str, str], note: str) -> None:
     if check.form in WRITERS:
         print(WRITERS[check.form]([results]), end="")
         _print_balance(check, balance, sys.stderr)
         return
-    note = said or version_note(check.task.spec, results.header.target_version)
+    note = note or version_note(check.task.spec, results.header.target_version)
     print(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}\n")
     if note:
         print(f"{note}\n")
@@ -202,9 +202,9 @@ def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
 
 def closing(launch: Launch, results: Results) -> list[str]:
     """Return a sentence that sums up the verdicts, and the command that explains the first that is not good."""
-    said, name = sentence(results.header.target, results.verdicts, WRAPPERS), next_step(results.verdicts)
+    summary, name = sentence(results.header.target, results.verdicts, WRAPPERS), next_step(results.verdicts)
     more = [f"where and why: {diagnosing(launch, name)}"] if name else []
-    return ["", *textwrap.wrap(said, terminal_width()), *more] if said else []
+    return ["", *textwrap.wrap(summary, terminal_width()), *more] if summary else []
 
 
 def diagnosing(launch: Launch, optimizer: str) -> str:
@@ -213,6 +213,6 @@ def diagnosing(launch: Launch, optimizer: str) -> str:
     if launch.program:
         return f"optimetry diagnose --optimizer {optimizer}{how} -- {launch.spec}"
     if launch.own is not None:
-        given = f" --with {shlex.join(launch.own.given)}" if launch.own.given else ""
-        return f"optimetry diagnose {shlex.quote(launch.spec)} --as {optimizer}{given}{how}"
+        arguments = f" --with {shlex.join(launch.own.arguments)}" if launch.own.arguments else ""
+        return f"optimetry diagnose {shlex.quote(launch.spec)} --as {optimizer}{arguments}{how}"
     return f"optimetry diagnose {shlex.quote(launch.spec)} --optimizer {optimizer}{how}"

@@ -82,14 +82,14 @@ def junit(results: Results, balance: Balance) -> str:
     for verdict in results.verdicts:
         case = ET.SubElement(suite, "testcase", classname=f"{results.header.target}.{verdict.optimizer}")
         case.set("name", f"{verdict.dtype} {verdict.engine}")
-        said = full(verdict.verdict, name_of(verdict))
+        outcome = full(verdict.verdict, name_of(verdict))
         if verdict.verdict == UNSUPPORTED:
             ET.SubElement(case, "skipped", message=_xml(verdict.reason))
         elif id(verdict) in unexpected:
-            failure = ET.SubElement(case, "failure", type=verdict.verdict, message=_xml(said))
+            failure = ET.SubElement(case, "failure", type=verdict.verdict, message=_xml(outcome))
             failure.text = _xml("\n".join([verdict.reason, *_script(verdict)]))
         elif verdict.verdict != "conforms":
-            ET.SubElement(case, "system-out").text = _xml(f"expected: {said}")
+            ET.SubElement(case, "system-out").text = _xml(f"expected: {outcome}")
     for text in balance.stale:
         case = ET.SubElement(suite, "testcase", classname=f"{results.header.target}.ledger", name=_xml(text))
         ET.SubElement(case, "failure", type="stale", message=_xml(text))
@@ -104,16 +104,16 @@ def junit(results: Results, balance: Balance) -> str:
 def annotated(balance: Balance, ledger: Path | None) -> Iterator[str]:
     """Yield an annotation for each unexpected verdict, and one at each line of the ledger that no longer holds."""
     for verdict in balance.unexpected:
-        what = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
-        yield annotation(f"{full(verdict.verdict, name_of(verdict))}: {verdict.reason}", title=what)
+        title = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
+        yield annotation(f"{full(verdict.verdict, name_of(verdict))}: {verdict.reason}", title=title)
     for text, entry in balance.stale.items():
         yield annotation(text, title="stale", file=str(ledger), line=entry.line)
 
 
 def annotation(text: str, **properties: object) -> str:
     """Write one annotation of an error in the form that GitHub reads."""
-    given = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in properties.items())
-    return f"::error {given}::{_escaped(text)}" if given else f"::error::{_escaped(text)}"
+    fields = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in properties.items())
+    return f"::error {fields}::{_escaped(text)}" if fields else f"::error::{_escaped(text)}"
 
 
 def _escaped(text: str, more: str = "") -> str:
@@ -123,7 +123,7 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def summary(results: Results, balance: Balance) -> str:
-    """Write the summary of a job in Markdown: what it comes to, what is unexpected, and all that is offered."""
+    """Write the summary of a job in Markdown: a sentence, what is unexpected, and a table of all that is offered."""
     header = results.header
     offered = [verdict for verdict in results.verdicts if verdict.verdict != UNSUPPORTED]
     wrong = [

@@ -107,7 +107,7 @@ def split(arguments: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
 
 
 def parser(command: str | None = None) -> Parser:
-    """Build the parser of the command line; of one command alone where it is named, so that no other is imported."""
+    """Build the parser of the command line; with one command alone if it is named, so that no other is imported."""
     top = Parser(
         prog="optimetry",
         description="Does an optimizer compute what its document says, to the last rounding error?",

@@ -86,16 +86,15 @@ def diagnose_command(options: argparse.Namespace) -> int:
             for each in workers.run(jobs, bar.set_postfix_str):
                 findings.append(each)
                 bar.update()
-        found = in_order(jobs, findings, dtypes)
-        said = workers.note
-    note = said or version_note(task.spec, version)
+        diagnoses = in_order(jobs, findings, dtypes)
+    note = workers.note or version_note(task.spec, version)
     if note:
         print(f"{note}\n")
-    print(report(f"{name} {version}: {optimizer}", found, seed, terminal_width()))
+    print(report(f"{name} {version}: {optimizer}", diagnoses, seed, terminal_width()))
     if interrupted():
         print("optimetry: interrupted", file=sys.stderr)
         return 130
-    verdicts = [each.verdict.verdict for each in found]
+    verdicts = [each.verdict.verdict for each in diagnoses]
     return 0 if set(verdicts) <= {"conforms", "unsupported"} else 1
 
 
@@ -114,9 +113,9 @@ def shared_out(optimizer: str, dtypes: Sequence[str], engines: int) -> list[Job]
 def in_order(jobs: Sequence[Job], findings: Sequence[Sequence[Diagnosis]], dtypes: Sequence[str]) -> list[Diagnosis]:
     """Return the diagnoses of all jobs, dtype by dtype and engine by engine."""
     placed: list[tuple[tuple[int, int], Diagnosis]] = []
-    for job, found in zip(jobs, findings, strict=True):
+    for job, diagnoses in zip(jobs, findings, strict=True):
         places = [(dtypes.index(dtype), engine) for dtype in job.dtypes for engine in job.engines or ()]
-        if len(found) < len(places):  # the job failed, and has one error for each dtype
+        if len(diagnoses) < len(places):  # the job failed, and has one error for each dtype
             places = [(dtypes.index(dtype), (job.engines or (0,))[0]) for dtype in job.dtypes]
-        placed += zip(places, found, strict=True)
+        placed += zip(places, diagnoses, strict=True)
     return [diagnosis for _, diagnosis in sorted(placed, key=lambda pair: pair[0])]

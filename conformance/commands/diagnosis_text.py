@@ -27,10 +27,10 @@ LONGEST = 8
 """The largest counterexample, in elements of all steps, whose numbers are printed."""
 
 
-def report(headline: str, found: Iterable[Diagnosis], seed: int, width: int = 100) -> str:
+def report(headline: str, diagnoses: Iterable[Diagnosis], seed: int, width: int = 100) -> str:
     """Write one section for each finding; engines and dtypes with the same finding share a section."""
     sections: dict[tuple[Any, ...], list[Diagnosis]] = {}
-    for each in found:
+    for each in diagnoses:
         verdict = each.verdict
         reason = verdict.reason if verdict.verdict in ("unsupported", "error") else ""
         sections.setdefault((verdict.verdict, str(verdict.computes), reason), []).append(each)
@@ -88,16 +88,16 @@ def _explained(group: list[Diagnosis], seed: int, width: int) -> Iterator[str]:
     """Write the section of a finding that has a name."""
     explanation, verdict = group[0].explanation, group[0].verdict
     assert explanation is not None
-    found = explanation.rule
-    if not found.documented:
-        yield from wrapped(f"computed by: {found.origin}", width)
-        if found.reference:
-            yield from wrapped(f"reference: {found.reference}", width)
-        if found.dialect or found.step_count:
-            yield from wrapped(f"formula: {found.difference}", width)
+    rule = explanation.rule
+    if not rule.documented:
+        yield from wrapped(f"computed by: {rule.origin}", width)
+        if rule.reference:
+            yield from wrapped(f"reference: {rule.reference}", width)
+        if rule.dialect or rule.step_count:
+            yield from wrapped(f"formula: {rule.difference}", width)
         yield ""
-        if found.point:
-            yield from _axes(found, width)
+        if rule.point:
+            yield from _axes(rule, width)
             yield ""
     probes = len(group[0].probed.runs) if group[0].probed else 0
     yield from wrapped(
@@ -117,18 +117,18 @@ def _of_dtype(group: list[Diagnosis], dtype: str) -> list[Verdict]:
     return [each.verdict for each in group if each.verdict.dtype == dtype]
 
 
-def _axes(found: PointClass, width: int) -> Iterator[str]:
+def _axes(rule: PointClass, width: int) -> Iterator[str]:
     """Write every axis of the family: the documented formula beside the one found."""
-    axes = family_axes(found.optimizer)
+    axes = family_axes(rule.optimizer)
     rows = []
     for name, axis in axes.items():
-        value = found.point.get(name, axis.documented)
+        value = rule.point.get(name, axis.documented)
         differs = value != axis.documented
         formula = axis.values[value] if differs else "same"
         rows.append((">" if differs else "", name, axis.values[axis.documented], formula))
     room = max((width - 10 - max(len(name) for name in axes)) // 2, 20)
     yield tabulate(rows, ("", "where", "documented", "found"), "simple", maxcolwidths=[None, None, room, room])
-    others = [by_axes(point) for point in found.points[1:]]
+    others = [by_axes(point) for point in rule.points[1:]]
     if others:
         shown = "; ".join(others[:3]) + (f"; and {len(others) - 3} more" if len(others) > 3 else "")
         yield from wrapped(f"algebraically the same: {shown}", width)
@@ -163,23 +163,23 @@ def _parting(divergence: Divergence) -> str:
         slot = f"the parameter, while {slots} agree{'s' if len(divergence.compared) == 1 else ''}"
     else:
         slot = f"slot {divergence.slot}"
-    given, wanted = (digits_of(x, divergence.case) for x in (divergence.given, divergence.expected))
+    returned, expected = (digits_of(x, divergence.case) for x in (divergence.given, divergence.expected))
     return (
-        f"first divergence at step {divergence.step} in {slot}: {given}, expected {wanted} within "
+        f"first divergence at step {divergence.step} in {slot}: {returned}, expected {expected} within "
         f"{divergence.allowed:.2g} (tensor {divergence.tensor}, element {divergence.element})"
     )
 
 
-def _counterexample(case: Case, found: dict[str, Any], width: int) -> Iterator[str]:
+def _counterexample(case: Case, counterexample: dict[str, Any], width: int) -> Iterator[str]:
     size = ", ".join(map(counted, (len(case.grads), len(case.parameters), case.size), ("step", "tensor", "element")))
     yield f"  smallest counterexample found: {size}"
     if case.elements <= LONGEST:
         rows = [
             *rows_of(case),
-            (f"returned, step {found['step']}", digits_of(found["given"], case)),
-            ("documented", digits_of(found["documented"], case)),
-            ("rounding explains", f"{SLACK * found['bound']:.3g}"),
-            *_nearest(found.get("nearest"), case),
+            (f"returned, step {counterexample['step']}", digits_of(counterexample["given"], case)),
+            ("documented", digits_of(counterexample["documented"], case)),
+            ("rounding explains", f"{SLACK * counterexample['bound']:.3g}"),
+            *_nearest(counterexample.get("nearest"), case),
         ]
         yield textwrap.indent(tabulate(rows, tablefmt="plain", disable_numparse=True), "    ")
     yield from wrapped("`optimetry check --out DIR` writes it as a script that needs NumPy alone", width)
@@ -198,12 +198,12 @@ def _nearest(rule: dict[str, Any] | None, case: Case) -> Iterator[tuple[str, str
 
 def _ranking(diagnosis: Diagnosis) -> Iterator[str]:
     """Write the nearest rules of the family, with the documented one."""
-    found = diagnosis.explanation.rule if diagnosis.explanation else None
-    if not diagnosis.ranking or (len(diagnosis.ranking) == 1 and found):
+    explained = diagnosis.explanation.rule if diagnosis.explanation else None
+    if not diagnosis.ranking or (len(diagnosis.ranking) == 1 and explained):
         return
     shown = list(diagnosis.ranking[:SHOWN])
-    shown += [pair for pair in diagnosis.ranking[SHOWN:] if pair[0].documented or pair[0] == found]
-    rows = [(">" * (one == found), one.name, _share(agreement)) for one, agreement in shown]
+    shown += [pair for pair in diagnosis.ranking[SHOWN:] if pair[0].documented or pair[0] == explained]
+    rows = [(">" * (rule == explained), rule.name, _share(agreement)) for rule, agreement in shown]
     headers = ("", f"rules of the {diagnosis.verdict.optimizer} family", "share")
     yield ""
     yield tabulate(rows, headers, "simple", disable_numparse=True)
@@ -220,16 +220,16 @@ def _share(agreement: Agreement) -> str:
 
 def worked_text(worked: Worked, width: int) -> Iterator[str]:
     """Write the first divergence from the document, with the numbers of that element."""
-    found = worked.divergence
-    where = "the parameter" if found.slot == PARAMETER else f"slot {found.slot}"
-    size = f"step {found.step}, tensor {found.tensor}, element {found.element}"
-    hyper = ", ".join(f"{name} = {value:g}" for name, value in found.case.hyper.items())
-    said = f"first divergence at {size}, in {where}; worked through{f' with {hyper}' if hyper else ''}:"
-    yield from wrapped(said, width)
+    divergence = worked.divergence
+    where = "the parameter" if divergence.slot == PARAMETER else f"slot {divergence.slot}"
+    size = f"step {divergence.step}, tensor {divergence.tensor}, element {divergence.element}"
+    hyper = ", ".join(f"{name} = {value:g}" for name, value in divergence.case.hyper.items())
+    headline = f"first divergence at {size}, in {where}; worked through{f' with {hyper}' if hyper else ''}:"
+    yield from wrapped(headline, width)
     rows = (*worked.given, *worked.between, *worked.after)
-    cells = [[row.what, *(_number(value, found.case) for value in _values(row, worked))] for row in rows]
-    returned = f"{'param' if found.slot == PARAMETER else found.slot}, returned"
-    cells.append([returned, *[""] * bool(worked.other), _number(found.given, found.case)])
+    cells = [[row.what, *(_number(value, divergence.case) for value in _values(row, worked))] for row in rows]
+    returned = f"{'param' if divergence.slot == PARAMETER else divergence.slot}, returned"
+    cells.append([returned, *[""] * bool(worked.other), _number(divergence.given, divergence.case)])
     headers = ["", "documented", *[textwrap.fill(worked.other, 24)] * bool(worked.other)]
     table = tabulate(cells, headers, "simple", disable_numparse=True, maxcolwidths=[max(width - 50, 30), None, None])
     yield textwrap.indent(table, "  ")

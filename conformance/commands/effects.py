@@ -40,13 +40,13 @@ SCALES = {"N(0, 1) gradients": 1.0, "gradients of 1e-6": 1e-6}
 """The standard deviation of gradients in the runs with default hyperparameters whose figures stand in the table."""
 
 SIZES = (1e-10, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e2)
-"""Those of the picture, `SCALES` among them."""
+"""The standard deviations in the picture, those of `SCALES` among them."""
 
 FILE = "effects.json"
-"""Where the effects behind results stand, in their folder."""
+"""The file of effects in a folder of results."""
 
 ABOUT = ("optimizer", "dtype", "engine")
-"""What a record says of `Verdict.about`."""
+"""The names under which a record has `Verdict.about`."""
 
 LINES = """\
 Each framework ran beside the documented rule on the same numbers. A figure is the largest difference of a parameter,
@@ -77,11 +77,11 @@ class Effect:
 
     @property
     def at_defaults(self) -> dict[str, float]:
-        """Return those of the table."""
+        """Return the effects that stand in the table."""
         return {name: self.by_size[size] for name, size in SCALES.items()}
 
     def record(self) -> dict[str, Any]:
-        """Return what `recorded` makes it of again, as JSON has it, which knows no infinite number."""
+        """Return the record that `recorded` reads; infinity, which JSON lacks, is a string."""
         by_size = {str(size): _written(share) for size, share in self.by_size.items()}
         return dict(zip(ABOUT, self.verdict.about, strict=True)) | {"by_size": by_size, "worst": _written(self.worst)}
 
@@ -123,14 +123,14 @@ def effects(target: Target, results: Results) -> Iterator[Effect]:
 
 
 def worst(target: Target, case: Case) -> float:
-    """Measure the effect in a drawn case; none where the target fails, which has a verdict of its own."""
+    """Measure the effect in a drawn case; 0 where the target fails, which has a verdict of its own."""
     try:
         return effect(target, case)
     except TargetFault:
         return 0.0
 
 
-def table(found: Iterable[Effect]) -> str:
+def table(entries: Iterable[Effect]) -> str:
     """Write the effects as a Markdown table."""
     rows = [
         [
@@ -140,20 +140,20 @@ def table(found: Iterable[Effect]) -> str:
             f"`{entry.verdict.computes}`" if str(entry.verdict.computes) else entry.verdict.verdict,
             *(f"{share:.1e}" for share in (*entry.at_defaults.values(), entry.worst)),
         ]
-        for entry in found
+        for entry in entries
     ]
     return tabulate(rows, ["framework", "rule", "dtype", "computes", *SCALES, "worst"], "pipe", disable_numparse=True)
 
 
-def page(found: Iterable[Effect], shown: str = "") -> str:
+def page(entries: Iterable[Effect], shown: str = "") -> str:
     """Write the effects as a Markdown page, with what is shown above the table."""
-    return f"# How large the differences are\n\n{LINES}\n\n{shown}{table(found)}\n"
+    return f"# How large the differences are\n\n{LINES}\n\n{shown}{table(entries)}\n"
 
 
-def picture(found: Iterable[Effect]) -> str:
+def picture(entries: Iterable[Effect]) -> str:
     """Draw the effects of each rule in float64 over the size of gradients, a curve for each framework's largest."""
     largest: dict[str, dict[str, dict[float, float]]] = {}
-    for entry in found:
+    for entry in entries:
         if len(entry.by_size) == len(SIZES):
             curve = largest.setdefault(entry.verdict.optimizer, {}).setdefault(entry.target, {})
             curve |= {size: max(value, curve.get(size, 0.0)) for size, value in entry.by_size.items()}
@@ -169,10 +169,10 @@ def loaded(name: str, pythons: Mapping[str, str]) -> Target:
 
 
 def recorded(records: Iterable[Mapping[str, Any]], results: Results) -> Iterator[Effect]:
-    """Make effects of their records, and of the results that they were measured for.
+    """Rebuild effects from their records and the results that they were measured for.
 
     Raises:
-        KeyError: these have no such verdict.
+        KeyError: the results have no such verdict.
     """
     verdicts = {verdict.about: verdict for verdict in results.verdicts}
     for record in records:
@@ -186,9 +186,9 @@ def measured(folder: Path, pythons: Mapping[str, str]) -> list[Effect]:
     results, file = read(file_of(folder)), folder / FILE
     if file.is_file():
         return list(recorded(json.loads(file.read_text(encoding="utf-8")), results))
-    found = list(effects(loaded(results.header.target, pythons), results))
-    write(file, json.dumps([entry.record() for entry in found], indent=1, allow_nan=False) + "\n")
-    return found
+    entries = list(effects(loaded(results.header.target, pythons), results))
+    write(file, json.dumps([entry.record() for entry in entries], indent=1, allow_nan=False) + "\n")
+    return entries
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -204,10 +204,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if "=" not in each:
             parser.error(f"--python {each}: must be FRAMEWORK=PYTHON")
     pythons = dict(each.split("=", 1) for each in options.python)
-    found = [entry for folder in options.folders for entry in measured(folder, pythons)]
+    entries = [entry for folder in options.folders for entry in measured(folder, pythons)]
     drawn = options.out.with_suffix(".svg")
-    write(options.out, page(found, f"![The same over the size of gradients, float64]({drawn.name})\n\n"))
-    write(drawn, picture(found))
+    write(options.out, page(entries, f"![The same over the size of gradients, float64]({drawn.name})\n\n"))
+    write(drawn, picture(entries))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ SHOWN = 3
 
 
 def found_text(diagnosis: Diagnosis, width: int) -> Iterator[str]:
-    """Write the formula that explains a target, what explains it equally, a line for the ledger, and a report."""
+    """Write the formula that explains a target, formulas that explain it equally, a line for the ledger, a report."""
     first = diagnosis.found
     assert first is not None
     yield from wrapped(f"found: {first.changes or f'the formula of {first.start}'}", width)
@@ -43,11 +43,11 @@ def found_text(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     yield from (f"    {line}" for line in _report(diagnosis, first))
 
 
-def _beside(found: FoundFormula) -> Iterator[str]:
+def _beside(formula: FoundFormula) -> Iterator[str]:
     """Write each line that differs, before and after, with marks under what is new."""
-    room = max(len(found.start), len("found"))
-    for before, after in found.lines:
-        yield f"    {found.start:{room}}  {before}"
+    room = max(len(formula.start), len("found"))
+    for before, after in formula.lines:
+        yield f"    {formula.start:{room}}  {before}"
         yield f"    {'found':{room}}  {after}"
         yield f"    {'':{room}}  {_marks(before, after)}".rstrip()
 
@@ -70,14 +70,16 @@ def _marks(before: str, after: str) -> str:
     return "".join(marks)
 
 
-def _report(diagnosis: Diagnosis, found: FoundFormula) -> Iterator[str]:
+def _report(diagnosis: Diagnosis, formula: FoundFormula) -> Iterator[str]:
     """Write what an issue upstream needs: what differs, where that is documented, and numbers that show it."""
     verdict, shown = diagnosis.verdict, diagnosis.verdict.counterexample or {}
     subject = subject_named(verdict.optimizer)
     yield f"{verdict.optimizer} in {verdict.dtype} does not compute its document ({subject.document})."
-    has = "The document has" if found.start == DOCUMENTED else f"Near is the formula of {found.start}, which has"
-    for before, after in found.lines:
-        yield f"{has} `{before}`, and what is computed is `{after}`."
+    opening = (
+        "The document has" if formula.start == DOCUMENTED else f"Near is the formula of {formula.start}, which has"
+    )
+    for before, after in formula.lines:
+        yield f"{opening} `{before}`, and what is computed is `{after}`."
     if "given" in shown:
         case = Case.from_json(shown["case"])
         hyper = ", ".join(f"{name}={value}" for name, value in case.hyper.items())

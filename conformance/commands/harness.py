@@ -9,7 +9,7 @@ from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.arguments import seconds
-from optimetry.conformance.commands.interview import LONGEST, Finding, Interview, Said, Wrong
+from optimetry.conformance.commands.interview import LONGEST, Declared, Finding, Interview, Wrong
 from optimetry.conformance.commands.launching import PROGRAM, memory_of, program_of
 from optimetry.conformance.commands.stateful_session import STEPS, StatefulSession, elsewhere, example
 from optimetry.conformance.commands.terminal import counted
@@ -23,7 +23,7 @@ from optimetry.reference.rules import RULES
 
 
 class Rehearsal(Interview):
-    """An interview that asks for all there is.
+    """An interview that asks for all that the program offers.
 
     Args:
         program: the program, which has not been started.
@@ -39,7 +39,7 @@ class Rehearsal(Interview):
 
     def played(self) -> Iterator[Finding]:
         """Yield the finding on each answer, until there can be no more."""
-        finding = self.found("hello", self.greet)
+        finding = self.finding("hello", self.greet)
         yield finding
         if finding.problems:
             return
@@ -47,18 +47,18 @@ class Rehearsal(Interview):
             for optimizer, dtypes in self._offered().items():
                 for dtype in dtypes:
                     where = f" on {engine}" if "engines" in self.hello else ""
-                    yield self.found(
+                    yield self.finding(
                         f"run of {optimizer} in {dtype}{where}", partial(self._runs, engine, optimizer, dtype)
                     )
                     if self.hung:
                         return
                     if self.hello.get("packed") and (engine, optimizer, dtype) in self.runs:
                         play = partial(self._packed, engine, optimizer, dtype)
-                        yield self.found(f"{RUN} of {optimizer} in {dtype}{where}", play)
+                        yield self.finding(f"{RUN} of {optimizer} in {dtype}{where}", play)
         if self.hello.get("stateful") and self.runs:
             known, elements_after = next(iter(self.runs.items()))
             yield from StatefulSession(self, *known, *elements_after).played()
-        yield self.found("bye", self.leave)
+        yield self.finding("bye", self.leave)
 
     def _offered(self) -> Mapping[str, Sequence[str]]:
         """Return the optimizers to ask for, with dtypes: those that the program lists, else all rules in float32."""
@@ -66,27 +66,27 @@ class Rehearsal(Interview):
         return listed
 
     def _runs(self, engine: str, optimizer: str, dtype: str) -> str:
-        """Play a run, the same without steps, and one from other parameters, whose answer must be another."""
-        case = example(optimizer, dtype, limits_of(Said(self.hello, engine), optimizer).offered)
-        found = self._run(engine, case)
-        if isinstance(found, str):
-            return found
+        """Play a run, the same without steps, and one from other parameters, which must give another answer."""
+        case = example(optimizer, dtype, limits_of(Declared(self.hello, engine), optimizer).offered)
+        run = self._run(engine, case)
+        if isinstance(run, str):
+            return run
         try:
             self._run(engine, case.replace(grads=(), learning_rates=()))
         except Wrong as wrong:
             raise Wrong(*(f"without steps: {text}" for text in wrong.args)) from None
         other = self._run(engine, elsewhere(case))
-        if other == found or isinstance(other, str):
+        if other == run or isinstance(other, str):
             raise Wrong("gave the same for a run from other parameters: an answer belongs to its own request")
-        self.runs[engine, optimizer, dtype] = found, other
+        self.runs[engine, optimizer, dtype] = run, other
         return f"{STEPS} steps"
 
     def _packed(self, engine: str, optimizer: str, dtype: str) -> str:
-        """Play a run whose arrays follow the line, which must give what it gave in lines alone."""
-        case = example(optimizer, dtype, limits_of(Said(self.hello, engine), optimizer).offered)
-        line, given = parts_of(case)
+        """Play a run whose arrays follow the line as bytes; it must give the same as the run in a line."""
+        case = example(optimizer, dtype, limits_of(Declared(self.hello, engine), optimizer).offered)
+        line, packed = parts_of(case)
         request = {"do": RUN, "engine": engine, **line}
-        answer, behind = self.asked_packed(request, given, LONGEST, answered_size(case))
+        answer, behind = self.asked_packed(request, packed, LONGEST, answered_size(case))
         if "unsupported" in answer:
             raise Wrong(f"says that what it has run is unsupported: {answer['unsupported']}")
         if unpacked(answer, behind, case).tobytes() != self.runs[engine, optimizer, dtype][0]:
@@ -138,7 +138,9 @@ def harness_command(options: argparse.Namespace) -> int:
         answers = wrong = 0
         for finding in Rehearsal(program, limit).played():
             answers, wrong = answers + 1, wrong + bool(finding.problems)
-            print(f"{'WRONG' if finding.problems else 'ok   '}  {finding.what}{finding.note and ': '}{finding.note}")
+            print(
+                f"{'WRONG' if finding.problems else 'ok   '}  {finding.question}{finding.note and ': '}{finding.note}"
+            )
             for problem in finding.problems:
                 print(f"       {problem}")
     finally:

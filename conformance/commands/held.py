@@ -28,7 +28,7 @@ FILE = "in-use"
 def held(folder: Path | None) -> Iterator[None]:
     """Hold a folder until the block ends; without one, and on Windows, nothing is held.
 
-    The system lets go of it with the process that holds it, however that ends.
+    The system releases it when the process that holds it ends, in whatever way.
 
     Raises:
         UsageError: another run holds it, or it cannot be written.

@@ -1,4 +1,4 @@
-"""Talks to a target program: what is asked, and for each answer what is wrong with it, in words."""
+"""Asks a target program questions, and says in words what is wrong with each answer."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ LINGER = 0.05
 
 @dataclass(frozen=True)
 class Finding:
-    """One answer.
+    """The finding on one answer.
 
     Attributes:
-        what: what was asked.
+        question: what was asked.
         problems: what is wrong with the answer, in words; empty where nothing is.
         note: what the answer says, in a few words.
     """
 
-    what: str
+    question: str
     problems: Sequence[str] = ()
     note: str = ""
 
@@ -61,19 +61,19 @@ class Interview:
         self.hello: dict[str, Any] = {}
         self.hung = False
 
-    def found(self, what: str, play: Callable[[], str]) -> Finding:
-        """Play, and return what came of it."""
+    def finding(self, question: str, play: Callable[[], str]) -> Finding:
+        """Play, and return the finding on the answer."""
         try:
-            return Finding(what, note=play())
+            return Finding(question, note=play())
         except Wrong as wrong:
-            return Finding(what, wrong.args)
+            return Finding(question, wrong.args)
         except TargetFault as fault:
             self.hung = isinstance(fault, TargetHung)
             last = fault.output.strip().splitlines()[-1:] if "standard error" not in str(fault) else []
-            return Finding(what, [str(fault), *(f"the last on standard error: {line}" for line in last)])
+            return Finding(question, [str(fault), *(f"the last on standard error: {line}" for line in last)])
 
     def asked(self, request: Mapping[str, Any], size: int = 0) -> dict[str, Any]:
-        """Return an answer that is as the schema says.
+        """Send a request; return its answer, which is as the schema says.
 
         Raises:
             Wrong: it is not, or is an error.
@@ -84,13 +84,13 @@ class Interview:
     def asked_packed(
         self, request: Mapping[str, Any], elements: bytes, longest: int, most: int | None = None
     ) -> tuple[dict[str, Any], bytes]:
-        """Return an answer that is as the schema says, and what follows it; raises as `asked` does.
+        """Send a request; return its answer, and the bytes that follow; raises as `asked` does.
 
         Args:
             request: the message.
             elements: what follows it.
-            longest: how many bytes the line of the answer may have.
-            most: how many may follow that, None where none may.
+            longest: the most bytes that the line of the answer may have.
+            most: the most bytes that may follow that line, None where none may.
         """
         if not self.program.running and request["do"] != "hello":
             self.greet()
@@ -141,7 +141,7 @@ class Interview:
                 wrong.append(f"optimizers: {optimizer}: no dtype is listed, must be some of {', '.join(FORMATS)}")
         for engine in hello.get("engines", ["default"]):
             try:
-                hold_limits(Said(hello, engine), engine)
+                hold_limits(Declared(hello, engine), engine)
             except TargetError as error:
                 wrong.append(str(error).removeprefix("target "))
         if wrong:
@@ -164,12 +164,12 @@ class Interview:
         return ""
 
 
-class Said:
+class Declared:
     """What a program says of an engine: its limits, as the attributes of a target, and what it offers beside runs."""
 
     def __init__(self, hello: Mapping[str, Any], engine: str) -> None:
-        said = said_of(hello, engine)
-        self.offers: Sequence[str] = said.get("offers", ())
+        declared = said_of(hello, engine)
+        self.offers: Sequence[str] = declared.get("offers", ())
         for name in LIMITS:
-            if name in said:
-                setattr(self, name, said[name])
+            if name in declared:
+                setattr(self, name, declared[name])

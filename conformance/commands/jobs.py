@@ -84,7 +84,8 @@ class Task:
 AnyJob = Job | BlockJob | SearchJob
 
 Finding = Verdict | Diagnosis | Certificate | Worst | str
-"""The result of a job for each dtype and engine; of a block a certificate, of a search the worst case, or why none."""
+"""The result of a job for each dtype and engine: of a block a certificate, of a search the worst case, or the reason
+why there is none."""
 
 
 @dataclass
@@ -94,7 +95,7 @@ class Parent:
     Attributes:
         pipe: to the parent.
         program: the program that is judged, which ends with the worker.
-        ends_searches: whether it has said that searches are to end.
+        ends_searches: whether it has ended searches.
     """
 
     pipe: Connection
@@ -104,7 +105,7 @@ class Parent:
     _asked: float = 0.0
 
     def send(self, kind: str, content: Any) -> None:
-        """Send it something; a worker without a parent ends."""
+        """Send a message; a worker without a parent ends."""
         try:
             self.pipe.send((kind, content))
         except OSError:
@@ -134,7 +135,7 @@ class Parent:
                 sent: AnyJob | str = self.pipe.recv()
             except (EOFError, OSError):
                 self.leave(0)
-            if isinstance(sent, str):  # the search that it was to end had ended
+            if isinstance(sent, str):  # `END_SEARCHES`, which came after its search had ended
                 self.ends_searches = True
             else:
                 yield sent
@@ -176,11 +177,11 @@ def work(task: Task, pipe: Connection, environment: Mapping[str, str]) -> None:
 
     for job in parent.jobs():
         try:
-            found = _done(job, task, engines, guard)
+            findings = _done(job, task, engines, guard)
         except Exception:
             parent.send("broken", traceback.format_exc())
         else:
-            parent.send("findings", found)
+            parent.send("findings", findings)
 
 
 def _program(launch: Launch) -> Program | None:
@@ -189,7 +190,7 @@ def _program(launch: Launch) -> Program | None:
     if command is None:
         return None
     if command[0] == sys.executable and not launch.program:
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # it finds what is found here
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # it can import what this process can
     return Program(command, memory=launch.memory)
 
 

@@ -38,7 +38,7 @@ class Launch(NamedTuple):
         spec: what it is called: a built-in name, ``module:object``, or the command.
         command: the program to start, None where the target is imported into the worker's process, beside the judge.
         memory: bytes that the program may hold, None for no limit.
-        own: what is said of the optimizer, where the target is made of one.
+        own: the user's optimizer that the target is made of, None where it is a whole library.
         options: the options of a command line that say how it is run.
         program: whether the command was named behind ``--``.
     """
@@ -58,7 +58,7 @@ def add_target(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--as", dest="rule", metavar="RULE", help="the rule that it is to compute, such as torch.nadam")
     group.add_argument(
         "--with",
-        dest="given",
+        dest="arguments",
         nargs="+",
         action="extend",
         default=[],
@@ -86,7 +86,7 @@ def launch_of(options: Any) -> Launch:
     memory = memory_of(options.memory_limit)
     if options.beside:
         others = {"--": options.program, "--python": options.python, "--memory-limit": memory}
-        for option in (option for option, given in others.items() if given):
+        for option in (option for option, value in others.items() if value):
             raise UsageError(f"--beside: must be left out with {option}, which is for a process of its own")
     how = tuple(["--beside"] if options.beside else [])
     how += tuple(["--python", options.python] if options.python is not None else [])
@@ -113,24 +113,24 @@ def launch_of(options: Any) -> Launch:
     elif own is None and options.python is not None:
         command = tuple(python_command(options.python, options.target))
     elif not options.beside:
-        said = (options.target,) if own is None else (own.spec, own.rule, *own.given)
-        command = (options.python or sys.executable, "-m", OWN_HARNESS, *said)
+        arguments = (options.target,) if own is None else (own.spec, own.rule, *own.arguments)
+        command = (options.python or sys.executable, "-m", OWN_HARNESS, *arguments)
     return Launch(options.target, command, memory, own, how)
 
 
 def own_of(options: Any) -> Own | None:
-    """Return what the options say of one optimizer of the user; None where TARGET is a whole library.
+    """Return the user's optimizer that the options describe; None where TARGET is a whole library.
 
     Raises:
-        UsageError: the options do not fit together, or are none that can be read.
+        UsageError: the options do not fit together, or cannot be read.
     """
     if options.rule is None:
-        if options.given:
-            raise UsageError(f"--with {options.given[0]}: needs --as, the rule that TARGET stands for")
+        if options.arguments:
+            raise UsageError(f"--with {options.arguments[0]}: needs --as, the rule that TARGET stands for")
         return None
     (rule,) = chosen_in(options.book, [options.rule])
-    parsed(options.given)
-    return Own(options.target, rule, tuple(options.given))
+    parsed(options.arguments)
+    return Own(options.target, rule, tuple(options.arguments))
 
 
 def judged_as(launch: Launch, asked: Sequence[str] | None) -> list[str]:
@@ -166,7 +166,7 @@ def memory_of(text: str | None) -> int | None:
     """
     if text is None:
         return None
-    found = re.fullmatch(r"([1-9][0-9]*)([MG])", text)
-    if found is None:
+    match = re.fullmatch(r"([1-9][0-9]*)([MG])", text)
+    if match is None:
         raise UsageError(f"--memory-limit = {text!r}, must be a whole number with M or G behind it, such as 512M or 8G")
-    return int(found[1]) * SIZES[found[2]]
+    return int(match[1]) * SIZES[match[2]]

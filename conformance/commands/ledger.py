@@ -75,9 +75,9 @@ class Ledger:
 
     def balance(self, verdicts: Iterable[Verdict]) -> Balance:
         """Compare the verdicts of a run with the entries for the optimizers and dtypes of that run."""
-        found = list(verdicts)
-        expecting = [next((entry for entry in self.entries if entry.expects(verdict)), None) for verdict in found]
-        pairs = list(zip(found, expecting, strict=True))
+        judged = list(verdicts)
+        expecting = [next((entry for entry in self.entries if entry.expects(verdict)), None) for verdict in judged]
+        pairs = list(zip(judged, expecting, strict=True))
         return Balance(
             expected=[(verdict, entry) for verdict, entry in pairs if entry is not None],
             unexpected=[
@@ -85,7 +85,7 @@ class Ledger:
                 for verdict, entry in pairs
                 if entry is None and verdict.verdict not in ("conforms", UNSUPPORTED)
             ],
-            stale={text: entry for entry in self.entries for text in self.stale(entry, found)},
+            stale={text: entry for entry in self.entries for text in self.stale(entry, judged)},
         )
 
     def stale(self, entry: Entry, verdicts: Iterable[Verdict]) -> Iterator[str]:

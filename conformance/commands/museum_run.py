@@ -1,4 +1,4 @@
-"""Judges exhibits for ``optimetry museum``, prints what becomes of them, and writes the page."""
+"""Judges exhibits for ``optimetry museum``, prints the outcomes, and writes the page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from optimetry.conformance.subjects.names import chosen
 from optimetry.reference.errors import UsageError
 
 DATA = "museum.jsonl"
-"""What the page is made of."""
+"""The file of rows that the page is made of."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -31,23 +31,23 @@ def run(options: argparse.Namespace) -> int:
     if checked_folder(options.out) is not None and options.case and not (options.out / DATA).is_file():
         raise UsageError(f"--case {options.case[0]} --out {options.out}: there is no {DATA} yet to put it into")
     about: dict[str, object] = {"effort": effort}
-    found, kept = list[Shown](), list[Shown]()
+    shown, kept = list[Shown](), list[Shown]()
     if options.case and options.out is not None:
         about, kept = read(options.out / DATA)
-    for one in tqdm(all_shown(names, effort, search, workers), "museum", len(names), disable=None):
-        tqdm.write(line(one))
-        found.append(one)
+    for row in tqdm(all_shown(names, effort, search, workers), "museum", len(names), disable=None):
+        tqdm.write(line(row))
+        shown.append(row)
         if options.out is not None:  # what is known is kept where the run is ended
-            write(options.out / DATA, written(in_order(found, kept), **about))
-    print(summary(found))
+            write(options.out / DATA, written(in_order(shown, kept), **about))
+    print(summary(shown))
     if options.out is not None:
-        write_page(options.out, in_order(found, kept), about)
-    return 0 if all(one.right if one.exhibit.honest else one.rejected and not one.wrong for one in found) else 1
+        write_page(options.out, in_order(shown, kept), about)
+    return 0 if all(row.right if row.exhibit.honest else row.rejected and not row.wrong for row in shown) else 1
 
 
-def in_order(found: Iterable[Shown], kept: Iterable[Shown]) -> list[Shown]:
-    """Return what has been found and what is kept of the others, in the order of the exhibits."""
-    rows = {one.name: one for one in (*kept, *found)}
+def in_order(shown: Iterable[Shown], kept: Iterable[Shown]) -> list[Shown]:
+    """Return the rows shown now, and the kept rows of other exhibits, in the order of the exhibits."""
+    rows = {row.name: row for row in (*kept, *shown)}
     return [rows[name] for name in EXHIBITS if name in rows]
 
 
@@ -58,13 +58,13 @@ def write_page(folder: Path, rows: Sequence[Shown], about: Mapping[str, object])
     print(f"written: {folder / 'museum.md'}, museum.svg, {DATA}")
 
 
-def line(one: Shown) -> str:
-    """Say in a line what became of an exhibit."""
-    fault = one.exhibit.fault
-    if one.exhibit.honest:
-        return f"{one.name} ({fault.optimizer}): {'accepted' if one.right else 'NOT ACCEPTED'}: {one.outcome}"
-    by = f"rejected by {one.rejected_by} after {one.runs} runs" if one.rejected else "NOT REJECTED"
-    usual = "a usual test notices it" if one.usual else "a usual test does not notice it"
-    wrong = f" WRONGLY, must be {fault.outcome}" if one.wrong else ""
-    formula = f" ({one.formula})" if one.formula else ""
-    return f"{one.name} ({fault.optimizer}): {by}; {one.outcome}{formula}{wrong}; named: {one.named}; {usual}"
+def line(shown: Shown) -> str:
+    """Write the outcome of an exhibit in a line."""
+    fault = shown.exhibit.fault
+    if shown.exhibit.honest:
+        return f"{shown.name} ({fault.optimizer}): {'accepted' if shown.right else 'NOT ACCEPTED'}: {shown.outcome}"
+    by = f"rejected by {shown.rejected_by} after {shown.runs} runs" if shown.rejected else "NOT REJECTED"
+    usual = "a usual test notices it" if shown.usual else "a usual test does not notice it"
+    wrong = f" WRONGLY, must be {fault.outcome}" if shown.wrong else ""
+    formula = f" ({shown.formula})" if shown.formula else ""
+    return f"{shown.name} ({fault.optimizer}): {by}; {shown.outcome}{formula}{wrong}; named: {shown.named}; {usual}"

@@ -35,7 +35,7 @@ def ending_searches(end: Callable[[], bool]) -> Iterator[Callable[[], bool]]:
         end: ends them; returns whether there were any.
 
     Yields:
-        whether that has happened.
+        a function that returns whether Ctrl-C has ended searches.
     """
     ended = False
 

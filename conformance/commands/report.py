@@ -16,10 +16,11 @@ from optimetry.conformance.commands.results_folder import checked_folder, write,
 from optimetry.conformance.commands.terminal import shown, terminal_width
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.reference.errors import UsageError
-from optimetry.reports import matrix, results, speed_tables, tables
+from optimetry.reports import matrix, speed_tables, tables
 from optimetry.reports.badges import badges
 from optimetry.reports.formats import MEASURED, TABLE, WRITERS
 from optimetry.reports.joining import read_joined
+from optimetry.reports.results import Results, file_of
 from optimetry.reports.sentence import sentence
 from optimetry.reports.site import plots
 from optimetry.reports.site.build import build
@@ -52,48 +53,48 @@ def report_command(options: argparse.Namespace) -> int:
         checked_folder(getattr(options, option), f"--{option}")
     if options.findings is not None and options.site is None:
         raise UsageError(f"--findings {options.findings}: needs --site, of which it becomes pages")
-    read = read_joined([results.file_of(path) for path in options.results])
-    files, found = [file for file, _ in read], [each for _, each in read]
-    told = findings_in(options.findings)
+    read = read_joined([file_of(path) for path in options.results])
+    files, results = [file for file, _ in read], [each for _, each in read]
+    findings = findings_in(options.findings)
     if options.site is not None:
-        page = site_written(found, options.site, told)
+        page = site_written(results, options.site, findings)
     if options.out is not None:
-        tables_written = write_tables(options.out, found)
-        if any(each.verdicts for each in found):
+        tables_written = write_tables(options.out, results)
+        if any(each.verdicts for each in results):
             folders = [Path(os.path.relpath(file.parent, options.out)).as_posix() for file in files]
-            write(options.out / "matrix.md", matrix.page(found, folders))
+            write(options.out / "matrix.md", matrix.page(results, folders))
             tables_written.append("matrix.md")
-        tables_written += pictures_written(found, options.out)
+        tables_written += pictures_written(results, options.out)
     if options.format in WRITERS:
-        print(WRITERS[options.format](found), end="")
+        print(WRITERS[options.format](results), end="")
     else:
-        print(*map(shown_results, found), sep="\n")
+        print(*map(shown_results, results), sep="\n")
     stream = sys.stdout if options.format == TABLE else sys.stderr
     if options.out is not None:
         print(f"written: {options.out / ', '.join(tables_written)}", file=stream)
     if options.site is not None:
         print(f"written: {page}", file=stream)
     if options.badges is not None:
-        made = list(badges(found))
+        made = list(badges(results))
         for name, text in made:
             write(options.badges / name, text, "--badges")
         print(f"written: {len(made)} files in {options.badges}", file=stream)
     return 0
 
 
-def pictures_written(found: Sequence[results.Results], folder: Path) -> list[str]:
+def pictures_written(results: Sequence[Results], folder: Path) -> list[str]:
     """Write pictures of errors over the steps and of times over sizes; return their names, none without Matplotlib.
 
     Raises:
         UsageError: it cannot be written.
     """
-    if not any(each.accuracy or each.speed for each in found) or find_spec("matplotlib") is None:
+    if not any(each.accuracy or each.speed for each in results) or find_spec("matplotlib") is None:
         return []
-    rules, drawn = Contents.of(found).rules, {}
+    rules, drawn = Contents.of(results).rules, {}
     for book, dtype in dict.fromkeys((rule.book, dtype) for rule in rules for dtype in rule.pictures):
         curves = {rule.name: rule.curves(dtype) for rule in rules if rule.book == book and dtype in rule.pictures}
         drawn[f"accuracy-{book}-{dtype}.svg"] = plots.drifts(curves)
-    for (rule, dtype, tensors), rows, names in speed_tables.runs([row for each in found for row in each.speed]):
+    for (rule, dtype, tensors), rows, names in speed_tables.runs([row for each in results for row in each.speed]):
         if len({row.elements for row in rows}) > 1:
             drawn[f"sweep-{rule}-{dtype}-{tensors}.svg"] = plots.sweep(rows, names)
     for name, text in drawn.items():
@@ -101,14 +102,14 @@ def pictures_written(found: Sequence[results.Results], folder: Path) -> list[str
     return list(drawn)
 
 
-def shown_results(found: results.Results) -> str:
+def shown_results(results: Results) -> str:
     """Return what a terminal shows of one results file."""
-    parts = [f"{found.header.target} {found.header.target_version}. {tables.about(found.header)}"]
-    if found.verdicts:
-        said = sentence(found.header.target, found.verdicts, WRAPPERS)
-        table = shown(tables.terminal(found.verdicts, terminal_width()))
-        parts += [table, tables.summary(found.verdicts), textwrap.fill(said, terminal_width())]
-    parts += [kind.terminal(kind.of(found), terminal_width()) for kind in MEASURED if kind.of(found)]
+    parts = [f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}"]
+    if results.verdicts:
+        summary = sentence(results.header.target, results.verdicts, WRAPPERS)
+        table = shown(tables.terminal(results.verdicts, terminal_width()))
+        parts += [table, tables.summary(results.verdicts), textwrap.fill(summary, terminal_width())]
+    parts += [kind.terminal(kind.of(results), terminal_width()) for kind in MEASURED if kind.of(results)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -124,11 +125,11 @@ def findings_in(page: Path | None) -> str:
         raise UsageError(f"--findings {page}: {getattr(error, 'strerror', None) or 'not text in UTF-8'}") from error
 
 
-def site_written(found: Sequence[results.Results], folder: Path, told: str) -> Path:
+def site_written(results: Sequence[Results], folder: Path, findings: str) -> Path:
     """Write a site, and return its first page.
 
     Raises:
         UsageError: it cannot be written; the other errors are those of `build`.
     """
     with writing(folder, "--site"):
-        return build(found, folder, told)[0]
+        return build(results, folder, findings)[0]

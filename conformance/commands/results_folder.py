@@ -56,15 +56,15 @@ def write_tables(folder: Path, results: Iterable[Results]) -> list[str]:
     Raises:
         UsageError: it cannot be written.
     """
-    found = list(results)
+    results = list(results)
     made: dict[str, str] = {}
     for measured in MEASURED:
-        if any(map(measured.of, found)):
-            made[f"{measured.kind}.md"] = measured.markdown(found)
+        if any(map(measured.of, results)):
+            made[f"{measured.kind}.md"] = measured.markdown(results)
             if measured.csv is not None:
-                made[f"{measured.kind}.csv"] = measured.csv(found)
-    if not made or any(each.verdicts for each in found):
-        made = {"table.md": tables.markdown(found), "table.csv": tables.csv_text(found)} | made
+                made[f"{measured.kind}.csv"] = measured.csv(results)
+    if not made or any(each.verdicts for each in results):
+        made = {"table.md": tables.markdown(results), "table.csv": tables.csv_text(results)} | made
     for name, text in made.items():
         write(folder / name, text)
     return list(made)

@@ -26,15 +26,15 @@ def measured(path: Path, header: Header) -> Results:
     """
     if not _has_header(path):
         return Results(header)
-    found = read(path, unfinished=True)
-    kept = Results(header, accuracy=found.accuracy, speed=found.speed, certificates=found.certificates)
+    results = read(path, unfinished=True)
+    kept = Results(header, accuracy=results.accuracy, speed=results.speed, certificates=results.certificates)
     if entries(kept):
-        check_same(path, found.header, header)
+        check_same(path, results.header, header)
     return kept
 
 
 def begun(path: Path, header: Header, anew: Collection[tuple[str, ...]] = ()) -> Results:
-    """Begin the file of a run, which goes on behind what it holds of other commands; return what that is.
+    """Begin the file of a run behind the measurements of other commands that it holds; return these.
 
     Args:
         path: the results file.
@@ -70,20 +70,20 @@ def resumed(path: Path, header: Header, jobs: Sequence[Job], engines: Collection
     """
     if not _has_header(path):
         return begun(path, header)
-    found = read(path, unfinished=True)
-    old, new = dataclasses.asdict(found.header), dataclasses.asdict(header)
+    results = read(path, unfinished=True)
+    old, new = dataclasses.asdict(results.header), dataclasses.asdict(header)
     differing = [name for name in new if old[name] != new[name]]
     if differing:
         raise UsageError(
             f"--resume: {path} is of another run: it has {_shown(old, differing)}, this run has "
             f"{_shown(new, differing)}: repeat its options, or leave out --resume to begin anew"
         )
-    documented = [document.optimizer for document in found.documents]
-    if documented != header.optimizers[: len(documented) if not found.verdicts else None]:
+    documented = [document.optimizer for document in results.documents]
+    if documented != header.optimizers[: len(documented) if not results.verdicts else None]:
         raise ResultsError(f"{path}: {CHANGED}")
-    found.verdicts[:] = _whole(path, found.verdicts, jobs, engines)
-    cut(path, found)
-    return found
+    results.verdicts[:] = _whole(path, results.verdicts, jobs, engines)
+    cut(path, results)
+    return results
 
 
 def jobs_done(verdicts: Sequence[Verdict]) -> int:

@@ -59,7 +59,7 @@ def listed(subjects: Iterable[Subject], width: int) -> str:
     for subject in subjects:
         kind = "rule" if isinstance(subject, RuleSubject) else "wrapper"
         kinds.setdefault(f"{kind} of {subject.book}", []).append(subject)
-    tables = [_table(kind, found, width) for kind, found in kinds.items()]
+    tables = [_table(kind, members, width) for kind, members in kinds.items()]
     return "\n\n".join([*tables, "`optimetry rules NAME` shows one of them: domains, slots, formula, dialects."])
 
 
@@ -106,7 +106,7 @@ def _screen(subject: Subject, width: int) -> Iterator[str]:
     for note in notes(subject, "Decision:", "Departure:"):
         yield ""
         yield from textwrap.wrap(plain(note), width)
-    dialects = [(one.name, one.difference, one.origin) for one in DIALECTS.get(subject.name, ())]
+    dialects = [(dialect.name, dialect.difference, dialect.origin) for dialect in DIALECTS.get(subject.name, ())]
     if not dialects:
         yield "\nknown dialects: none"
         return

@@ -1,4 +1,4 @@
-"""Plays a stateful session with a target program: runs in turn, step by step, which give what each gave as a whole."""
+"""Plays a stateful session with a target program: interleaved runs by steps, which must give what whole runs give."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.commands.interview import Finding, Interview, Said, Wrong
+from optimetry.conformance.commands.interview import Declared, Finding, Interview, Wrong
 from optimetry.conformance.harness.messages import elements, member, sent_size
 from optimetry.conformance.harness.python_harness import ACCUMULATED, GROUPS, RULE, SCALED
 from optimetry.conformance.numerics.arrays import Array
@@ -23,7 +23,7 @@ STEPS = 3
 
 
 class StatefulSession:
-    """Eight runs of one optimizer, of which two are known as a whole.
+    """Eight runs of one optimizer, each compared with one of two whole runs.
 
     Args:
         interview: with the program.
@@ -38,8 +38,8 @@ class StatefulSession:
         self, interview: Interview, engine: str, optimizer: str, dtype: str, first: bytes, second: bytes
     ) -> None:
         self.interview, self.engine, self.optimizer, self.dtype = interview, engine, optimizer, dtype
-        self.said = Said(interview.hello, engine)
-        self.case = example(optimizer, dtype, limits_of(self.said, optimizer).offered)
+        self.declared = Declared(interview.hello, engine)
+        self.case = example(optimizer, dtype, limits_of(self.declared, optimizer).offered)
         other = elsewhere(self.case)
         self.begins = {1: self.case, 2: other, 4: self.case, 5: self.case, 7: self.case, 8: other}
         self.whole = {1: first, 2: second, 3: second, 4: first, 5: first, 7: first, 8: second}
@@ -53,21 +53,21 @@ class StatefulSession:
         ]
         for number, run in ((0, 1), (0, 2), (1, 1), (1, 2), (2, 1)):
             plays.append((f"step {number + 1} of run {run}", partial(self._step, run, number)))
-        for what, play in plays:
-            yield self.interview.found(what, play)
+        for question, play in plays:
+            yield self.interview.finding(question, play)
             if self.interview.hung:
                 return
         if self.resumable:
-            yield self.interview.found("state of run 2, loaded into run 3", self._resume)
-            yield self.interview.found("step 3 of run 3", partial(self._step, 3, 2))
+            yield self.interview.finding("state of run 2, loaded into run 3", self._resume)
+            yield self.interview.finding("step 3 of run 3", partial(self._step, 3, 2))
         for kind, play in ((SCALED, self._scaled), (ACCUMULATED, self._accumulated)):
             if kind in self.takes:
-                yield self.interview.found(kind, play)
-        if GROUPS in self.said.offers and kind_of(self.optimizer) == RULE:
-            yield self.interview.found("a step of two groups, one of them added", self._grouped)
+                yield self.interview.finding(kind, play)
+        if GROUPS in self.declared.offers and kind_of(self.optimizer) == RULE:
+            yield self.interview.finding("a step of two groups, one of them added", self._grouped)
         if self.interview.hello.get("several"):
-            yield self.interview.found("several steps of two runs at once", self._several)
-        yield self.interview.found("end of run 1", self._end)
+            yield self.interview.finding("several steps of two runs at once", self._several)
+        yield self.interview.finding("end of run 1", self._end)
 
     def _start(self, run: int) -> str:
         begin = beginning(self.optimizer, self.case.hyper, self.begins[run].parameters, self.dtype)
@@ -81,13 +81,13 @@ class StatefulSession:
 
     def _scaled(self) -> str:
         self._start(4)
-        given = steps_of(self.case.replace(grads=tuple(map(fourfold, self.case.grads))))[0]
-        return self._after({"do": SCALED, "run": 4, **given, "scale": 4.0}, self.whole[4][: self.size])
+        step = steps_of(self.case.replace(grads=tuple(map(fourfold, self.case.grads))))[0]
+        return self._after({"do": SCALED, "run": 4, **step, "scale": 4.0}, self.whole[4][: self.size])
 
     def _accumulated(self) -> str:
         self._start(5)
-        given = steps_of(self.case)[0]
-        request = {"do": ACCUMULATED, "run": 5, "parts": [given["grads"]] * 2, "learning_rate": given["learning_rate"]}
+        step = steps_of(self.case)[0]
+        request = {"do": ACCUMULATED, "run": 5, "parts": [step["grads"]] * 2, "learning_rate": step["learning_rate"]}
         return self._after(request, self.whole[5][: self.size])
 
     def _grouped(self) -> str:
@@ -95,9 +95,9 @@ class StatefulSession:
         begin = {"do": "start_groups", "engine": self.engine, "optimizer": self.optimizer, "dtype": self.dtype}
         self.interview.about_run({**begin, "run": 6, "groups": groups[:1]})
         self.interview.about_run({"do": "add_group", "run": 6, **groups[1]})
-        given = steps_of(self.case)[0]
-        rates = [given["learning_rate"]] * 2
-        request = {"do": "step_groups", "run": 6, "grads": given["grads"] * 2, "learning_rates": rates}
+        step = steps_of(self.case)[0]
+        rates = [step["learning_rate"]] * 2
+        request = {"do": "step_groups", "run": 6, "grads": step["grads"] * 2, "learning_rates": rates}
         return self._after(request, self.whole[1][: self.size] + self.whole[2][: self.size], 2)
 
     def _several(self) -> str:
@@ -129,13 +129,15 @@ class StatefulSession:
 
     def _after(self, request: Mapping[str, Any], expected: bytes, groups: int = 1) -> str:
         """Ask for a step, after which the parameters must have the elements expected."""
-        given = self.case.parameters * groups
-        answer = self.interview.about_run(request, sent_size(given))
-        return self._compare(request, answer, expected, given)
+        parameters = self.case.parameters * groups
+        answer = self.interview.about_run(request, sent_size(parameters))
+        return self._compare(request, answer, expected, parameters)
 
     @staticmethod
-    def _compare(request: Mapping[str, Any], answer: Mapping[str, Any], expected: bytes, given: Sequence[Array]) -> str:
-        if elements([member(answer, "after", request["do"])], given) != expected:
+    def _compare(
+        request: Mapping[str, Any], answer: Mapping[str, Any], expected: bytes, parameters: Sequence[Array]
+    ) -> str:
+        if elements([member(answer, "after", request["do"])], parameters) != expected:
             raise Wrong("gave other parameters than the same run in one message")
         return ""
 

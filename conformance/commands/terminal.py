@@ -27,12 +27,12 @@ def shown(table: str) -> str:
     """Colour the outcomes of a table, on a terminal alone, and unless ``NO_COLOR`` is set (no-color.org)."""
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return table
-    return _OUTCOME.sub(lambda found: f"\033[{COLOURS[found[1]]}m{found[1]}\033[0m", table)
+    return _OUTCOME.sub(lambda match: f"\033[{COLOURS[match[1]]}m{match[1]}\033[0m", table)
 
 
-def counted(count: int, what: str) -> str:
-    """Write a number of things."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def counted(count: int, noun: str) -> str:
+    """Write a number of things, such as `1 step` or `2 steps`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def wrapped(text: str, width: int) -> list[str]:

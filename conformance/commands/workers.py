@@ -67,7 +67,7 @@ class Workers:
             worker.kill()
         self._pool = []
 
-    def run(self, jobs: Sequence[AnyJob], told: Callable[[str], None] = lambda doing: None) -> Iterator[list[Any]]:
+    def run(self, jobs: Sequence[AnyJob], report: Callable[[str], None] = lambda doing: None) -> Iterator[list[Any]]:
         """Yield the findings of each job in the order of the jobs, each as soon as those before it are complete.
 
         A job has its findings dtype by dtype and engine by engine; one that fails has an *error* for each dtype. Once
@@ -75,36 +75,36 @@ class Workers:
 
         Args:
             jobs: what is judged.
-            told: called with what searches are doing, whenever that is known anew.
+            report: called with what searches are doing, after each message of a worker.
         """
         waiting = deque(enumerate(jobs))
         done: dict[int, list[Finding]] = {}
-        finished = self.finished(lambda: waiting.popleft() if waiting else None, told)
+        finished = self.finished(lambda: waiting.popleft() if waiting else None, report)
         for position in range(len(jobs)):
             while position not in done:
-                found = next(finished, None)
-                if found is None:  # those that were under way are done
+                finished_job = next(finished, None)
+                if finished_job is None:  # those that were under way are done
                     return
-                done.update([found])
+                done.update([finished_job])
             yield done.pop(position)
 
     def finished(
-        self, take: Callable[[], tuple[int, AnyJob] | None], told: Callable[[str], None] = lambda doing: None
+        self, take: Callable[[], tuple[int, AnyJob] | None], report: Callable[[str], None] = lambda doing: None
     ) -> Iterator[tuple[int, list[Any]]]:
         """Yield the number and the findings of each job as soon as it is done, in any order.
 
         Args:
             take: returns the next job with its number, or None while there is none; asked again after each that is
                 done, until all are done and there is none.
-            told: as for `run`.
+            report: as for `run`.
         """
         while True:
             self._employ(take)
             if all(worker.job is None for worker in self._pool):
                 return
-            found = list(self._next())
-            told("; ".join(worker.searching for worker in self._pool if worker.searching))
-            yield from found
+            findings = list(self._next())
+            report("; ".join(worker.searching for worker in self._pool if worker.searching))
+            yield from findings
 
     def end_searches(self) -> bool:
         """End the searches that are under way, and those to come; return whether any are under way."""

@@ -20,10 +20,10 @@ SHORT = 1 << 20
 """Bytes that any answer may have, beside the arrays that are asked for."""
 
 LINES = 20
-"""Lines that a program has printed which are shown where it cannot be loaded."""
+"""The most lines printed by a program that are shown where it cannot be loaded."""
 
 ROOM = 4
-"""How many times the size of the expected arrays an answer may have: another dtype is a fault that has words."""
+"""How many times the size of the expected arrays an answer may have, so that another dtype is reported by name."""
 
 
 class Unoffered(Exception):
@@ -36,7 +36,7 @@ class Gathered(NamedTuple):
     Attributes:
         request: the message.
         read: reads its answer, and the bytes behind that.
-        expected: what its answer has, in shape and dtype.
+        expected: arrays of the shapes and dtypes that its answer must have.
         elements: what follows the request.
         size: how many bytes follow the answer at most, None where nothing is packed.
     """
@@ -100,7 +100,7 @@ class Connection:
         Args:
             do: what is requested.
             line: the message, and what comes behind it.
-            expected: what the answer's line has for each step, in shape and dtype.
+            expected: arrays of the shapes and dtypes that the answer's line must have for each step.
             steps: how many steps it has.
             times: how many times the time limit it may take.
             size: how many bytes come behind its line, None where none may.
@@ -125,17 +125,17 @@ class Connection:
         return answer
 
     def ask_together(self, gathered: Sequence[Gathered]) -> Iterator[Callable[[], Any]]:
-        """Send requests in one message, and yield for each what reads its answer, and raises as `ask_line` does.
+        """Send requests in one message, and yield a function for each that reads its answer; it raises as `ask_line`.
 
         Raises:
             TargetFault: there are not as many answers, or none.
         """
         if not gathered:
             return
-        given = b"".join(each.elements for each in gathered)
+        elements = b"".join(each.elements for each in gathered)
         sizes = [each.size for each in gathered if each.size is not None]
         message = {"do": "several", "requests": [each.request for each in gathered]}
-        line = wire({**message, BYTES: len(given)} if sizes else message) + given
+        line = wire({**message, BYTES: len(elements)} if sizes else message) + elements
         expected = [array for each in gathered for array in each.expected]
         answer, behind = self.ask_line("several", line, expected, 1, size=sum(sizes) if sizes else None)
         answers = member(answer, "answers", "several")
@@ -143,17 +143,17 @@ class Connection:
             raise TargetFault(f"answered `several` with {quoted(json.dumps(answers))}, must be a list of answers")
         if len(answers) != len(gathered):
             raise TargetFault(f"answered `several` with {len(answers)} answers, must be {len(gathered)}")
-        for asked, said in zip(gathered, answers, strict=True):
-            size = said.get(BYTES, 0)
+        for asked, reply in zip(gathered, answers, strict=True):
+            size = reply.get(BYTES, 0)
             if type(size) is not int or not 0 <= size <= (asked.size or 0):
                 raise TargetFault(
                     f"answered `several` with {BYTES} = {size!r} of one, must be at most {asked.size or 0}"
                 )
             own, behind = behind[:size], behind[size:]
-            yield partial(self._read, asked, said, own)
+            yield partial(self._read, asked, reply, own)
 
-    def _read(self, asked: Gathered, said: dict[str, Any], elements: bytes) -> Any:
-        return asked.read(self._held(said), elements)
+    def _read(self, asked: Gathered, reply: dict[str, Any], elements: bytes) -> Any:
+        return asked.read(self._held(reply), elements)
 
     def next_run(self) -> int:
         """Return the number of a new run, and let the program forget those that are finished."""

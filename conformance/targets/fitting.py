@@ -46,13 +46,13 @@ class Fit:
     pinned: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        given = [f"{self.rate} = {LEARNING_RATE}"] if self.rate else []
+        texts = [f"{self.rate} = {LEARNING_RATE}"] if self.rate else []
         for argument, source in self.arguments.items():
-            given.append(f"{argument} = {source if isinstance(source, str) else ', '.join(source).join('()')}")
-        given += [f"{argument} = {word} where {flag}" for argument, (flag, word) in self.words.items()]
-        given += [f"{argument} = {value!r}" for argument, value in self.constants.items()]
+            texts.append(f"{argument} = {source if isinstance(source, str) else ', '.join(source).join('()')}")
+        texts += [f"{argument} = {word} where {flag}" for argument, (flag, word) in self.words.items()]
+        texts += [f"{argument} = {value!r}" for argument, value in self.constants.items()]
         held = [f"{name} = {value!r}" for name, value in self.pinned.items()]
-        return f"{self.rule}: {', '.join(given) or 'no arguments'}" + (f"; fixed: {', '.join(held)}" if held else "")
+        return f"{self.rule}: {', '.join(texts) or 'no arguments'}" + (f"; fixed: {', '.join(held)}" if held else "")
 
 
 def taken_by(make: Callable[..., Any], spec: str) -> list[Taken]:
@@ -66,7 +66,11 @@ def taken_by(make: Callable[..., Any], spec: str) -> list[Taken]:
     except (TypeError, ValueError) as error:
         raise TargetError(f"target {spec}: its arguments cannot be read: {error}") from error
     unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [Taken(one.name, one.default is one.empty) for one in parameters if one.kind not in unnamed]
+    return [
+        Taken(parameter.name, parameter.default is parameter.empty)
+        for parameter in parameters
+        if parameter.kind not in unnamed
+    ]
 
 
 def fitted(
@@ -90,7 +94,7 @@ def fitted(
     subject = subject_named(rule)
     if not isinstance(subject, RuleSubject):
         raise TargetError(f"target {spec}: {rule} is a wrapper, and a class can stand for a rule alone")
-    declared = {one.name: one for one in subject.hyperparameters()}
+    declared = {parameter.name: parameter for parameter in subject.hyperparameters()}
     fitting = _Fitting(f"target {spec}: as {rule}", taken, declared, row, rate_in_step)
     fit = fitting.fit = Fit(rule)
     for argument, value in asked.items():
@@ -109,7 +113,7 @@ class _Fitting:
         self, where: str, taken: Sequence[Taken], declared: Mapping[str, Hyperparameter], row: Any, rate_in_step: bool
     ) -> None:
         self.where, self.declared, self.row, self.rate_in_step = where, declared, row, rate_in_step
-        self.taken = {one.name: one.required for one in taken}
+        self.taken = {argument.name: argument.required for argument in taken}
 
     @property
     def settled(self) -> set[str]:
@@ -170,13 +174,13 @@ class _Fitting:
     def complete(self) -> None:
         """Hold the hyperparameters that have no argument, and refuse what can be neither held nor left out."""
         usual = getattr(self.row, "pinned", {})
-        left = [one for name, one in self.declared.items() if name not in self.settled]
-        for one in left:
-            off = 0.0 if one.name in DECAY_STRENGTHS else one.default
-            value = usual.get(one.name, off)
-            if one.name in usual or value in (0, False):
-                self.fit.pinned[one.name] = one.kind(value)
-        missing = [one.name for one in left if one.name not in self.fit.pinned]
+        left = [parameter for name, parameter in self.declared.items() if name not in self.settled]
+        for parameter in left:
+            off = 0.0 if parameter.name in DECAY_STRENGTHS else parameter.default
+            value = usual.get(parameter.name, off)
+            if parameter.name in usual or value in (0, False):
+                self.fit.pinned[parameter.name] = parameter.kind(value)
+        missing = [parameter.name for parameter in left if parameter.name not in self.fit.pinned]
         if missing:
             self._refuse(
                 f"no argument for {', '.join(missing)}, {self._there_is()}: --with ARGUMENT={missing[0]}, or --with "
@@ -197,9 +201,9 @@ class _Fitting:
 
     def _hold(self, name: str, value: Any) -> None:
         try:
-            one = self.declared[name]
-            as_float = one.kind is float and isinstance(value, int) and not isinstance(value, bool)
-            self.fit.pinned[name] = one.checked(self.fit.rule, float(value) if as_float else value)
+            parameter = self.declared[name]
+            as_float = parameter.kind is float and isinstance(value, int) and not isinstance(value, bool)
+            self.fit.pinned[name] = parameter.checked(self.fit.rule, float(value) if as_float else value)
         except HyperparameterError as error:
             self._refuse(str(error))
 
@@ -214,5 +218,5 @@ def _names(value: Any) -> tuple[str, ...]:
     """Return the names among what a user says of an argument; none for a fixed value."""
     if isinstance(value, str):
         return (value,)
-    several = isinstance(value, tuple | list) and value and all(isinstance(one, str) for one in value)
+    several = isinstance(value, tuple | list) and value and all(isinstance(name, str) for name in value)
     return tuple(value) if several else ()

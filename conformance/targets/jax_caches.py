@@ -1,6 +1,6 @@
 """Configures JAX for a run, and limits what it keeps compiled.
 
-It frees nothing by itself, and each rule and dtype takes a hundred megabytes.
+JAX frees nothing by itself, and each rule and dtype takes a hundred megabytes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Caches:
     def __init__(self) -> None:
         self._kept: set[tuple[str, ...]] = set()
 
-    def used(self, *what: str) -> None:
+    def used(self, *key: str) -> None:
         """Make room before something is compiled for a rule: clear all others if there are too many."""
-        if len(self._kept | {what}) > MOST:
+        if len(self._kept | {key}) > MOST:
             jax.clear_caches()
             self._kept.clear()
-        self._kept.add(what)
+        self._kept.add(key)
 
 
 caches = Caches()

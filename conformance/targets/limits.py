@@ -74,7 +74,9 @@ def _wrong(attribute: str, optimizer: str, bound: Mapping[str, Any]) -> Iterator
     if optimizer not in SUBJECTS:
         yield not_among("optimizer", optimizer, SUBJECTS)
         return
-    declared: dict[str, Hyperparameter] = {one.name: one for one in subject_named(optimizer).hyperparameters()}
+    declared: dict[str, Hyperparameter] = {
+        parameter.name: parameter for parameter in subject_named(optimizer).hyperparameters()
+    }
     for name, value in bound.items():
         if name not in declared:
             yield f"{optimizer}: {not_among('hyperparameter', name, declared)}"

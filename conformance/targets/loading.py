@@ -80,8 +80,8 @@ def version_note(name: str, version: str) -> str:
 
 def distribution_of(requirement: str) -> str:
     """Return the name that a requirement begins with."""
-    found = re.match(r"[\w.-]+", requirement)
-    return found[0] if found else requirement
+    match = re.match(r"[\w.-]+", requirement)
+    return match[0] if match else requirement
 
 
 def builtin_version(name: str) -> str:
@@ -106,8 +106,8 @@ def builtin_version(name: str) -> str:
 
 def builtin_meaning(name: str) -> str:
     """Return the first line of the docstring of a built-in target's package, which is not imported."""
-    found = importlib.util.find_spec(f"{targets.__name__}.{name}")
-    source = Path(found.origin).read_text(encoding="utf-8") if found and found.origin else ""
+    spec = importlib.util.find_spec(f"{targets.__name__}.{name}")
+    source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
     return (ast.get_docstring(ast.parse(source)) or "").split("\n")[0].rstrip(".").replace("`", "")
 
 
@@ -126,14 +126,14 @@ def load_target(spec: str) -> Target:
     if not colon:
         command = program_command(name)
         return made(_builtin(name), spec) if command is None else program_target(name, command)
-    found = _imported(name, spec)
+    candidate = _imported(name, spec)
     for attribute in path.split("."):
         try:
-            found = getattr(found, attribute)
+            candidate = getattr(candidate, attribute)
         except AttributeError as error:
             hint = "; one optimizer of yours needs --as, the rule that it stands for" if name in MAKERS else ""
             raise TargetError(f"target {spec}: {error}{hint}") from None
-    return made(found, spec)
+    return made(candidate, spec)
 
 
 def hold_name(spec: str) -> None:
@@ -210,7 +210,7 @@ def _imported(module: str, spec: str) -> Any:
 
 
 def imported(words: Sequence[str], spec: str) -> tuple[Any, Sequence[str]]:
-    """Import the module that a dotted name begins with, the longest one; return it and the words behind it.
+    """Import the longest module that a dotted name begins with; return it and the words behind it.
 
     Raises:
         TargetError: it is not found, or cannot be imported.
@@ -227,14 +227,14 @@ def imported(words: Sequence[str], spec: str) -> tuple[Any, Sequence[str]]:
     raise ValueError("no module's name")
 
 
-def made(found: Any, spec: str) -> Target:
+def made(candidate: Any, spec: str) -> Target:
     """Make a target from a class, an instance or a factory, which error texts call ``spec``.
 
     Raises:
         TargetError: it cannot be made, is no target, or says wrongly what it does not offer.
     """
     try:
-        target: Target = python_harness.made(found)
+        target: Target = python_harness.made(candidate)
     except python_harness.Fault as fault:
         raise TargetError(f"target {spec}: {fault}") from fault
     try:

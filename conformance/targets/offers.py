@@ -41,7 +41,7 @@ class Offer(ABC):
     """One row of a framework's table: how it computes one rule or wrapper.
 
     Rows that may have no argument for a hyperparameter have a field ``pinned``: such hyperparameters, each with the one
-    value that it can have. Python 3.7 has no fields that are given by keyword alone, so it stands behind their others.
+    value that it can have. Python 3.7 has no fields that are given by keyword alone, so it comes after their others.
     """
 
     def held(self) -> Mapping[str, Any]:

@@ -39,7 +39,7 @@ MAKERS: Mapping[str, str] = {
 
 
 class Maker(NamedTuple):
-    """What a framework's own module says of optimizers that are not its own.
+    """A framework's way to judge optimizers that are not its own.
 
     Attributes:
         kind: what an optimizer is, in words for error texts.
@@ -48,10 +48,10 @@ class Maker(NamedTuple):
         offer: makes the offer of an optimizer that is fitted to a rule.
         leading: how many arguments of an optimizer come first that are no hyperparameters: the parameters.
         engines: the names of the implementations to judge apart, the first by default.
-        check: raises a `TargetError` for what is no such optimizer, given it and what error texts call it.
-        cannot: what it cannot take, given its offer and the rule: words for a target's ``cannot``.
+        check: called with an object and its name in error texts; raises a `TargetError` where it is no such optimizer.
+        cannot: called with an offer and a rule; returns words for a target's ``cannot``.
         rate_in_step: whether the learning rate may be an argument of the step, and none of the constructor.
-        prepare: sets what must be set before a user's module is imported, in a process that is ours.
+        prepare: called before a user's module is imported, in a process that is ours.
     """
 
     kind: str
@@ -110,7 +110,7 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
         framework: one of `MAKERS`.
         made: a class, or a function that makes an optimizer.
         rules: the rules that it stands for, each with what is said of its arguments, as for `fitted`.
-        path: what it is called, where not by its own name.
+        path: its name; without one, its module and qualified name.
 
     Raises:
         TargetError: it is no optimizer, does not fit, or cannot do one step; the text says why.
@@ -143,7 +143,7 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
 
 
 def maker_of(framework: str) -> Maker:
-    """Return what a framework's module says.
+    """Return the `Maker` of a framework.
 
     Raises:
         TargetError: there is no such framework, or it is not installed.

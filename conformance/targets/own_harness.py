@@ -36,5 +36,5 @@ class OwnPlayer(Player):
 
 
 if __name__ == "__main__":
-    spec, *said = sys.argv[1:]
-    converse(OwnPlayer(spec, Own(spec, said[0], tuple(said[1:])) if said else None))
+    spec, *words = sys.argv[1:]
+    converse(OwnPlayer(spec, Own(spec, words[0], tuple(words[1:])) if words else None))

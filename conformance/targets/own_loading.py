@@ -12,17 +12,17 @@ from optimetry.reference.errors import TargetError, UsageError
 
 
 class Own(NamedTuple):
-    """What a user says of an optimizer.
+    """A user's optimizer, and the rule that it stands for.
 
     Attributes:
         spec: the framework and where the optimizer is, ``torch:package.Class``.
         rule: the rule that it stands for.
-        given: what its arguments are given, each as ``betas=beta1,beta2`` or ``eps=1e-8``.
+        arguments: what its arguments are given, each as ``betas=beta1,beta2`` or ``eps=1e-8``.
     """
 
     spec: str
     rule: str
-    given: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
 
 
 def parsed(texts: Sequence[str]) -> dict[str, Any]:
@@ -31,23 +31,23 @@ def parsed(texts: Sequence[str]) -> dict[str, Any]:
     Raises:
         UsageError: a text is not of that form.
     """
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for text in texts:
         argument, equals, value = text.partition("=")
         names = tuple(value.split(","))
-        if argument in found:
+        if argument in arguments:
             raise UsageError(f"--with {text}: {argument} is given twice")
         if not equals or not argument.isidentifier():
             problem = "must be ARGUMENT=HYPERPARAMETER, ARGUMENT=ONE,OTHER or ARGUMENT=VALUE, such as eps=epsilon"
             raise UsageError(f"--with {text}: {problem}")
         try:
-            found[argument] = ast.literal_eval(value)
+            arguments[argument] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
             if not all(name.isidentifier() for name in names):
                 problem = "must be a hyperparameter, several with commas, or a number, True, False or None"
                 raise UsageError(f"--with {text}: {value!r} {problem}") from None
-            found[argument] = names[0] if len(names) == 1 else names
-    return found
+            arguments[argument] = names[0] if len(names) == 1 else names
+    return arguments
 
 
 def load_own(own: Own) -> OwnTarget:
@@ -69,4 +69,4 @@ def load_own(own: Own) -> OwnTarget:
             where = getattr(made, "__name__", made)
             raise TargetError(f"target {own.spec}: {where} has no attribute {attribute!r}")
         made = getattr(made, attribute)
-    return own_target(framework, made, {own.rule: parsed(own.given)}, path)
+    return own_target(framework, made, {own.rule: parsed(own.arguments)}, path)

@@ -52,12 +52,12 @@ def peers(
 
 def versions() -> dict[str, str]:
     """Return the versions of the installed frameworks that take part, and of what they run on."""
-    found = {}
+    installed = {}
     for distribution in dict.fromkeys(
         distribution_of(requirement) for name in names() for requirement in requirements(name)
     ):
         try:
-            found[distribution] = metadata.version(distribution)
+            installed[distribution] = metadata.version(distribution)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return installed

@@ -70,11 +70,11 @@ class ProgramTarget:
         self.name, self.version = hello["name"], hello["version"]
         self.stateful, self.packed = bool(hello.get("stateful", False)), bool(hello.get("packed", False))
         self._answered: dict[Case, Array | TargetFault | Unoffered] = {}
-        said = said_of(hello, self.engine)
+        declared = said_of(hello, self.engine)
         for name in LIMITS:
-            if name in said:
-                setattr(self, name, said[name])
-        offers = said.get("offers", ()) if self.stateful else ()
+            if name in declared:
+                setattr(self, name, declared[name])
+        offers = declared.get("offers", ()) if self.stateful else ()
         self.mixes_dtypes, self.note = MIXED in offers, hello.get("note", "")
         if GROUPS in offers:
             self.start_groups = self._start_groups
@@ -135,7 +135,7 @@ class ProgramTarget:
         return None
 
     def _keep(self, case: Case, run: Callable[[], Array]) -> None:
-        """Keep what comes of a run, until it is asked for."""
+        """Play a run, and keep its outcome until it is asked for."""
         try:
             self._answered[case] = run()
         except (Unoffered, TargetFault) as outcome:
@@ -144,13 +144,13 @@ class ProgramTarget:
             del self._answered[next(iter(self._answered))]
 
     def _run_ahead(self, cases: Sequence[Case]) -> None:
-        """Play cases in one message, and keep what comes of them; where that fails, each is played when asked for."""
+        """Play cases in one message, and keep their outcomes; where that fails, each is played when asked for."""
         asked = []
         for case in cases[:KEPT]:
-            line, given = parts_of(case)
+            line, payload = parts_of(case)
             request = {"do": RUN, "engine": self.engine, **line}
             read = partial(unpacked, case=case)
-            asked.append(Gathered(request, read, elements=given, size=answered_size(case)))
+            asked.append(Gathered(request, read, elements=payload, size=answered_size(case)))
         try:
             for case, read_answer in zip(cases, list(self.connection.ask_together(asked)), strict=False):
                 self._keep(case, read_answer)
@@ -163,7 +163,7 @@ class ProgramTarget:
         """Play a case in one message, and return the parameters after each step.
 
         Raises:
-            TargetFault: what the program answers is not that, or it does not answer.
+            TargetFault: the program's answer is wrong, or does not come.
         """
         if case in self._answered and not fresh:
             outcome = self._answered.pop(case)
@@ -185,11 +185,11 @@ class ProgramTarget:
             answer, behind = self.connection.ask_line(whole, line, (), steps, times, answered_size(case))
             return unpacked(answer, behind, case)
         answer, _ = self.connection.ask_line(whole, line, case.parameters, steps, times)
-        found = elements(rows(answer, steps, "run"), case.parameters)
-        return np.frombuffer(found, case.form.dtype).reshape(steps, case.size).copy()
+        raw = elements(rows(answer, steps, "run"), case.parameters)
+        return np.frombuffer(raw, case.form.dtype).reshape(steps, case.size).copy()
 
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Any:
-        """Begin a run that is fed step by step; where the program has no such runs, each step plays all again."""
+        """Begin a run that is fed step by step; a program without such runs plays all steps again for each."""
         dtype = parameters[0].dtype.name if parameters else "float32"
         begin = {"do": "start" if self.stateful else "run", "engine": self.engine}
         request = begin | beginning(optimizer, hyper, parameters, dtype)
@@ -216,7 +216,7 @@ def _did_not_run(reason: Unoffered) -> TargetFault:
 
 
 def beginning(optimizer: str, hyper: Hyper, parameters: Sequence[Array], dtype: str) -> dict[str, Any]:
-    """Return what a request says of the run that it begins."""
+    """Return the members of a request that describe the run that it begins."""
     kind = kind_of(optimizer)
     return {
         "optimizer": optimizer,

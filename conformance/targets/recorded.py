@@ -52,7 +52,7 @@ class RecordedTarget:
         return None
 
     def start(self, optimizer: str, hyper: Hyper, parameters: Sequence[Array]) -> Playback:
-        """Play back the runs that began so.
+        """Play back the recorded runs that began the same.
 
         Raises:
             LookupError: there is none.
@@ -149,7 +149,7 @@ class _Track:
         return [self.run.after[steps - 1][places[0]].copy() for places in self.places]
 
 
-def _same(recorded: Array | None, given: Array | None) -> bool:
-    if recorded is None or given is None:
-        return recorded is given
-    return recorded.shape == given.shape and recorded.dtype == given.dtype and same_bits(recorded, given)
+def _same(recorded: Array | None, fed: Array | None) -> bool:
+    if recorded is None or fed is None:
+        return recorded is fed
+    return recorded.shape == fed.shape and recorded.dtype == fed.dtype and same_bits(recorded, fed)

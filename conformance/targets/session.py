@@ -157,7 +157,7 @@ def run_ahead(target: Target, cases: Iterable[Case]) -> None:
 
 
 def taken_ahead(target: Target, case: Case) -> bool:
-    """Check whether a target takes a case, as far as that is said before it is played; faults show when it is."""
+    """Check whether a target takes a case, as far as it says before it plays it; faults show when it does."""
     ask = reason_refused if callable(getattr(target, "run_whole", None)) else reason_unsupported
     with suppress(TargetFault):
         return ask(target, case) is None
@@ -171,8 +171,8 @@ def runs_ahead(
 
     Args:
         cases: as many as are needed.
-        targets: returns who will be asked to play them.
-        known: those that nobody will be asked to play.
+        targets: returns the targets that are asked to play them.
+        known: cases that no target is asked to play.
     """
     remaining, done = iter(cases), 0
     while block := list(islice(remaining, 1 if done < ALONE else min(done, MOST))):
@@ -195,7 +195,7 @@ def in_turn(target: Target, calls: Iterable[Call]) -> Iterator[list[Array]]:
 def watched(guard: Guard) -> Iterator[None]:
     """Report as a fault what a run raises, a run that does not end, and a changed floating-point environment.
 
-    What it changes is set back behind it, so that the next run is not taken to have changed it.
+    The environment is restored afterwards, so that the next run is not blamed for the change.
     """
     guard.heartbeat()
     with watching(TargetFault), _alarm(guard.time_limit):

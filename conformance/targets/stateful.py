@@ -23,12 +23,12 @@ def fed(grads: Sequence[Array | None]) -> list[dict[str, Any] | None]:
     return [None if grad is None else encoded(grad) for grad in grads]
 
 
-def arrays_like(row: Any, parameters: Sequence[Array], what: str) -> list[Array]:
+def arrays_like(row: Any, parameters: Sequence[Array], prefix: str) -> list[Array]:
     """Return the arrays of a list of messages, which must be like the parameters."""
-    after = arrays(row, what)
+    after = arrays(row, prefix)
     wrong = what_is_wrong(after, parameters)
     if wrong:
-        raise TargetFault(f"{what} {wrong}")
+        raise TargetFault(f"{prefix} {wrong}")
     return after
 
 
@@ -47,8 +47,8 @@ def begun_in_groups(
 ) -> GroupsByMessages:
     """Begin a run over groups of parameters."""
     number_of_run = connection.next_run()
-    told = [{"hyper": hyper_as_json(hyper), "parameters": fed(parameters)} for hyper, parameters in groups]
-    answer = connection.ask({**request, "run": number_of_run, "groups": told})
+    messages = [{"hyper": hyper_as_json(hyper), "parameters": fed(parameters)} for hyper, parameters in groups]
+    answer = connection.ask({**request, "run": number_of_run, "groups": messages})
     run = GroupsByMessages(connection, number_of_run, [param for _, group in groups for param in group])
     run.hold(answer, "start_groups")
     return run
@@ -69,14 +69,14 @@ def made_together(connection: Connection, calls: Sequence[Call]) -> Iterator[lis
 
 
 class Conversation:
-    """What is said about one run, which the program knows by its number.
+    """The messages about one run, which the program knows by its number.
 
     Attributes:
         parameters: what it began with.
-        by_messages: that what it is fed is sent, so that it cannot be changed.
+        by_messages: true, since inputs are sent as messages, so that the program cannot change them.
 
     Raises:
-        TargetFault: in every method, as the program's answer is not what was asked for, or does not come.
+        TargetFault: in every method, where the program's answer is wrong, or does not come.
     """
 
     parameters: Sequence[Array]
@@ -144,7 +144,7 @@ class RunByMessages(Conversation):
         self._takes = takes
 
     def __getattr__(self, name: str) -> Any:
-        """Return the method for a kind of step that is taken: bound when it was made, a run would hold itself."""
+        """Return the method for a kind of step that is taken; as an attribute it would make the run hold itself."""
         kind = name.replace("transform", "step")
         if kind in (SCALED, ACCUMULATED) and kind in self._takes:
             return getattr(self, f"_{name}")

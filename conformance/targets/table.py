@@ -15,8 +15,8 @@ class Framework(NamedTuple):
         name: the target's: the folder beside this file, the extra in ``pyproject.toml``, ``reports/expected/NAME.txt``.
         distribution: what pip calls it, or its registry.
         version: the one its table was written for, which sessions install and published results name.
-        module: what Python calls it; where others have a package of that name, what they do not have in it. Empty for
-            one that is no package of Python.
+        module: what Python calls it; where others have a package of that name, a module that only this one has. Empty
+            for one that is no package of Python.
         dtypes: what is judged for publishing.
         apart: whether it is installed in an environment of its own, where optimetry need not be: its adapter needs that
             framework and NumPy alone, and `--python` names the interpreter. Sessions of our tests do without it.

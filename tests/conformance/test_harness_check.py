@@ -119,7 +119,7 @@ def findings(lie: str, seconds: float = 5.0) -> list[Finding]:
 def test_an_honest_harness_passes(honest: str) -> None:
     found = findings(honest)
     assert [finding for finding in found if finding.problems] == []
-    plays = [finding.what for finding in found]
+    plays = [finding.question for finding in found]
     assert plays[:2] == ["hello", "run of sgd in float64"]
     assert plays[-1] == "bye"
     assert ("step 3 of run 3" in plays) == (honest == "stateful")
@@ -134,7 +134,7 @@ def test_a_lie_is_told_in_words_of_its_own(lie: str, where: str, said: str, monk
         monkeypatch.setattr(interview, "LINGER", 0.001)
     wrong = [finding for finding in findings(lie, 0.5 if slow else 5.0) if finding.problems]
     assert wrong
-    assert wrong[0].what.startswith(where)
+    assert wrong[0].question.startswith(where)
     assert any(re.fullmatch(said, problem) for problem in wrong[0].problems), wrong[0].problems
 
 

@@ -31,7 +31,7 @@ STARTING = "60s"
 """How long its first worker may take to start."""
 
 LOGGERS = ("distributed", "distributed.client", "distributed.scheduler", "distributed.nanny", "distributed.worker")
-"""Those of Dask whose levels it sets one by one."""
+"""Dask's loggers, whose levels it sets one by one."""
 
 
 class Cluster:
@@ -56,7 +56,7 @@ class Cluster:
         self._distributed = distributed
         self._task = task
         for name in LOGGERS:
-            logging.getLogger(name).setLevel(logging.CRITICAL)  # what is lost is told by `CampaignError`
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # `CampaignError` reports what is lost
         self._local = None
         if scheduler == LOCAL:
             self._local = distributed.LocalCluster(
@@ -81,7 +81,7 @@ class Cluster:
         return sum(self._client.nthreads().values())
 
     def site(self) -> Site:
-        """Load the target on a worker; return what is there.
+        """Load the target on a worker; return that worker's site.
 
         Raises:
             TargetError: it cannot be loaded.
@@ -91,8 +91,8 @@ class Cluster:
             self._client.wait_for_workers(1, timeout=STARTING)
         except TimeoutError:
             raise CampaignError(f"the cluster has no worker after {STARTING}") from None
-        found: Site = self._answer(self._client.submit(site_of, self._task, pure=False))
-        return found
+        site: Site = self._answer(self._client.submit(site_of, self._task, pure=False))
+        return site
 
     def finished(
         self,
@@ -134,23 +134,23 @@ class Cluster:
                 done.update(futures)
             if not numbers:
                 return
-            yield from self._found(done.next_batch(), numbers)
+            yield from self._findings(done.next_batch(), numbers)
 
-    def _found(self, futures: list[Any], numbers: dict[str, int]) -> Iterator[tuple[int, list[Any]]]:
-        """Yield what these have found, first that of those that have not failed."""
+    def _findings(self, futures: list[Any], numbers: dict[str, int]) -> Iterator[tuple[int, list[Any]]]:
+        """Yield the findings of tasks that are done; then raise the error of one that has failed."""
         sound = [future for future in futures if future.status == "finished"]
         try:
-            found = self._client.gather(sound)
+            results = self._client.gather(sound)
         except self._distributed.client.FutureCancelledError:
             raise CampaignError(LOST) from None
-        for future, findings in zip(sound, found, strict=True):
+        for future, findings in zip(sound, results, strict=True):
             yield numbers.pop(future.key), findings
         for future in futures:
             if future.status != "finished":
                 raise _failure(future)
 
     def _answer(self, future: Any) -> Any:
-        """Wait for a task that is none of the campaign's."""
+        """Return the result of a task that is not part of the campaign."""
         self._distributed.wait([future])
         if future.status != "finished":
             raise _failure(future)

@@ -74,7 +74,7 @@ loaded, or a cluster that is lost."""
 
 
 class Kinds(NamedTuple):
-    """What is asked for: for each kind of task the rules and the dtypes, empty where the kind is not."""
+    """The rules and the dtypes of each kind of task that is asked for."""
 
     rules: dict[str, list[str]]
     dtypes: dict[str, list[str]]
@@ -223,7 +223,7 @@ Executor = Callable[[Callable[[], tuple[int, AnyJob] | None]], Iterator[tuple[in
 
 
 def _executor(stack: ExitStack, task: Task, scheduler: str, count: int) -> tuple[Site, Executor]:
-    """Return where the tasks run, and what does them."""
+    """Return the site where the tasks run, and the function that does them."""
     if scheduler == NONE:
         workers = stack.enter_context(Workers(task, count))
         return site_at(workers), workers.finished
@@ -260,10 +260,10 @@ def _print(headers: dict[str, Any], outcome: Outcome, out: Path) -> None:
 
 
 def _row(searched: Searched) -> tuple[str, str, str, str]:
-    part, found = searched
-    if isinstance(found, Worst):
-        told = f"{found.share:.4f}" if found.case else "nothing was judged"
-        told += ", and a result that is no number where one is expected" if found.beyond else ""
+    part, result = searched
+    if isinstance(result, Worst):
+        text = f"{result.share:.4f}" if result.case else "nothing was judged"
+        text += ", and a result that is no number where one is expected" if result.beyond else ""
     else:
-        told = found
-    return part.optimizer, part.dtype, part.engine_name, told
+        text = result
+    return part.optimizer, part.dtype, part.engine_name, text

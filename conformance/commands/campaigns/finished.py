@@ -20,8 +20,8 @@ WINDOW = 4096
 class Finished:
     """The finished tasks of a campaign. Each is counted once, in whatever order and however often they come.
 
-    The file has their findings; memory the number of the first that is unfinished, and those beyond that are finished,
-    of which there are at most `WINDOW`.
+    The file holds their findings; memory holds the number of the first unfinished task, and the finished ones beyond
+    it, at most `WINDOW`.
 
     Args:
         path: the file; one of the same campaign that was not finished is continued.
@@ -39,22 +39,22 @@ class Finished:
         self.count = 0
         self._first, self._beyond = 0, set[int]()
         self._file = Appended(path, run, self._read, "unfinished campaigns")
-        self._left = ((number, job) for number, job in enumerate(plan.jobs()) if not self.has(number))
+        self._left = ((number, job) for number, job in enumerate(plan.jobs()) if not self.is_finished(number))
         self._held: tuple[int, AnyJob] | None = None
 
-    def has(self, number: int) -> bool:
+    def is_finished(self, number: int) -> bool:
         """Whether a task is finished."""
         return number < self._first or number in self._beyond
 
     def take(self) -> tuple[int, AnyJob] | None:
-        """Return the next task that is to be begun; None where all are, or those before it must finish first."""
+        """Return the next task to begin; None where all are begun, or those before it must finish first."""
         taken = self._held or next(self._left, None)
         self._held = taken if taken is not None and taken[0] >= self._first + WINDOW else None
         return None if self._held else taken
 
     def add(self, number: int, findings: list[Finding]) -> bool:
-        """Keep what a task has found; return whether it was not finished before."""
-        if self.has(number):
+        """Keep the findings of a task; return whether it was not finished before."""
+        if self.is_finished(number):
             return False
         self._file.append({"task": number, "findings": [encoded(finding) for finding in findings]})
         self._count(number)
@@ -80,7 +80,7 @@ class Finished:
 
     def _read(self, fields: dict[str, Any]) -> None:
         number = fields["task"]
-        if self.has(number) or not (isinstance(fields["findings"], list) and 0 <= number < self.plan.count):
+        if self.is_finished(number) or not (isinstance(fields["findings"], list) and 0 <= number < self.plan.count):
             raise ValueError(number)
         self._count(number)
 

@@ -25,14 +25,14 @@ WORST_CASES = "worst-cases.jsonl"
 
 
 class Searched(NamedTuple):
-    """What the search of one part has found, or why it has not been made."""
+    """The worst case of one part's search, or the reason why there is none."""
 
     part: SearchPart
-    found: Worst | str
+    result: Worst | str
 
 
 class Outcome(NamedTuple):
-    """All that a campaign has found.
+    """The results of a campaign.
 
     Attributes:
         verdicts: of its checks.
@@ -48,12 +48,12 @@ class Outcome(NamedTuple):
 
 
 def merged(plan: Plan, findings: Iterator[list[Any]]) -> Outcome:
-    """Put the findings of all tasks together, which come in the order of the tasks."""
+    """Put together the findings of all tasks, which come in the order of the tasks."""
     outcome = Outcome([], [], [], [])
     for part in plan.parts:
         of_part = islice(findings, part.count)
         if isinstance(part, CheckPart):
-            outcome.verdicts.extend(part.decoded(fields) for found in of_part for fields in found)
+            outcome.verdicts.extend(part.decoded(fields) for verdicts in of_part for fields in verdicts)
         elif isinstance(part, CertifyPart):
             certificate = _certificate(part, of_part)
             if isinstance(certificate, Certificate):
@@ -73,7 +73,7 @@ def write_results(folder: Path, check: Header, certify: Header, plan: Plan, outc
         check: the header of the checks.
         certify: that of the certificates, which heads a file that has no checks.
         plan: the tasks.
-        outcome: what they have found.
+        outcome: their results.
 
     Raises:
         OSError: something cannot be written.
@@ -104,26 +104,26 @@ def _certificate(part: CertifyPart, findings: Iterator[list[Any]]) -> Certificat
     """Add up the blocks of a certificate, up to one in which the target breaks the protocol."""
     certificate, first = part.judge.begun(part.engine_name), True
     for job, (fields,) in zip(part.jobs(), findings, strict=True):
-        found = part.decoded(fields)
-        if isinstance(found, str) and first:
+        block = part.decoded(fields)
+        if isinstance(block, str) and first:
             deque(findings, maxlen=0)  # the rest says the same
             pairs = part.judge.pairs
-            return f"{pairs.optimizer} {pairs.dtype} (engine {part.engine_name}): {found}"
+            return f"{pairs.optimizer} {pairs.dtype} (engine {part.engine_name}): {block}"
         if not certificate.reason:
-            certificate += job.lost(f"not offered: {found}") if isinstance(found, str) else found
+            certificate += job.lost(f"not offered: {block}") if isinstance(block, str) else block
         first = False
     return certificate
 
 
 def _worst(part: SearchPart, findings: Iterator[list[Any]]) -> Worst | str:
     """Return the worst case of all starts, or the first reason why there is none."""
-    found = [part.decoded(fields) for (fields,) in findings]
-    reasons = [each for each in found if isinstance(each, str)]
-    return reasons[0] if reasons else worst_of(each for each in found if isinstance(each, Worst))
+    results = [part.decoded(fields) for (fields,) in findings]
+    reasons = [each for each in results if isinstance(each, str)]
+    return reasons[0] if reasons else worst_of(each for each in results if isinstance(each, Worst))
 
 
 def _line(searched: Searched) -> dict[str, Any]:
-    part, found = searched
+    part, result = searched
     about = {"optimizer": part.optimizer, "dtype": part.dtype, "engine": part.engine_name}
     search = dataclasses.asdict(part.search)
-    return {**about, "search": search, **({"reason": found} if isinstance(found, str) else encoded(found))}
+    return {**about, "search": search, **({"reason": result} if isinstance(result, str) else encoded(result))}

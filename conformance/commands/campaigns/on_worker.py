@@ -27,7 +27,7 @@ class Site(NamedTuple):
 
 
 def site_of(task: Task) -> Site:
-    """Load the target, and return what is here.
+    """Load the target, and return this worker's site.
 
     Raises:
         TargetError: it cannot be loaded.
@@ -67,7 +67,7 @@ def end_pools() -> None:
 
 
 def site_at(pool: Workers) -> Site:
-    """Return what is where a pool is."""
+    """Return the site of a pool."""
     loaded = Loaded(pool.name, pool.version, pool.not_run, pool.engines, pool.note)
     return Site(loaded, *_here())
 

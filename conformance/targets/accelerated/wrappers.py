@@ -60,8 +60,8 @@ class Compressed:
 
     def transform(self, grads: list[Array]) -> list[Array]:
         """Return each gradient's message as an array."""
-        given = [self._device.given(np.array(grad, order="C")) for grad in grads]
-        messages = self._worker.compress(given, self._sparsity)
+        arrays = [self._device.given(np.array(grad, order="C")) for grad in grads]
+        messages = self._worker.compress(arrays, self._sparsity)
         here = [
             Message(self._device.copied(message.indices), self._device.copied(message.values)) for message in messages
         ]

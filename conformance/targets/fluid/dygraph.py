@@ -1,6 +1,6 @@
 """Runs of fluid's optimizers, clips and regularizers in dygraph: one optimizer over all parameters, op by op.
 
-A gradient that is given is that of ``sum(w * g)``, which is g exactly.
+A gradient g is given as that of ``sum(w * g)``, which is g exactly.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from optimetry.conformance.numerics.arrays import Array
 
 GLOBAL = ("LR_Scheduler", "global_step")
-"""What is in the state of an optimizer and of no parameter."""
+"""Parts of an optimizer's state that belong to no parameter."""
 
 
 @contextmanager

@@ -48,8 +48,8 @@ class Held:
     def run(self, program: Any, fed: Mapping[str, Array], fetched: Sequence[str] = ()) -> list[Array]:
         """Run a program, and return the variables that are fetched."""
         with self.entered():
-            found = self.executor.run(program, feed=dict(fed), fetch_list=list(fetched), use_program_cache=True)
-        return [np.array(array) for array in found]
+            values = self.executor.run(program, feed=dict(fed), fetch_list=list(fetched), use_program_cache=True)
+        return [np.array(array) for array in values]
 
     def put(self, name: str, array: Array) -> None:
         """Set a variable."""
@@ -61,7 +61,7 @@ class Held:
 
 
 class Pool:
-    """What was built for runs that have ended, by what it was built for; no two runs have the same at a time."""
+    """Programs that were built for runs that have ended, by their keys; no two runs have the same at a time."""
 
     def __init__(self) -> None:
         self._idle: list[tuple[str, Any]] = []

@@ -56,10 +56,10 @@ class FluidClass(ClassOffer):
         """The optimizer, with keyword arguments that are not those of its rule."""
         from paddle import fluid
 
-        given = self.keywords(hyper)
-        if REGULARIZATION in given:
-            given[REGULARIZATION] = fluid.regularizer.L2Decay(given[REGULARIZATION])
-        return getattr(fluid.optimizer, self.cls)(**given, **keywords)
+        arguments = self.keywords(hyper)
+        if REGULARIZATION in arguments:
+            arguments[REGULARIZATION] = fluid.regularizer.L2Decay(arguments[REGULARIZATION])
+        return getattr(fluid.optimizer, self.cls)(**arguments, **keywords)
 
 
 POOL = Pool()

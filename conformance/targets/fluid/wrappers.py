@@ -1,6 +1,6 @@
 """Runs of fluid's clips, regularizers and averages of parameters, in static graphs with one program for all parameters.
 
-What clips and regularizers make of gradients is fetched where an optimizer is given it.
+The results of clips and regularizers are fetched where an optimizer receives them.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Transforming:
             ]
             fluid.optimizer.SGDOptimizer(learning_rate=0.0, **keywords).apply_gradients(pairs)
         updates = [op for op in self._program.global_block().ops if op.type == "sgd"]
-        found = {op.input("Param")[0]: op.input("Grad")[0] for op in updates}
-        self._fed, self._fetched = [grad.name for _, grad in pairs], [found[weight.name] for weight, _ in pairs]
+        grad_of = {op.input("Param")[0]: op.input("Grad")[0] for op in updates}
+        self._fed, self._fetched = [grad.name for _, grad in pairs], [grad_of[weight.name] for weight, _ in pairs]
         self._parameters = {weight.name: array for (weight, _), array in zip(pairs, parameters)}
         self._held = Held(start)
         self._held.begin()

@@ -63,22 +63,22 @@ class FarRun:
         for optimizer, members in self.groups:
             if grads[members[0]] is not None:
                 optimizer.learning_rate = learning_rate
-                given = [keras.ops.convert_to_tensor(grads[i]) for i in members]
+                tensors = [keras.ops.convert_to_tensor(grads[i]) for i in members]
                 with without_gradients():
-                    optimizer.apply(given, [self._variables[i] for i in members])
+                    optimizer.apply(tensors, [self._variables[i] for i in members])
         return [np.array(keras.ops.convert_to_numpy(variable)) for variable in self._variables]
 
     def state(self) -> dict[str, list[Array]]:
         """Return the variables of the optimizers by name, the learning rate aside, for each parameter."""
-        found: dict[str, list[Any]] = {}
+        slots: dict[str, list[Any]] = {}
         for optimizer, members in self.groups:
             for name, variable in named(optimizer).items():
                 owner, _, slot = name.partition("_")
                 own = [i for i in members if owner == f"parameter{i}"]
                 for i in own or (members if name != "learning_rate" else []):
                     key = slot if own else name
-                    found.setdefault(key, [np.zeros(())] * len(self._variables))[i] = np.array(variable.numpy())
-        return found
+                    slots.setdefault(key, [np.zeros(())] * len(self._variables))[i] = np.array(variable.numpy())
+        return slots
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state`` returned, with one optimizer for each count of steps."""
@@ -100,12 +100,12 @@ class FarRun:
         if not all(parts):
             return [group]
         held = {name: variable.numpy() for name, variable in named(optimizer).items()}
-        found = []
+        groups = []
         for part in parts:
             own = self._optimizer(part)
             self._fill(own, held)
-            found.append((own, part))
-        return found
+            groups.append((own, part))
+        return groups
 
     @staticmethod
     def _fill(optimizer: Any, held: Mapping[str, Array]) -> None:
@@ -120,15 +120,15 @@ def named(optimizer: Any) -> dict[str, Any]:
     Those that have the name of their parameter alone, such as Adafactor's factors, are numbered, and so are those of no
     parameter, such as Nadam's product.
     """
-    found: dict[str, Any] = {}
+    variables: dict[str, Any] = {}
     for variable in optimizer.variables:
         name = variable.name
         if name.startswith("parameter") and "_" not in name:
-            name = f"{name}_factor{sum(known.startswith(f'{name}_factor') for known in found)}"
+            name = f"{name}_factor{sum(known.startswith(f'{name}_factor') for known in variables)}"
         elif not name.startswith(("parameter", "iteration", "learning_rate")):
-            name = f"{SHARED}{sum(known.startswith(SHARED) for known in found)}"
-        found[name] = variable
-    return found
+            name = f"{SHARED}{sum(known.startswith(SHARED) for known in variables)}"
+        variables[name] = variable
+    return variables
 
 
 class FarWrapper:
@@ -178,9 +178,9 @@ class FarWrapper:
         import keras
 
         keras.config.set_floatx(self._dtype)
-        given = [keras.ops.convert_to_tensor(grad) for grad in grads]
+        tensors = [keras.ops.convert_to_tensor(grad) for grad in grads]
         with without_gradients():
-            self._optimizer.apply(given, self._variables)
+            self._optimizer.apply(tensors, self._variables)
 
     def _assign(self, arrays: list[Array]) -> None:
         for variable, array in zip(self._variables, arrays, strict=True):
@@ -209,12 +209,12 @@ def without_gradients() -> contextlib.AbstractContextManager[Any]:
     return no_grad
 
 
-def make_room(*what: str) -> None:
+def make_room(*key: str) -> None:
     """With JAX, clear what was compiled for other rules or wrappers when it is too much."""
     if backend() == "jax":
         from optimetry.conformance.targets.jax_caches import caches
 
-        caches.used(*what)
+        caches.used(*key)
 
 
 def serve() -> None:

@@ -44,8 +44,8 @@ class NearWrapper(Near):
 
     def transform(self, grads: list[Array]) -> list[Array]:
         """As `FarWrapper.transform`."""
-        given: list[Array] = self._ask("transform", grads)
-        return given
+        result: list[Array] = self._ask("transform", grads)
+        return result
 
     def update(self, parameters: list[Array]) -> None:
         """As `FarWrapper.update`."""
@@ -53,10 +53,10 @@ class NearWrapper(Near):
 
     def apply(self) -> list[Array]:
         """As `FarWrapper.apply`."""
-        given: list[Array] = self._ask("apply")
-        return given
+        result: list[Array] = self._ask("apply")
+        return result
 
     def restore(self) -> list[Array]:
         """As `FarWrapper.restore`."""
-        given: list[Array] = self._ask("restore")
-        return given
+        result: list[Array] = self._ask("restore")
+        return result

@@ -75,9 +75,9 @@ class MindsporeRun:
 
     def state(self) -> dict[str, list[Array]]:
         """Return what the optimizer holds of each parameter, and what counts the steps, which all share."""
-        found = {slot: getattr(self._optimizer, name) for slot, name in self._slots.items()}
-        found |= {name: [getattr(self._optimizer, name)] * len(self._parameters) for name in self._shared}
-        return {slot: [held.asnumpy().copy() for held in parameters] for slot, parameters in found.items()}
+        slots = {slot: getattr(self._optimizer, name) for slot, name in self._slots.items()}
+        slots |= {name: [getattr(self._optimizer, name)] * len(self._parameters) for name in self._shared}
+        return {slot: [held.asnumpy().copy() for held in parameters] for slot, parameters in slots.items()}
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""

@@ -70,10 +70,10 @@ class MlxRun:
     def state(self) -> dict[str, list[Array]]:
         """Return what each optimizer holds of its parameter, and how often it was updated."""
         names = {kept: slot for slot, kept in self._entry.slots.items()}
-        found = {"step": [np.array(optimizer.state["step"]) for optimizer in self._optimizers]}
+        slots = {"step": [np.array(optimizer.state["step"]) for optimizer in self._optimizers]}
         for name in self._optimizers[0].state[KEY] if self._optimizers else ():
-            found[names.get(name, name)] = [np.array(optimizer.state[KEY][name]) for optimizer in self._optimizers]
-        return found
+            slots[names.get(name, name)] = [np.array(optimizer.state[KEY][name]) for optimizer in self._optimizers]
+        return slots
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""

@@ -1,4 +1,4 @@
-"""Gradients as a loss scaler and the parts of a batch give them, made those of the whole batch."""
+"""Turns scaled gradients, and those of the parts of a batch, into gradients of the whole batch."""
 
 from __future__ import annotations
 

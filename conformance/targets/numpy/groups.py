@@ -33,7 +33,7 @@ class Grouped:
 
     def step(self, grads: list[Array | None], learning_rates: list[float]) -> list[Array]:
         """One update of every group; return all parameters, group behind group."""
-        after, given = list[Array](), iter(grads)
+        after, remaining = list[Array](), iter(grads)
         for run, size, rate in zip(self.runs, self.sizes, learning_rates, strict=True):
-            after += run.step([next(given) for _ in range(size)], rate)
+            after += run.step([next(remaining) for _ in range(size)], rate)
         return after

@@ -46,36 +46,36 @@ class NumpyClass(ClassOffer):
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return what the constructor says where it raises a ValueError, None where it does not."""
         parameters = [[np.ones(1, FORMATS[dtype].dtype)]] if made_of_parameters(self.cls) else []
-        return self.refused(*parameters, **self.given(hyper))
+        return self.refused(*parameters, **self.constructor_arguments(hyper))
 
-    def given(self, hyper: Hyper) -> dict[str, Any]:
+    def constructor_arguments(self, hyper: Hyper) -> dict[str, Any]:
         """Return what the constructor is given beside parameters."""
         takes_rate = self.rate in inspect.signature(self.cls).parameters
         return ({self.rate: 1.0} if takes_rate else {}) | self.keywords(hyper)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> NumpyRun:
         """Begin a run."""
-        return NumpyRun(self, self.given(hyper), parameters)
+        return NumpyRun(self, self.constructor_arguments(hyper), parameters)
 
 
 class NumpyRun:
     """One optimizer, or one for each parameter."""
 
-    def __init__(self, entry: NumpyClass, given: Mapping[str, Any], parameters: Sequence[Array]) -> None:
+    def __init__(self, entry: NumpyClass, arguments: Mapping[str, Any], parameters: Sequence[Array]) -> None:
         self._arrays = [np.array(parameter) for parameter in parameters]
         self._bound, self._apart, self._rate = made_of_parameters(entry.cls), entry.apart, entry.rate
         if self._bound:
-            self._optimizers = [entry.cls(self._arrays, **given)]
+            self._optimizers = [entry.cls(self._arrays, **arguments)]
         else:
-            self._optimizers = [entry.cls(**given) for _ in (self._arrays if entry.apart else [None])]
+            self._optimizers = [entry.cls(**arguments) for _ in (self._arrays if entry.apart else [None])]
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """Do a step with every optimizer that has a gradient."""
         with np.errstate(all="ignore"):
             if not self._apart:
                 optimizer = self._optimizers[0]
-                given = [list(grads)] if self._bound else [self._arrays, list(grads)]
-                after = self._stepped(optimizer, learning_rate, given)
+                arguments = [list(grads)] if self._bound else [self._arrays, list(grads)]
+                after = self._stepped(optimizer, learning_rate, arguments)
                 if after is not None:
                     if not isinstance(after, list | tuple):
                         raise TypeError(f"its step gave a {type(after).__name__}, must be a list of arrays, or None")
@@ -86,17 +86,17 @@ class NumpyRun:
                     self._arrays[i] = self._arrays[i] if after is None else np.asarray(after)
         return [array.copy() for array in self._arrays]
 
-    def _stepped(self, optimizer: Any, learning_rate: float, given: list[Any]) -> Any:
+    def _stepped(self, optimizer: Any, learning_rate: float, arguments: list[Any]) -> Any:
         method = step_of(optimizer)
         names = [name for name in (self._rate, *RATES) if name in inspect.signature(method).parameters]
         if names:
-            return method(*given, **{names[0]: learning_rate})
+            return method(*arguments, **{names[0]: learning_rate})
         held = [name for name in (self._rate, *RATES) if hasattr(optimizer, name)]
         if not held:
             name = repr(self._rate) if self._rate else f"a learning rate ({', '.join(RATES)})"
             raise TypeError(f"neither its step takes {name} nor is that an attribute, so no step can change it")
         setattr(optimizer, held[0], learning_rate)
-        return method(*given)
+        return method(*arguments)
 
 
 def made_of_parameters(cls: Any) -> bool:

@@ -29,8 +29,8 @@ class GradientFeed:
         """Return the wrapper's result for these gradients."""
         with np.errstate(all="ignore"):
             fed = [working(grad) for grad in grads]
-            given, self._state = self.wrapper.feed(fed, self.parameters, self._state)
-        return [np.array(array, grad.dtype) for array, grad in zip(given, grads, strict=True)]
+            results, self._state = self.wrapper.feed(fed, self.parameters, self._state)
+        return [np.array(array, grad.dtype) for array, grad in zip(results, grads, strict=True)]
 
 
 class Documented:
@@ -44,10 +44,10 @@ class Documented:
 
     def transform(self, grads: list[Array]) -> list[Array]:
         """Apply the clip first, then the regularizer."""
-        given = list(grads) if self._clip is None else self._clip.clipped(grads)
+        results = list(grads) if self._clip is None else self._clip.clipped(grads)
         if self._regularizer is not None:
-            given = [self._regularizer.regularized(*pair) for pair in zip(self._parameters, given, strict=True)]
-        return [np.array(array) for array in given]
+            results = [self._regularizer.regularized(*pair) for pair in zip(self._parameters, results, strict=True)]
+        return [np.array(array) for array in results]
 
     def transform_scaled(self, grads: list[Array], scale: float) -> list[Array]:
         """Divide gradients by their scale, then do the same."""
@@ -81,12 +81,12 @@ class Compressed:
 
     def transform(self, grads: list[Array]) -> list[Array]:
         """Return each gradient's message as an array."""
-        given = []
+        messages = []
         with np.errstate(all="ignore"):
             for i, grad in enumerate(grads):
                 message, self._states[i] = self._rule.compress(working(grad), self._states[i], self._sparsity)
-                given.append(dense(message, grad))
-        return given
+                messages.append(dense(message, grad))
+        return messages
 
 
 def dense(message: Message, like: Array) -> Array:
@@ -114,8 +114,8 @@ class AverageFeed:
         self.training = self.inside = [np.array(array) for array in parameters]
         with np.errstate(all="ignore"):
             held = [self._held(array) for array in parameters]
-            given, self._state = self.wrapper.feed(held, self.first, self._state)
-            self.averages = [np.array(array).astype(self.dtype) for array in given]
+            averages, self._state = self.wrapper.feed(held, self.first, self._state)
+            self.averages = [np.array(array).astype(self.dtype) for array in averages]
 
     def apply(self) -> list[Array]:
         """Put the averages in, and return them."""

@@ -28,17 +28,17 @@ def steps(
     jax.config.update("jax_enable_x64", True)
     transformation = offer.cls(lr, **offer.keywords(hyper))
     held = [jax.numpy.array(array) for array in parameters]
-    given = [jax.numpy.array(array) for array in grads]
+    gradients = [jax.numpy.array(array) for array in grads]
 
-    def update(held: Any, state: Any, given: Any) -> Any:
-        updates, state = transformation.update(given, state, held)
+    def update(held: Any, state: Any, gradients: Any) -> Any:
+        updates, state = transformation.update(gradients, state, held)
         return optax.apply_updates(held, updates), state
 
     compiled = jax.jit(update, donate_argnums=(0, 1))
     box = [held, transformation.init(held)]
 
     def step() -> None:
-        box[:] = compiled(*box, given)
+        box[:] = compiled(*box, gradients)
         jax.block_until_ready(box)
 
     yield "optax jit", step

@@ -73,11 +73,11 @@ class OptaxRun:
 
     def state(self) -> dict[str, list[Array]]:
         """Return every part of the state under its slot's name, or under Optax' where there is no slot."""
-        found: dict[str, list[Array]] = {BEGUN: [np.array(begun) for begun in self._begun]}
+        slots: dict[str, list[Array]] = {BEGUN: [np.array(begun) for begun in self._begun]}
         for state in self._states:
             for path, value in jax.tree_util.tree_leaves_with_path(state):
-                found.setdefault(self._slot(path), []).append(np.array(value))
-        return found
+                slots.setdefault(self._slot(path), []).append(np.array(value))
+        return slots
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""

@@ -58,13 +58,13 @@ class Transformation:
     def transform(self, grads: list[Array]) -> list[Array]:
         """Return the transformation's result for these updates."""
         with configured(self._wide):
-            rest = iter(grads)
-            given: list[Array] = []
+            remaining = iter(grads)
+            transformed: list[Array] = []
             for i, part in enumerate(self._parts):
-                fed = [jax.numpy.array(next(rest)) for _ in part]
+                fed = [jax.numpy.array(next(remaining)) for _ in part]
                 results, self._states[i] = self._update(fed, self._states[i], part, self._numbers)
-                given += [np.array(result) for result in results]
-        return given
+                transformed += [np.array(result) for result in results]
+        return transformed
 
 
 class Averaging(Transformation):

@@ -21,10 +21,10 @@ def steps(
     offer, dtype = OFFERS.get(rule), grads[0].dtype.name
     if offer is None or dtype not in FLOATS or offer.refusal(rule, hyper, dtype, "default") is not None:
         return
-    tensors, given = [tensor(array, trainable=True) for array in parameters], [tensor(grad) for grad in grads]
+    tensors, gradients = [tensor(array, trainable=True) for array in parameters], [tensor(grad) for grad in grads]
     if isinstance(offer, PaddleClass):
         optimizer = offer.optimizer(hyper, tensors, lr)
-        for parameter, grad in zip(tensors, given, strict=True):
+        for parameter, grad in zip(tensors, gradients, strict=True):
             parameter.grad = grad
         yield "paddle", optimizer.step
     elif isinstance(offer, PaddleOperator):
@@ -32,7 +32,7 @@ def steps(
         held = [[tensor(np.zeros_like(array)) for _ in offer.slots] for array in parameters]
 
         def step() -> None:
-            for i, grad in enumerate(given):
+            for i, grad in enumerate(gradients):
                 tensors[i], *held[i] = call(tensors[i], grad, held[i], rate, hyper)
 
         yield "paddle operator", step

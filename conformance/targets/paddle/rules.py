@@ -136,13 +136,13 @@ class ClassRun:
         ``history`` has one leading axis of length batch_num more than the parameter.
         """
         held = self._optimizer.state_dict()
-        found = {
+        accumulators = {
             slot: [held.get(f"{parameter.name}_{accumulator}_0") for parameter in self._parameters]
             for slot, accumulator in self._slots.items()
         }
         return {
             slot: [array_of(value) for value in values]
-            for slot, values in found.items()
+            for slot, values in accumulators.items()
             if all(value is not None for value in values)
         }
 

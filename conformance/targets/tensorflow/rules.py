@@ -1,6 +1,6 @@
 """Runs of TensorFlow's training kernels: one call updates a variable and the variables of its state in place.
 
-A kernel does no more than a step: who calls it brings the state, which begins at zero or at what the document says,
+A kernel does no more than a step: the caller brings the state, which begins at zero or at what the document says,
 and powers of beta, which are rounded once here.
 """
 
@@ -59,22 +59,22 @@ class KernelRun:
     def __init__(self, entry: Kernel, hyper: Hyper, parameters: Sequence[Array]) -> None:
         import tensorflow as tf
 
-        given = {**entry.constants, **passed(entry.arguments, hyper)}
+        arguments = {**entry.constants, **passed(entry.arguments, hyper)}
         variables, op = entry.variables, entry.op
-        if entry.centered and given.pop("centered"):
+        if entry.centered and arguments.pop("centered"):
             variables, op = (*variables, "mg"), entry.centered
         self._kernel = getattr(tf.raw_ops, f"ResourceApply{op}")
         self._entry, self._powers = entry, {name: hyper[source] for name, source in entry.powers.items()}
-        first = {name: given.pop(name, 0.0) for name in variables}
+        first = {name: arguments.pop(name, 0.0) for name in variables}
         self._parameters = [tf.Variable(np.array(parameter)) for parameter in parameters]
         self._states = [
             {name: tf.Variable(np.full_like(parameter, value)) for name, value in first.items()}
             for parameter in parameters
         ]
-        self._given = [
+        self._constants = [
             {
                 name: value if isinstance(value, bool) else tf.constant(value, held.dtype)
-                for name, value in given.items()
+                for name, value in arguments.items()
             }
             for held in self._parameters
         ]
@@ -93,7 +93,7 @@ class KernelRun:
                     var=parameter.handle,
                     **{name: variable.handle for name, variable in self._states[i].items()},
                     **{name: tf.constant(number, parameter.dtype) for name, number in numbers.items()},
-                    **self._given[i],
+                    **self._constants[i],
                     **{self._entry.gradient: tf.constant(grad)},
                 )
         return [np.array(parameter.numpy()) for parameter in self._parameters]
@@ -101,10 +101,10 @@ class KernelRun:
     def state(self) -> dict[str, list[Array]]:
         """Return the variables, and how often each parameter was updated."""
         names = {variable: slot for slot, variable in self._entry.slots.items()}
-        found = {"step": [np.array(count, np.int64) for count in self._steps]}
+        slots = {"step": [np.array(count, np.int64) for count in self._steps]}
         for name in self._states[0] if self._states else ():
-            found[names.get(name, name)] = [np.array(held[name].numpy()) for held in self._states]
-        return found
+            slots[names.get(name, name)] = [np.array(held[name].numpy()) for held in self._states]
+        return slots
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""

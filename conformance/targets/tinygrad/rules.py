@@ -62,11 +62,11 @@ class TinygradRun:
 
     def state(self) -> dict[str, list[Array]]:
         """Return what the optimizer holds of each parameter, and the powers of decays, which all share."""
-        found = {
+        slots = {
             slot: self._apart(held) for slot, name in self._slots.items() if (held := getattr(self._optimizer, name))
         }
         powers = {name: getattr(self._optimizer, name).numpy() for name in self._powers()}
-        return found | {name: [np.array(power) for _ in self._parameters] for name, power in powers.items()}
+        return slots | {name: [np.array(power) for _ in self._parameters] for name, power in powers.items()}
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""

@@ -23,7 +23,7 @@ def class_of(rule: type[Rule]) -> TorchClass:
         {keyword: names for keyword, names in PAIRS.items() if names[0] in declared}
         | {name: name for name in declared if name not in otherwise},
         slots={slot: slot for slot in (*rule.slots, "step")},
-        words={keyword: given for keyword, given in WORDS.items() if given[0] in declared},
+        words={keyword: pair for keyword, pair in WORDS.items() if pair[0] in declared},
         sparse=cls is torch.optim.SparseAdam,
         unset="eps1" if "eps1" in declared else "",
         fused="fused" in inspect.signature(cls).parameters,

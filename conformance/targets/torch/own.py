@@ -110,7 +110,11 @@ def check(cls: Any, spec: str) -> None:
     if not callable(step) or step is torch.optim.Optimizer.step:
         raise TargetError(f"target {spec}: {cls.__name__} has no step of its own, must be {KIND}")
     arguments = list(inspect.signature(step).parameters.values())[1:]
-    needed = [one.name for one in arguments if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
+    needed = [
+        argument.name
+        for argument in arguments
+        if argument.default is argument.empty and argument.kind is argument.POSITIONAL_OR_KEYWORD
+    ]
     if needed:
         raise TargetError(
             f"target {spec}: {cls.__name__}.step needs {', '.join(needed)}: it evaluates the loss itself, and "
@@ -134,7 +138,7 @@ def leading(cls: Any) -> int:
 
 def engines(cls: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
     """Return the implementations that the arguments of a class choose among."""
-    names = {one.name for one in taken}
+    names = {argument.name for argument in taken}
     return tuple(engine for engine in ENGINES if engine == "single" or engine in names)
 
 

@@ -77,25 +77,25 @@ class TorchClass(ClassOffer):
         """Begin a run."""
         scales = not self.sparse and all(parameter.dtype != np.float16 for parameter in parameters)
         kind = ScalingTorchRun if scales else TorchRun
-        return kind(self, self._given(hyper, parameters, engine), parameters)
+        return kind(self, self._keywords(hyper, parameters, engine), parameters)
 
     def start_groups(self, groups: Sequence[tuple[Hyper, list[Array]]], engine: str) -> TorchGroups:
         """Begin a run over groups of parameters."""
 
         def keywords(hyper: Hyper, parameters: Sequence[Array]) -> dict[str, object]:
-            return self._given(hyper, parameters, engine)
+            return self._keywords(hyper, parameters, engine)
 
         return TorchGroups(self.cls, keywords, self.rate, self.sparse, groups)
 
-    def _given(self, hyper: Hyper, parameters: Sequence[Array], engine: str) -> dict[str, object]:
+    def _keywords(self, hyper: Hyper, parameters: Sequence[Array], engine: str) -> dict[str, object]:
         """The keyword arguments of the class for ``hyper`` and parameters of these dtypes."""
-        given: dict[str, Any] = dict(hyper)
+        values: dict[str, Any] = dict(hyper)
         resolutions = (
             {torch.finfo(tensor_over(parameter).dtype).eps for parameter in parameters} if self.unset else set()
         )
-        if resolutions == {given.get(self.unset)}:
-            given[self.unset] = None
-        return self.keywords_on(engine, given)
+        if resolutions == {values.get(self.unset)}:
+            values[self.unset] = None
+        return self.keywords_on(engine, values)
 
 
 class TorchRun:
@@ -104,7 +104,7 @@ class TorchRun:
     def __init__(self, entry: TorchClass, keywords: Mapping[str, object], parameters: Sequence[Array]) -> None:
         self._slots, self._sparse = entry.slots, entry.sparse
         self._arrays = [np.array(parameter, order="C") for parameter in parameters]
-        self._given: list[Array | None] = [None for _ in parameters]
+        self._last_grads: list[Array | None] = [None for _ in parameters]
         self._grad_arrays = [np.zeros_like(array) for array in self._arrays]
         self._grads = [tensor_over(array) for array in self._grad_arrays]
         self._parameters = [torch.nn.Parameter(tensor_over(array)) for array in self._arrays]
@@ -121,16 +121,16 @@ class TorchRun:
     def _give(self, grads: Sequence[Array | None], learning_rate: float) -> None:
         """Set gradients and learning rate.
 
-        A gradient that comes in another array than the last one of its parameter is another tensor, too: an optimizer
-        that keeps the tensor of a gradient is told from one that keeps its contents by whether that makes a difference.
+        A gradient that comes in another array than the last one of its parameter gets another tensor, too: that makes
+        a difference to an optimizer that keeps the tensor of a gradient, and none to one that keeps its contents.
         """
         self._group[self._rate] = float(learning_rate)
         for i, (parameter, grad) in enumerate(zip(self._parameters, grads, strict=True)):
             if grad is None:
                 parameter.grad = None
                 continue
-            if grad is not self._given[i]:
-                self._given[i], self._grad_arrays[i] = grad, np.zeros_like(grad)
+            if grad is not self._last_grads[i]:
+                self._last_grads[i], self._grad_arrays[i] = grad, np.zeros_like(grad)
                 self._grads[i] = tensor_over(self._grad_arrays[i])
             self._grad_arrays[i][...] = grad
             parameter.grad = self._grads[i].to_sparse() if self._sparse else self._grads[i]
@@ -141,18 +141,18 @@ class TorchRun:
         ``step`` counts per parameter, as 0-dim int64 arrays. Slots that these hyperparameters do not use are absent.
         """
         states = [self._optimizer.state.get(parameter, {}) for parameter in self._parameters]
-        found: dict[str, list[Array]] = {}
+        slots: dict[str, list[Array]] = {}
         for slot, key in self._slots.items():
             if not any(isinstance(state.get(key), torch.Tensor | int) for state in states):
                 continue
             if slot == "step":
-                found[slot] = [np.array(int(state.get(key, 0)), np.int64) for state in states]
+                slots[slot] = [np.array(int(state.get(key, 0)), np.int64) for state in states]
             else:
-                found[slot] = [
+                slots[slot] = [
                     array_of(state[key]) if key in state else np.zeros_like(array)
                     for state, array in zip(states, self._arrays, strict=True)
                 ]
-        return found
+        return slots
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""

@@ -24,10 +24,10 @@ LIBRARIES = ("torch", "torch_cpu", "c10")
 
 def torch_folder() -> Path:
     """Return where torch is, which is not imported."""
-    found = find_spec("torch")
-    if found is None or found.origin is None:
+    spec = find_spec("torch")
+    if spec is None or spec.origin is None:
         sys.exit(f"torch is not installed for {sys.executable}")
-    return Path(found.origin).parent
+    return Path(spec.origin).parent
 
 
 def command(torch: Path, program: Path) -> list[str]:
