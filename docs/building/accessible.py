@@ -1,4 +1,4 @@
-"""Mends what the theme leaves out for those who use a keyboard or a screen reader, once pages are written."""
+"""Adds what the theme leaves out for those who use a keyboard or a screen reader, once pages are written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from sphinx.errors import ExtensionError
 
-MENDED = {
+REPLACEMENTS = {
     '<p class="caption" role="heading">': '<p class="caption" role="heading" aria-level="2">',
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Pages">',
     '<aside class="toc-drawer">': '<aside class="toc-drawer" aria-label="On this page">',
@@ -28,11 +28,11 @@ def mend(app: Any, exception: Exception | None) -> None:
     if exception is not None or app.builder.name != "html":
         return
     texts = {page: page.read_text(encoding="utf-8") for page in Path(app.outdir).rglob("*.html")}
-    for before, after in MENDED.items():
+    for before, after in REPLACEMENTS.items():
         if not any(before in text or after in text for text in texts.values()):
             raise ExtensionError(f"docs/building/accessible.py: no page has {before!r} any more")
     for page, text in texts.items():
-        new = re.sub("|".join(map(re.escape, MENDED)), lambda found: MENDED[found[0]], text)
+        new = re.sub("|".join(map(re.escape, REPLACEMENTS)), lambda match: REPLACEMENTS[match[0]], text)
         if new != text:
             page.write_text(new, encoding="utf-8")
 

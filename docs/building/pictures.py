@@ -41,20 +41,20 @@ def operations() -> Iterator[tuple[str, float]]:
     exact = [Bounded.exact(np.array([number]), FORM) for number in (1.0, 0.3)]
     zeros = State(**{slot: Bounded.exact(np.array([0.0]), FORM) for slot in rule.slots})
     lr = Bounded.scalar(rule.learning_rate, FORM)
-    found = locals_of(rule.update, *exact, zeros, lr, 1)
+    numbers = locals_of(rule.update, *exact, zeros, lr, 1)
     updated, _ = rule.update(*exact, zeros, lr, 1)
-    for name, number in [*found.items(), ("new param", updated)]:
+    for name, number in [*numbers.items(), ("new param", updated)]:
         if isinstance(number, Bounded) and np.any(number.bound):
             yield name, float(np.ravel(number.bound)[0] / abs(np.ravel(number.value)[0]) / 2.0**-24)
 
 
 def locals_of(function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
     """Call a function, and return its local names as they were at its end, arguments aside."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
 
     def watch(frame: Any, event: str, _: Any) -> Any:
         if event == "return" and frame.f_code is function.__code__:
-            found.update(frame.f_locals)
+            values.update(frame.f_locals)
         return watch
 
     sys.settrace(watch)
@@ -62,8 +62,8 @@ def locals_of(function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
         function(*arguments)
     finally:
         sys.settrace(None)
-    given = function.__code__.co_varnames[: function.__code__.co_argcount]
-    return {name: value for name, value in found.items() if name not in given}
+    argument_names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return {name: value for name, value in values.items() if name not in argument_names}
 
 
 def other(hyper: Mapping[str, Any], name: str = OTHER) -> Any:
@@ -88,13 +88,13 @@ def steps() -> Mapping[str, Any]:
 def ratios() -> dict[str, float]:
     """The error ratio of the documented rule in NumPy and of each dialect, on the same drawn cases."""
     cases = list(drawn_cases(subject_named(RULE), DTYPE, seed=0, count=CASES))
-    found = {}
+    ratio_of = {}
     with np.errstate(all="ignore"):
         for dialect in DIALECTS[RULE]:
             formula = [np.asarray(expected(case, at(RULE, dialect.point, case.hyper)).value) for case in cases]
-            found[dialect.name] = _ratio(cases, formula)
+            ratio_of[dialect.name] = _ratio(cases, formula)
         ours = [trajectory(NumpyTarget(), case, Guard()) for case in cases]
-    return {"documented rule, NumPy float32": _ratio(cases, ours), **dict(sorted(found.items(), key=lambda x: x[1]))}
+    return {"documented rule, NumPy float32": _ratio(cases, ours), **dict(sorted(ratio_of.items(), key=lambda x: x[1]))}
 
 
 def _ratio(cases: Any, trajectories: Any) -> float:
@@ -104,7 +104,7 @@ def _ratio(cases: Any, trajectories: Any) -> float:
 
 def gradients() -> dict[str, list[float]]:
     """How far each dialect ends from the documented rule, as a share of its way, by the size of gradients."""
-    found: dict[str, list[float]] = {dialect.name: [] for dialect in DIALECTS[RULE]}
+    shares: dict[str, list[float]] = {dialect.name: [] for dialect in DIALECTS[RULE]}
     for size in SIZES:
         case = default_case(RULE, "float32", float(size))
         case = replace(case, parameters=(case.parameters[0][:64],), grads=tuple((g[0][:64],) for g in case.grads))
@@ -112,8 +112,8 @@ def gradients() -> dict[str, list[float]]:
         moved = np.abs(documented - case.parameters[0]).max()
         for dialect in DIALECTS[RULE]:
             value = np.asarray(expected(case, at(RULE, dialect.point, case.hyper)).value)
-            found[dialect.name].append(float(np.abs(value - documented).max() / moved))
-    return found
+            shares[dialect.name].append(float(np.abs(value - documented).max() / moved))
+    return shares
 
 
 def draw_operations(axes: Any) -> None:
@@ -130,12 +130,12 @@ def draw_operations(axes: Any) -> None:
 
 def draw_steps(axes: Any) -> None:
     """Draw differences over the steps, and what is below the bound."""
-    found = steps()
-    numbers = np.arange(1, len(found["bound"]) + 1)
+    curves = steps()
+    numbers = np.arange(1, len(curves["bound"]) + 1)
     looks: list[dict[str, Any]] = [{"color": TEXT, "lw": 2}, {"color": SERIES[0]}, {"color": SERIES[1], "ls": "--"}]
-    for (name, values), look in zip(found.items(), looks, strict=True):
+    for (name, values), look in zip(curves.items(), looks, strict=True):
         axes.plot(numbers, values, label=name, **look)
-    axes.fill_between(numbers, found["bound"], 1e-9, color=FAINT, alpha=0.15, lw=0)
+    axes.fill_between(numbers, curves["bound"], 1e-9, color=FAINT, alpha=0.15, lw=0)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_ylim(bottom=1e-8)
@@ -145,10 +145,10 @@ def draw_steps(axes: Any) -> None:
 
 def draw_ratios(axes: Any) -> None:
     """Draw a point for each formula; what no number holds stands at the edge."""
-    found = ratios()
-    places = range(len(found))[::-1]
+    ratio_of = ratios()
+    places = range(len(ratio_of))[::-1]
     edge = 1e14
-    for place, ratio in zip(places, found.values(), strict=True):
+    for place, ratio in zip(places, ratio_of.values(), strict=True):
         honest = ratio <= SLACK
         axes.plot(min(ratio, edge), place, "o" if honest else MARKERS[1], color=SERIES[0 if honest else 1], ms=6)
         if ratio > edge:
@@ -164,22 +164,22 @@ def draw_ratios(axes: Any) -> None:
         axes.axhline(place, color=FAINT, lw=0.4, alpha=0.4, zorder=0)
     axes.axvspan(1e-1, SLACK, color=SERIES[0], alpha=0.12, lw=0)
     axes.axvline(SLACK, color=TEXT, lw=1, ls=":")
-    axes.text(SLACK * 2, len(found) - 0.2, "the slack, 2", fontsize=8)
+    axes.text(SLACK * 2, len(ratio_of) - 0.2, "the slack, 2", fontsize=8)
     axes.set_xscale("log")
     axes.set_xlim(1e-1, edge * 4)
-    axes.set_yticks(places, found)
+    axes.set_yticks(places, ratio_of)
     axes.set_xlabel("error ratio: difference / bound")
 
 
 def draw_gradients(axes: Any) -> None:
     """Draw the variants that N(0, 1) gradients show least, the others faint."""
-    found = {name: values for name, values in gradients().items() if np.isfinite(values).all()}
-    least = sorted(found, key=lambda name: found[name][list(SIZES).index(1.0)])[:5]
-    for name, values in found.items():
+    curves = {name: values for name, values in gradients().items() if np.isfinite(values).all()}
+    least = sorted(curves, key=lambda name: curves[name][list(SIZES).index(1.0)])[:5]
+    for name, values in curves.items():
         if name not in least:
             axes.plot(SIZES, values, color=FAINT, lw=0.8, alpha=0.5)
     for place, name in enumerate(least):
-        axes.plot(SIZES, found[name], color=SERIES[place], marker=MARKERS[place], ms=4, label=name)
+        axes.plot(SIZES, curves[name], color=SERIES[place], marker=MARKERS[place], ms=4, label=name)
     axes.axhline(1e-5, color=TEXT, lw=1, ls=":", label="rtol=1e-5")
     axes.axvline(1, color=TEXT, lw=1, alpha=0.4)
     axes.text(1.2, 2, "N(0, 1)", fontsize=8)

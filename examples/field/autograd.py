@@ -20,11 +20,11 @@ class Loop:
         self.rates.append(learning_rate)
         rate = np.zeros(())  # the step size of the loop, which changes before it is used
 
-        def given(parameter, i):
+        def grad_at(parameter, i):
             rate[()] = self.rates[i]
             return self.grads[i]
 
-        return self.function(given, self.parameter, num_iters=len(self.grads), step_size=rate, **self.numbers)
+        return self.function(grad_at, self.parameter, num_iters=len(self.grads), step_size=rate, **self.numbers)
 
 
 def each(parameters, function, **numbers):

@@ -16,8 +16,8 @@ without_init("fairseq", "fairseq.dataclass", "fairseq.models", "fairseq.models.e
 
 
 def module(name, **attributes):
-    found = sys.modules[name] = sys.modules.get(name) or ModuleType(name)
-    vars(found).update(attributes)
+    stand_in = sys.modules[name] = sys.modules.get(name) or ModuleType(name)
+    vars(stand_in).update(attributes)
 
 
 module("omegaconf", II=str, DictConfig=dict, OmegaConf=None)

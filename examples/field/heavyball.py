@@ -106,9 +106,9 @@ def exponential_moving_average(hyper, parameters):
 
     def averages():
         optimizer.copy_emas_to_params()
-        found = [parameter.detach().numpy().copy() for parameter in held]
+        arrays = [parameter.detach().numpy().copy() for parameter in held]
         optimizer.copy_params_to_emas()
-        return found
+        return arrays
 
     return Average(update, averages)
 

@@ -21,8 +21,8 @@ class Run:
         self.optimizer = higher.get_diff_optim(optimizer, self.parameters, track_higher_grads=False)
 
     def step(self, grads, learning_rate):
-        given = [(p, grad) for p, grad in zip(self.parameters, grads, strict=True) if grad is not None]
-        loss = sum(((p * torch.tensor(grad)).sum() for p, grad in given), torch.zeros((), requires_grad=True))
+        pairs = [(p, grad) for p, grad in zip(self.parameters, grads, strict=True) if grad is not None]
+        loss = sum(((p * torch.tensor(grad)).sum() for p, grad in pairs), torch.zeros((), requires_grad=True))
         self.parameters = self.optimizer.step(loss, params=self.parameters, override={"lr": [learning_rate]})
         return [parameter.detach().numpy().copy() for parameter in self.parameters]
 

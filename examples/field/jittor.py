@@ -107,8 +107,8 @@ def clip_by_global_norm(hyper, parameters):
         run = Run(jittor.optim.SGD, [np.zeros_like(grad) for grad in grads])
         run.optimizer.backward(run.loss(grads))
         run.optimizer.clip_grad_norm(hyper["clip_norm"])
-        found = run.optimizer.param_groups[0]["grads"]
-        return [array(held).reshape(shape) for held, shape in zip(found, run.shapes, strict=True)]
+        results = run.optimizer.param_groups[0]["grads"]
+        return [array(held).reshape(shape) for held, shape in zip(results, run.shapes, strict=True)]
 
     return Gradients(clipped)
 

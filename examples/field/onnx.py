@@ -28,8 +28,8 @@ class Parameter:
         self.names, self.evaluator = held, ReferenceEvaluator(model)
 
     def step(self, grad, learning_rate):
-        given = {"R": np.array(learning_rate, self.dtype), "T": np.array(self.count), "G": grad}
-        after = self.evaluator.run(None, given | dict(zip(self.names, self.held, strict=True)))
+        inputs = {"R": np.array(learning_rate, self.dtype), "T": np.array(self.count), "G": grad}
+        after = self.evaluator.run(None, inputs | dict(zip(self.names, self.held, strict=True)))
         self.held = [np.asarray(x, self.dtype) for x in after]
         self.count += 1
         return self.held[0]

@@ -31,8 +31,8 @@ class Scalars:
     def step(self, grads, learning_rate):
         held = learning_rate if self.learning_rate == "alpha" else optim.schedulers.Constant(learning_rate)
         setattr(self.optimizer, self.learning_rate, held)
-        given = [(i, grad) for i, grad in enumerate(grads) if grad is not None]
-        self.optimizer.step(self.weights, {(i, j): x for i, grad in given for j, x in enumerate(grad.ravel())})
+        present = [(i, grad) for i, grad in enumerate(grads) if grad is not None]
+        self.optimizer.step(self.weights, {(i, j): x for i, grad in present for j, x in enumerate(grad.ravel())})
         flat = [[self.weights[i, j] for j in range(like.size)] for i, like in enumerate(self.like)]
         return [np.array(x, like.dtype).reshape(like.shape) for x, like in zip(flat, self.like, strict=True)]
 

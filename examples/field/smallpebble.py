@@ -15,8 +15,8 @@ class Run:
         self.variables, self.train = [smallpebble.Variable(x.copy()) for x in parameters], train
 
     def step(self, grads, learning_rate):
-        given = {x: grad.copy() for x, grad in zip(self.variables, grads, strict=True) if grad is not None}
-        self.train(list(given), given, learning_rate)
+        grad_of = {x: grad.copy() for x, grad in zip(self.variables, grads, strict=True) if grad is not None}
+        self.train(list(grad_of), grad_of, learning_rate)
         return [np.array(variable.array) for variable in self.variables]
 
 

@@ -53,8 +53,8 @@ class Pair:
     def is_named(self, verdict: Verdict) -> bool:
         """Whether a verdict says what the source shows; the order of axes in a name means nothing."""
         known = [set(name.split(", ")) for name in self.names]
-        said = explanation(verdict)
-        return set(said.split(", ")) in known or said in [*self.parts, *self.found]
+        explained = explanation(verdict)
+        return set(explained.split(", ")) in known or explained in [*self.parts, *self.found]
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ class Finding:
 
 def explanation(verdict: Verdict) -> str:
     """The rule or the found formula that explains the target, or what does in parts; empty where nothing does."""
-    found = verdict.computes.formula if verdict.computes.found else None
-    return verdict.computes.rule or found or "; ".join(map(str, verdict.computes.parts))
+    formula = verdict.computes.formula if verdict.computes.found else None
+    return verdict.computes.rule or formula or "; ".join(map(str, verdict.computes.parts))
 
 
 def truths() -> list[Pair]:
@@ -144,7 +144,7 @@ def judged(library: str, pairs: Iterable[Pair], folder: Path) -> Results:
     return read(folder / "results.jsonl")
 
 
-def findings(pairs: Sequence[Pair], results: Results) -> list[Finding]:
+def findings_of(pairs: Sequence[Pair], results: Results) -> list[Finding]:
     """Put the verdicts of one library beside its pairs; a dtype that it does not compute in has none."""
     return [
         Finding(pair, [v for v in results.verdicts if v.optimizer == pair.rule and v.verdict != "unsupported"])
@@ -177,40 +177,39 @@ def row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(map(cell, cells)) + " |"
 
 
-def of_round(found: Sequence[Finding], name: str) -> list[Finding]:
+def of_round(findings: Sequence[Finding], name: str) -> list[Finding]:
     """Select the findings of one round."""
-    return [one for one in found if one.pair.round == name]
+    return [finding for finding in findings if finding.pair.round == name]
 
 
-def figures(found: Sequence[Finding]) -> list[tuple[str, str]]:
+def figures(findings: Sequence[Finding]) -> list[tuple[str, str]]:
     """Count what the study is for."""
-    documented = [one for one in found if one.pair.documented]
-    others = [one for one in found if not one.pair.documented]
-    nameable = [one for one in others if one.pair.nameable]
-    named = sum(one.named for one in nameable)
+    documented = [finding for finding in findings if finding.pair.documented]
+    others = [finding for finding in findings if not finding.pair.documented]
+    nameable = [finding for finding in others if finding.pair.nameable]
+    named = sum(finding.named for finding in nameable)
+    by_formula = sum(bool(finding.pair.found) for finding in nameable if finding.named)
+    corrected = sum(bool(finding.pair.corrected) for finding in findings)
     return [
-        ("libraries", str(len({one.pair.library for one in found}))),
-        ("pairs of library and rule", str(len(found))),
-        ("verdicts, a dtype each", str(sum(len(one.verdicts) for one in found))),
+        ("libraries", str(len({finding.pair.library for finding in findings}))),
+        ("pairs of library and rule", str(len(findings))),
+        ("verdicts, a dtype each", str(sum(len(finding.verdicts) for finding in findings))),
         ("pairs that compute the documented rule, by their source", str(len(documented))),
-        ("of these falsely rejected", str(sum(one.falsely_rejected for one in found))),
+        ("of these falsely rejected", str(sum(finding.falsely_rejected for finding in findings))),
         ("pairs that compute another rule", str(len(others))),
-        ("of these falsely accepted", str(sum(one.falsely_accepted for one in found))),
+        ("of these falsely accepted", str(sum(finding.falsely_accepted for finding in findings))),
         ("of these nameable", str(len(nameable))),
         ("named as in the source", f"{named} ({named / max(1, len(nameable)):.0%})"),
-        (
-            "of these by a formula that was found, which a person read",
-            str(sum(bool(one.pair.found) for one in nameable if one.named)),
-        ),
-        ("read in the source again because of the verdict", str(sum(bool(one.pair.corrected) for one in found))),
-        ("given another name", str(sum(one.misnamed for one in found))),
+        ("of these by a formula that was found, which a person read", str(by_formula)),
+        ("read in the source again because of the verdict", str(corrected)),
+        ("given another name", str(sum(finding.misnamed for finding in findings))),
     ]
 
 
-def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
+def page(findings: Sequence[Finding], results: dict[str, Results]) -> str:
     """Write the page."""
-    first = first_contact([one.pair for one in found])
-    rounds = [name for name in ROUNDS if of_round(found, name)]
+    first = first_contact([finding.pair for finding in findings])
+    rounds = [name for name in ROUNDS if of_round(findings, name)]
     lines = [
         "# Third-party libraries",
         "",
@@ -237,13 +236,13 @@ def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
         "got names since. By then laws and what is taken for float32 had become stricter, and kinds of finding,",
         "dialects and edits had been added, some for what a round had shown.",
     ]
-    for run, ones in (("first run", first), ("latest run", found)):
-        columns = [dict(figures(of_round(ones, name))) for name in rounds]
+    for run, members in (("first run", first), ("latest run", findings)):
+        columns = [dict(figures(of_round(members, name))) for name in rounds]
         lines += [
             "",
             row([run, *(f"{name} round" for name in rounds)]),
             row(["---", *["---:"] * len(rounds)]),
-            *(row([what, *(column[what] for column in columns)]) for what, _ in figures(found)),
+            *(row([label, *(column[label] for column in columns)]) for label, _ in figures(findings)),
         ]
     for library, result in results.items():
         lines += [
@@ -253,27 +252,28 @@ def page(found: Sequence[Finding], results: dict[str, Results]) -> str:
             row(["rule", "by the source", "where", "verdict", "agrees"]),
             row(["---"] * 5),
         ]
-        for one in (one for one in found if one.pair.library == library):
-            what = ("documented: " if one.pair.documented else "another: ") + f"`{one.pair.formula}`"
-            lines.append(row([one.pair.rule, what, one.pair.source, verdicts_text(one.verdicts), one.agreement]))
-    open_ones = [one for one in found if one.agreement != "yes"]
-    if open_ones:
+        for finding in (finding for finding in findings if finding.pair.library == library):
+            pair = finding.pair
+            label = ("documented: " if pair.documented else "another: ") + f"`{pair.formula}`"
+            lines.append(row([pair.rule, label, pair.source, verdicts_text(finding.verdicts), finding.agreement]))
+    disputed = [finding for finding in findings if finding.agreement != "yes"]
+    if disputed:
         lines += ["", "## Where verdict and source differ, or no name was found", ""]
-    for one in open_ones:
-        what = f"{one.pair.library} {one.pair.rule}"
-        for verdict in one.verdicts:
-            if one.agreement == "not named" and one.pair.is_named(verdict):
+    for finding in disputed:
+        label = f"{finding.pair.library} {finding.pair.rule}"
+        for verdict in finding.verdicts:
+            if finding.agreement == "not named" and finding.pair.is_named(verdict):
                 continue  # in another dtype it is not
             reason = verdict.reason or verdict_text(verdict)
-            lines.append(f"- {what} {verdict.dtype}, {one.agreement.strip('*')}: {reason}")
+            lines.append(f"- {label} {verdict.dtype}, {finding.agreement.strip('*')}: {reason}")
     return "\n".join(lines) + "\n"
 
 
-def holds(found: Sequence[Finding]) -> bool:
+def holds(findings: Sequence[Finding]) -> bool:
     """Whether no verdict contradicts the truth, and enough of what can be named is named."""
-    nameable = [one for one in found if not one.pair.documented and one.pair.nameable]
-    wrong = any(one.falsely_rejected or one.falsely_accepted or one.misnamed for one in found)
-    return not wrong and sum(one.named for one in nameable) >= LEAST_NAMED * len(nameable)
+    nameable = [finding for finding in findings if not finding.pair.documented and finding.pair.nameable]
+    wrong = any(finding.falsely_rejected or finding.falsely_accepted or finding.misnamed for finding in findings)
+    return not wrong and sum(finding.named for finding in nameable) >= LEAST_NAMED * len(nameable)
 
 
 def main() -> int:
@@ -293,7 +293,7 @@ def main() -> int:
 
     named = options.libraries or libraries
     pairs = [pair for pair in pairs if pair.library in named and options.round in (None, pair.round)]
-    found: list[Finding] = []
+    findings: list[Finding] = []
     results: dict[str, Results] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for library in dict.fromkeys(pair.library for pair in pairs):
@@ -301,17 +301,16 @@ def main() -> int:
             folder = options.results or Path(scratch)
             with importable(library, folder / "installed"):
                 results[library] = judged(library, chosen, folder / library)
-            found += findings(chosen, results[library])
-            for one in found[-len(chosen) :]:
-                print(
-                    f"{library} {one.pair.rule}: {verdicts_text(one.verdicts)}: {one.agreement.strip('*')}", flush=True
-                )
+            findings += findings_of(chosen, results[library])
+            for finding in findings[-len(chosen) :]:
+                verdicts, agreement = verdicts_text(finding.verdicts), finding.agreement.strip("*")
+                print(f"{library} {finding.pair.rule}: {verdicts}: {agreement}", flush=True)
     if options.out:
-        options.out.write_text(page(found, results), encoding="utf-8")
-    rounds = [of_round(found, name) for name in ROUNDS]
-    for name, ones in zip(ROUNDS, rounds, strict=True):
-        for what, number in figures(ones) if ones else []:
-            print(f"{name} round, {what}: {number}")
+        options.out.write_text(page(findings, results), encoding="utf-8")
+    rounds = [of_round(findings, name) for name in ROUNDS]
+    for name, members in zip(ROUNDS, rounds, strict=True):
+        for label, number in figures(members) if members else []:
+            print(f"{name} round, {label}: {number}")
     return 0 if all(map(holds, rounds)) else 1
 
 

@@ -39,8 +39,8 @@ def number(value):
 def played(vector, dtype):
     """Return a row of all elements after each step that is checked, or None where a gradient was changed."""
     hyper = {name: number(value) for name, value in vector["hyper"].items()}
-    given = [at(vector["parameters"], i) for i in range(vector["tensors"])]
-    params = [array(param["bits"], dtype, param["shape"]) for param in given]
+    sent = [at(vector["parameters"], i) for i in range(vector["tensors"])]
+    params = [array(param["bits"], dtype, param["shape"]) for param in sent]
     optimizers, buffers = [Adam(hyper, param) for param in params], [np.empty_like(param) for param in params]
     rows = []
     for step in range(vector["checked"][-1]):
@@ -71,11 +71,11 @@ def near(vector, dtype, rows):
 rejected = set()
 np.seterr(all="ignore")
 for name in sys.argv[1:]:
-    found, first = json.loads(Path(name).read_text()), {}
-    for vector in found["vectors"] + found["vectors"][::-1]:  # there and back: no run may know the one before
-        rows = played(vector, found["dtype"])
+    document, first = json.loads(Path(name).read_text()), {}
+    for vector in document["vectors"] + document["vectors"][::-1]:  # there and back: no run may know the one before
+        rows = played(vector, document["dtype"])
         same = rows is not None and np.array_equal(rows, first.setdefault(vector["id"], rows), equal_nan=True)
-        if not (same and near(vector, found["dtype"], rows)) and vector["id"] not in rejected:
+        if not (same and near(vector, document["dtype"], rows)) and vector["id"] not in rejected:
             rejected.add(vector["id"])
             print("rejected:", vector["id"], *vector["flags"])
 print(len(rejected), "rejected")
