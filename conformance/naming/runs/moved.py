@@ -1,0 +1,90 @@
+"""Lists what may be done to the steps of a rule: pulled back every few steps, or held where the gradient disagrees.
+
+Both stand around other optimizers in the field: as Lookahead, and as cautious optimizers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.laws.universal import nonfinite_gradients_stay, permutation, reshaping, resuming, splitting
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
+from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.reference.rule import Rule, State
+
+PERIODS = (2, 3, 4, 5, 6, 10)
+SHARES = (0.5, 0.8)
+"""After how many steps parameters are pulled back, and which share of their way is left to them."""
+
+LEAST = 1e-3
+"""The least share of elements that a cautious step is divided by."""
+
+
+def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield what may be done to steps; wrappers make none."""
+    if not subject.has_learning_rate:
+        return
+    for period in PERIODS:
+        for share in SHARES:
+            run = {"finding": "lookahead", "share": share, "period": period}
+            for own in (False, True):
+                yield Mistake(run=run, alteration=PulledBack(period, share, own), breaks=(resuming,))
+    for divides in (True, False):
+        run = {"finding": "cautious", "how": ", divided by the share of these elements" if divides else ""}
+        laws = (permutation, reshaping, splitting, nonfinite_gradients_stay) if divides else ()
+        yield Mistake(run=run, alteration=Cautious(divides), breaks=laws)
+
+
+@dataclass(frozen=True)
+class PulledBack(Alteration):
+    """Moves parameters every few steps to a share of the way from where it last did so, as Lookahead does.
+
+    Attributes:
+        period: how many steps.
+        share: of the way.
+        own: whether each parameter counts the steps in which it has a gradient; else all steps count.
+    """
+
+    period: int
+    share: float
+    own: bool
+
+    def step(self, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
+        """Step, then move the parameters whose time has come."""
+        slow = training.memory.setdefault("slow", list(training.parameters))
+        training.memory["steps"] = training.memory.get("steps", 0) + 1
+        plain(grads, lr)
+        for i, param in enumerate(training.parameters):
+            steps = training.updates[i] if self.own else training.memory["steps"]
+            if steps and steps % self.period == 0 and not (self.own and grads[i] is None):
+                slow[i] = training.parameters[i] = slow[i] + self.share * (param - slow[i])
+        return list(training.parameters)
+
+
+@dataclass(frozen=True)
+class Cautious(Alteration):
+    """Moves only the elements whose step goes against their gradient.
+
+    Attributes:
+        divides: whether their steps are divided by the share of such elements.
+    """
+
+    divides: bool
+
+    @property
+    def by_place(self) -> bool:  # type: ignore[override]
+        """Only where the other elements count."""
+        return self.divides
+
+    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Hold the other elements, though not against a decay that is apart from the step; their state moves on."""
+        after, new = rule.update(param, grad, state, lr, t)
+        step = -rule.update(param * 0.0, grad, state, lr, t)[0]
+        agrees = step * grad > 0
+        share = np.maximum(np.mean(np.where(agrees, step * 0.0 + 1.0, 0.0)), LEAST) if self.divides else 1.0
+        return after + (step - np.where(agrees, step / share, 0.0)), new

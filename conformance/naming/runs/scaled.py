@@ -1,0 +1,120 @@
+"""Lists what may be done to whole gradients before a rule takes them: a clip by their norm, a mean that is subtracted.
+
+Optimizers of the field do so unasked: LAMB scales all gradients together, and others subtract a gradient's mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.laws.universal import (
+    nonfinite_gradients_stay,
+    parameters_are_independent,
+    permutation,
+    reshaping,
+    splitting,
+)
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
+from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.subjects.subject import Subject
+
+LIMITS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0)
+"""The usual largest norms of a clip that nobody asked for."""
+
+GUARDS = (0.0, 1e-6)
+"""What clips add to the norm by which they divide."""
+
+NORM_GUARDS = (0.0, 1e-12, 1e-8, 1e-6)
+"""What is added to a norm by which every gradient is divided, however small."""
+
+EACH, ROWS, ALL = "each gradient", "each row of a gradient", "all gradients together"
+"""Of what the norm may be; a row is what stands at one place of the first axis, and a vector is one row."""
+
+BROKEN = (permutation, reshaping, splitting, nonfinite_gradients_stay)
+"""The checks of laws that elements break which depend on others of their tensor, be it by rounding alone."""
+
+
+def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield what may be done to gradients; wrappers have clips of their own."""
+    if not subject.has_learning_rate:
+        return
+    for whose in (EACH, ALL, ROWS):
+        breaks = (*BROKEN, *[parameters_are_independent] * (whose == ALL))
+        for limit in LIMITS:
+            run = {"finding": "limited", "what": whose, "norm": limit}
+            for guard in GUARDS:
+                yield Mistake(run=run, alteration=Scaled(whose, _limiting(limit, guard)), breaks=breaks)
+        for guard in NORM_GUARDS:
+            run = {"finding": "normalized", "what": whose}
+            yield Mistake(run=run, alteration=Scaled(whose, _dividing(guard)), breaks=breaks)
+    for axes, which in ((_behind_first, "all axes but the first"), (_every_axis, "all elements")):
+        run = {"finding": "centred", "over": which}
+        yield Mistake(run=run, alteration=Centred(axes), breaks=BROKEN)
+
+
+def _limiting(limit: float, guard: float) -> Callable[[Any], Any]:
+    return lambda norm: limit / np.maximum(norm + guard, limit)
+
+
+def _dividing(guard: float) -> Callable[[Any], Any]:
+    return lambda norm: 1.0 / (norm + guard)
+
+
+@dataclass(frozen=True)
+class Scaled(Alteration):
+    """Multiplies gradients by a factor that follows from a norm.
+
+    Attributes:
+        whose: of what the norm is: `EACH`, `ROWS` or `ALL`.
+        factor: the factor, from the norm.
+    """
+
+    whose: str
+    factor: Callable[[Any], Any]
+    by_place = True
+
+    def step(self, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
+        """Scale the gradients, and step with them."""
+        with np.errstate(all="ignore"):
+            squares = [self._square(grad) for grad in grads if grad is not None]
+            if self.whose == ALL:
+                squares = [sum(squares[1:], start=square) for square in squares[:1]] * len(squares)
+            factors = iter([self.factor(np.sqrt(square)) for square in squares])
+            return plain([None if grad is None else grad * next(factors) for grad in grads], lr)
+
+    def _square(self, grad: Any) -> Any:
+        axes = _behind_first(len(grad.shape)) if self.whose == ROWS else ()
+        return np.sum(np.square(grad), axis=axes or None, keepdims=bool(axes), initial=0.0)
+
+
+@dataclass(frozen=True)
+class Centred(Alteration):
+    """Subtracts from each gradient its mean over some axes.
+
+    Attributes:
+        axes: which, from the number of axes; where there are none, the gradient stays.
+    """
+
+    axes: Callable[[int], tuple[int, ...]]
+    by_place = True
+
+    def step(self, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
+        """Subtract the means, and step with what is left."""
+        return plain([None if grad is None else self._centred(grad) for grad in grads], lr)
+
+    def _centred(self, grad: Any) -> Any:
+        axes = self.axes(len(grad.shape))
+        return grad - np.mean(grad, axis=axes, keepdims=True) if axes else grad
+
+
+def _behind_first(count: int) -> tuple[int, ...]:
+    """Return all axes but the first, none of a vector or a number."""
+    return tuple(range(1, count))
+
+
+def _every_axis(count: int) -> tuple[int, ...]:
+    return tuple(range(count))

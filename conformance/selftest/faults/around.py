@@ -1,0 +1,153 @@
+"""What the field puts around an optimizer, and its document does not have: clips by norm, Lookahead, caution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
+from optimetry.conformance.selftest.faults.hooks import Grads, hooked
+from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.precision import working
+from optimetry.reference.rule import Rule
+
+
+def _behind_first(grad: Array) -> Any:
+    return tuple(range(1, grad.ndim)) or None
+
+
+def _norm(grads: Sequence[Array], **over: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return np.sqrt(sum(np.square(grad).sum(**over) for grad in grads))
+
+
+def _to_norm(limit: float, grad: Array) -> Array:
+    """Scale as ``torch.nn.utils.clip_grad_norm_`` does."""
+    with np.errstate(all="ignore"):
+        return np.asarray(grad * np.minimum(limit / (_norm([grad]) + 1e-6), 1), grad.dtype)
+
+
+def _rows_to_norm(limit: float, grad: Array) -> Array:
+    with np.errstate(all="ignore"):
+        norms = _norm([grad], axis=_behind_first(grad), keepdims=True)
+        return np.asarray(grad / np.maximum(norms / limit, 1), grad.dtype)
+
+
+def _together_to_norm(limit: float, grads: Grads) -> Grads:
+    with np.errstate(all="ignore"):
+        divisor = np.maximum(1, _norm([grad for grad in grads if grad is not None]) / limit)
+        return [None if grad is None else np.asarray(grad / divisor, grad.dtype) for grad in grads]
+
+
+def _to_unit_norm(grad: Array) -> Array:
+    with np.errstate(all="ignore"):
+        return np.asarray(grad / (_norm([grad]) + grad.dtype.type(1e-8)), grad.dtype)
+
+
+def _centred(grad: Array) -> Array:
+    with np.errstate(all="ignore"):
+        return np.asarray(grad - grad.mean(axis=_behind_first(grad), keepdims=True)) if grad.ndim > 1 else grad
+
+
+class _Lookahead(RuleRun):
+    """Every fifth step ends half way between where the parameters are and where they were five steps before."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+        super().__init__(rule, parameters)
+        self.slow = [np.array(param) for param in parameters]
+        self.steps = 0
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Step, and pull back."""
+        after = super().step(grads, learning_rate)
+        self.steps += 1
+        if self.steps % 5 == 0:
+            with np.errstate(all="ignore"):
+                self.slow = [np.asarray(a + (b - a) / 2, b.dtype) for a, b in zip(self.slow, after, strict=True)]
+            self.training.parameters = [working(param) for param in self.slow]
+            after = [np.array(param) for param in self.slow]
+        return after
+
+
+class _Cautious(RuleRun):
+    """Adam's step is masked where the first moment has another sign than the gradient, and grows by what is left."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+        super().__init__(rule, parameters)
+        self.rule = rule
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Let the documented rule update the state, and step with the masked moment."""
+        before = list(self.training.parameters)
+        super().step(grads, learning_rate)
+        for i, grad in enumerate(grads):
+            if grad is not None:
+                self.training.parameters[i] = self._masked(before[i], grad, learning_rate, i)
+        return [np.array(param) for param in self.training.parameters]
+
+    def _masked(self, param: Any, grad: Array, lr: float, i: int) -> Any:
+        rule: Any = self.rule
+        state, t = self.training.states[i], self.training.updates[i]
+        with np.errstate(all="ignore"):
+            mask = working(np.asarray(state.moment1 * grad > 0).astype(grad.dtype))
+            mask = mask / np.maximum(np.mean(mask), 1e-3) if mask.size else mask
+            rate = lr * np.sqrt(1 - rule.beta2**t) / (1 - rule.beta1**t)
+            return param - rate * (state.moment1 * mask) / (np.sqrt(state.moment2) + rule.epsilon)
+
+
+enter(
+    Fault(
+        name="clipped_by_norm",
+        optimizer="adam",
+        defect="clip_grad_norm_ of each parameter alone, inside the optimizer",
+        start=hooked(gradient=partial(_to_norm, 1.0)),
+        outcome="diverges: documented, but scales each gradient to a norm of at most 1",
+    ),
+    Fault(
+        name="clipped_together",
+        optimizer="lamb",
+        defect="max_grad_norm: all gradients are scaled to one norm before the moments",
+        start=hooked(grads=partial(_together_to_norm, 1.0)),
+        outcome="diverges: documented, but scales all gradients together to a norm of at most 1",
+    ),
+    Fault(
+        name="rows_clipped_by_norm",
+        optimizer="rmsprop",
+        defect="rows of an embedding are clipped one by one",
+        start=hooked(gradient=partial(_rows_to_norm, 0.5)),
+        outcome="diverges: documented, but scales each row of a gradient to a norm of at most 0.5",
+    ),
+    Fault(
+        name="normalized_gradients",
+        optimizer="sgd",
+        defect="each gradient is divided by its norm, large or small",
+        start=hooked(gradient=_to_unit_norm),
+        outcome="diverges: documented, but divides each gradient by the norm",
+    ),
+    Fault(
+        name="centred_gradients",
+        optimizer="momentum",
+        defect="gradient centralization: the mean over all axes but the first is subtracted",
+        start=hooked(gradient=_centred),
+        outcome="diverges: documented, but subtracts from every gradient its mean over all axes but the first",
+    ),
+    Fault(
+        name="lookahead_around",
+        optimizer="adamax",
+        defect="Lookahead stands around the optimizer: slow parameters every five steps",
+        start=_Lookahead,
+        outcome="diverges: documented, but moves parameters back to 0.5 of their way every 5 steps",
+    ),
+    Fault(
+        name="cautious",
+        optimizer="adam",
+        defect="a cautious step: masked where it goes along with the gradient, and enlarged",
+        start=_Cautious,
+        outcome="diverges: documented, but moves only the elements whose step goes against the gradient, "
+        "divided by the share of these elements",
+    ),
+)
