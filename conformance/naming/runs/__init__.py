@@ -19,12 +19,7 @@ Tier = tuple[Mistake, ...]
 def mistakes_of_runs(subject: Subject, dtype: str) -> tuple[Tier, ...]:
     """Return what a run of a subject may do, in tiers: first what shows on any case, then what further cases show."""
     lists = (precision.mistakes, late.mistakes, skipped.mistakes, state.mistakes, missing.mistakes, decay.mistakes)
-    further = (
-        scaled.mistakes,
-        moved.mistakes,
-        skipped.of_elements,
-        gradients.replacing_finite,
-        gradients.replacing_nonfinite,
-    )
+    of_gradients = (scaled.mistakes, gradients.replacing_finite, gradients.replacing_nonfinite)
+    further = (skipped.of_elements, *of_gradients, moved.mistakes)
     first = tuple(mistake for listed in lists for mistake in listed(subject, dtype))
     return first, *(tuple(listed(subject, dtype)) for listed in further)
