@@ -1,0 +1,90 @@
+"""What stands around a rule: each hypothesis does what its words say, on numbers that are checked by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.explanation import Explanation
+from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.points import documented_class
+from optimetry.conformance.naming.runs import mistakes_of_runs
+from optimetry.conformance.subjects.registry import SUBJECTS
+
+ROWS = np.array([[3.0, 4.0], [0.6, 0.8]], np.float32)
+"""A gradient whose rows have the norms 5 and 1."""
+
+COLUMN = np.array([[12.0], [0.0]], np.float32)
+"""A gradient of the norm 12."""
+
+CASE = Case("sgd", "float32", {}, (1.0,), (np.zeros_like(ROWS), np.zeros_like(COLUMN)), ((ROWS, COLUMN),))
+
+
+def after(words: str, case: Case = CASE, optimizer: str = "sgd") -> list[Any]:
+    """Return the parameters after the last step, by each way to compute what the words say."""
+    mistakes = (mistake for tier in mistakes_of_runs(SUBJECTS[optimizer], case.dtype) for mistake in tier)
+    mistaken = [Mistaken(Explanation(documented_class(optimizer)), mistake) for mistake in mistakes]
+    return [x.expected(case).value[-1] for x in mistaken if str(x.part) == f"documented, but {words}"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("scales each gradient to a norm of at most 0.5", [*(ROWS / np.sqrt(26) / 2).flat, 0.5, 0]),
+        ("scales each gradient to a norm of at most 10", [*ROWS.flat, 10, 0]),
+        ("scales each row of a gradient to a norm of at most 2", [1.2, 1.6, 0.6, 0.8, 2, 0]),
+        (
+            "scales all gradients together to a norm of at most 0.5",
+            [*(np.array([*ROWS.flat, 12, 0]) / np.sqrt(170) / 2)],
+        ),
+        ("divides each gradient by the norm", [*(ROWS / np.sqrt(26)).flat, 1, 0]),
+        ("divides each row of a gradient by the norm", [0.6, 0.8, 0.6, 0.8, 1, np.nan]),
+        ("divides all gradients together by the norm", [*(np.array([*ROWS.flat, 12, 0]) / np.sqrt(170))]),
+        ("subtracts from every gradient its mean over all axes but the first", [-0.5, 0.5, -0.1, 0.1, 0, 0]),
+        ("subtracts from every gradient its mean over all elements", [0.9, 1.9, -1.5, -1.3, 6, -6]),
+    ],
+)
+def test_gradients_are_changed_as_the_words_say(words: str, expected: list[float]) -> None:
+    ways = after(words)
+    assert ways
+    np.testing.assert_allclose(ways[0], np.negative(expected), rtol=1e-6)
+    for way in ways[1:]:  # with something added to the norm
+        np.testing.assert_allclose(np.nan_to_num(way), np.nan_to_num(np.negative(expected)), rtol=1e-5)
+
+
+def test_a_vector_is_one_row_and_has_no_axes_to_centre() -> None:
+    vector = CASE.replace(parameters=(np.zeros(2, np.float32),), grads=((ROWS[0],),))
+    np.testing.assert_allclose(after("scales each row of a gradient to a norm of at most 1", vector)[0], [-0.6, -0.8])
+    (centred,) = after("subtracts from every gradient its mean over all axes but the first", vector)
+    assert centred.tolist() == [-3, -4]
+
+
+def test_a_missing_gradient_stays_missing() -> None:
+    case = CASE.replace(grads=((None, COLUMN),))
+    for words in ("scales all gradients together to a norm of at most 1", "divides each gradient by the norm"):
+        assert after(words, case)[0].tolist() == [0, 0, 0, 0, -1, 0]
+
+
+def test_parameters_are_moved_back_by_all_steps_or_by_their_own() -> None:
+    number = np.zeros((), np.float32)
+    case = Case(
+        "sgd", "float32", {}, (1.0,) * 3, (number, number), ((number - 1,) * 2, (number - 1, None), (number - 1,) * 2)
+    )
+    by_all, by_own = after("moves parameters back to 0.5 of their way every 2 steps", case)
+    assert by_all.tolist() == [2, 1.5]  # 1, back from 2 to 1, 2; and 1, back to 0.5, 1.5
+    assert by_own.tolist() == [2, 1]  # the second parameter has its second step when the first has its third
+
+
+def test_elements_that_would_go_along_with_their_gradient_stay() -> None:
+    """Momentum goes on where it came from; of four elements one is turned round by the second gradient."""
+    first, second = np.array([1, 1, 1, 1], np.float32), np.array([1, 1, 1, -0.25], np.float32)
+    hyper = {"momentum": 0.5, "use_nesterov": False}
+    case = Case("momentum", "float32", hyper, (1.0, 1.0), (np.zeros(4, np.float32),), ((first,), (second,)))
+    words = "moves only the elements whose step goes against the gradient"
+    (held,) = after(words, case, "momentum")
+    assert held.tolist() == [-2.5, -2.5, -2.5, -1]
+    (enlarged,) = after(f"{words}, divided by the share of these elements", case, "momentum")
+    np.testing.assert_allclose(enlarged, [-1 - 1.5 / 0.75] * 3 + [-1])
