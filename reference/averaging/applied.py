@@ -41,8 +41,8 @@ class Applied:
         self._averaged: list[Parameter] = []
         self._held: str = ""  # the name of the state's variable; its value is None before the first update
         self._scope: Callable[[], Scope | None] = lambda: None  # of the executor that ran last
-        self._originals: WeakKeyDictionary[Executor, dict[str, Array]] = WeakKeyDictionary()
-        self._depths: WeakKeyDictionary[Executor, int] = WeakKeyDictionary()
+        self._originals: WeakKeyDictionary[Scope, dict[str, Array]] = WeakKeyDictionary()
+        self._depths: WeakKeyDictionary[Scope, int] = WeakKeyDictionary()
 
     @property
     def _state(self) -> Any:
@@ -63,7 +63,7 @@ class Applied:
         `restore` still brings back the parameters of training.
 
         Args:
-            executor: whose parameters are replaced.
+            executor: the parameters in its scope are replaced.
             need_restore: whether the end of ``with``, also through an exception, brings the parameters back.
 
         Raises:
@@ -80,36 +80,35 @@ class Applied:
                 )
         if executor.scope.values.get(self._held) is None:
             raise UsageError(f"{self._label}: apply() before any update: run the training program first")
-        return self._inside(executor, bool(need_restore))
+        return self._inside(executor.scope, bool(need_restore))
 
     def restore(self, executor: Executor) -> None:
         """Bring back the parameters that `apply` has replaced, bit for bit.
 
         Raises:
-            UsageError: nothing is applied to this executor's parameters.
+            UsageError: nothing is applied to the parameters in this executor's scope.
         """
         self._check_executor(executor)
-        if executor not in self._originals:
+        if executor.scope not in self._originals:
             raise UsageError(f"{self._label}: restore() without apply(): no average is in the executor's parameters")
-        executor.scope.values.update(self._originals.pop(executor))
+        executor.scope.values.update(self._originals.pop(executor.scope))
 
     @contextmanager
-    def _inside(self, executor: Executor, need_restore: bool) -> Iterator[None]:
-        values = executor.scope.values
-        self._scope = ref(executor.scope)
+    def _inside(self, scope: Scope, need_restore: bool) -> Iterator[None]:
+        self._scope = ref(scope)
         averages = {
             parameter.name: np.asarray(average).astype(parameter.dtype)
             for parameter, average in zip(self._averaged, self._averages(), strict=True)
         }
-        self._originals.setdefault(executor, {name: np.array(values[name]) for name in averages})
-        values.update(averages)
-        self._depths[executor] = self._depths.get(executor, 0) + 1
+        self._originals.setdefault(scope, {name: np.array(scope.values[name]) for name in averages})
+        scope.values.update(averages)
+        self._depths[scope] = self._depths.get(scope, 0) + 1
         try:
             yield
         finally:
-            self._depths[executor] -= 1
-            if need_restore and not self._depths[executor] and executor in self._originals:
-                self.restore(executor)
+            self._depths[scope] -= 1
+            if need_restore and not self._depths[scope]:
+                scope.values.update(self._originals.pop(scope, {}))
 
     def _append_update(self, inputs: Sequence[Variable] = ()) -> None:
         """Append to the default programs: the update of the averages in each run, and their reset at startup.

@@ -17,7 +17,7 @@ def appends(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Arithmetic:
-    """``+ - * / **`` with a number, an array or another of its kind, and ``-x``; each makes a new one.
+    """``+ - * / **`` with a number or another of its kind, for tensors an array too, and ``-x``; each makes a new one.
 
     Subclasses say how: ``arithmetic(function, other, swapped)`` is ``function(self, other)``, or of the two swapped.
     """
@@ -55,6 +55,9 @@ class Arithmetic:
 
     def __pow__(self, other: Any) -> Self:
         return self.arithmetic(operator.pow, other, False)
+
+    def __rpow__(self, other: Any) -> Self:
+        return self.arithmetic(operator.pow, other, True)
 
     def __neg__(self) -> Self:
         return self.arithmetic(operator.mul, -1.0, False)

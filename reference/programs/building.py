@@ -74,6 +74,7 @@ def checked_variables(owner: str, argument: str, inputs: Any) -> list[Variable]:
     return list(inputs)
 
 
+@all_or_nothing()
 def append(
     layer: str,
     name: str,
@@ -136,7 +137,6 @@ def zeros(generator: np.random.Generator, shape: tuple[int, ...]) -> Any:
     return np.zeros(shape)
 
 
-@all_or_nothing()
 @appends
 def elementwise(function: Callable[..., Any], x: Variable, other: Any, swapped: bool = False) -> Variable:
     """The result of Python's arithmetic on a variable and a number or another variable; see `Arithmetic`."""

@@ -102,7 +102,7 @@ def execute(operators: Sequence[Operator], scope: Scope, keep: Collection[str] =
     return peak
 
 
-Fetched = Any
+Fetchable = Any
 """A variable, its name, or what ``minimize`` returned."""
 
 
@@ -131,7 +131,7 @@ class Executor:
         self,
         program: Program | None = None,
         feed: Mapping[str, Any] | None = None,
-        fetch_list: Iterable[Fetched] | None = None,
+        fetch_list: Iterable[Fetchable] | None = None,
     ) -> list[Any]:
         """Run a program once, by default the default main program. A run that raises changes nothing.
 

@@ -15,6 +15,7 @@ from optimetry.reference.averaging.applied import Applied
 from optimetry.reference.averaging.exponential import Decayed
 from optimetry.reference.averaging.model_average import ModelAverage
 from optimetry.reference.programs import Executor, layers
+from optimetry.reference.programs.executor import Scope
 from tests.reference.averaged import AVERAGES, Trained, moving, trained
 from tests.reference.random_programs import same_bits
 from tests.reference.rejections import DETERMINISTIC, rejected
@@ -95,23 +96,23 @@ def _corrupting(self: Any) -> list[Any]:
 
 
 @contextmanager
-def _not_on_exceptions(self: Any, executor: Executor, need_restore: bool) -> Iterator[None]:
-    with Applied._inside(self, executor, False):
+def _not_on_exceptions(self: Any, scope: Scope, need_restore: bool) -> Iterator[None]:
+    with Applied._inside(self, scope, False):
         yield
     if need_restore:
-        self.restore(executor)
+        scope.values.update(self._originals.pop(scope))
 
 
 @contextmanager
-def _forgetting_the_originals(self: Any, executor: Executor, need_restore: bool) -> Iterator[None]:
-    self._originals.pop(executor, None)
-    with Applied._inside(self, executor, need_restore):
+def _forgetting_the_originals(self: Any, scope: Scope, need_restore: bool) -> Iterator[None]:
+    self._originals.pop(scope, None)
+    with Applied._inside(self, scope, need_restore):
         yield
 
 
 @contextmanager
-def _never(self: Any, executor: Executor, need_restore: bool) -> Iterator[None]:
-    with Applied._inside(self, executor, False):
+def _never(self: Any, scope: Scope, need_restore: bool) -> Iterator[None]:
+    with Applied._inside(self, scope, False):
         yield
 
 
@@ -127,6 +128,18 @@ def _never(self: Any, executor: Executor, need_restore: bool) -> Iterator[None]:
 )
 def test_a_faulty_apply_is_rejected(change: Callable[[Any], Any]) -> None:
     assert rejected(apply_and_restore, change, case_strategy)
+
+
+def test_executors_that_share_a_scope_share_what_is_applied() -> None:
+    subject = trained(moving, 3)
+    before, other = subject.parameters, Executor()
+    other.scope = subject.executor.scope
+    for executor in (subject.executor, other):
+        with subject.average.apply(executor, need_restore=False):
+            pass
+    assert not same_bits(subject.parameters, before)
+    subject.average.restore(other)
+    assert same_bits(subject.parameters, before)
 
 
 @pytest.mark.parametrize("kind", AVERAGES)

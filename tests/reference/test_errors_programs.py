@@ -5,9 +5,31 @@ import pytest
 
 import optimetry.reference as ref
 from optimetry.reference.errors import OptimetryError, ProgramError
-from optimetry.reference.programs import Executor, Operator, Program, layers
-from optimetry.reference.programs.program import default_main_program, default_startup_program
+from optimetry.reference.programs import Executor, Operator, Program, layers, naming
+from optimetry.reference.programs.program import default_main_program, default_startup_program, program_guard
 from tests.reference.small import FEED, network, started
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        lambda x: x + 1,
+        lambda x: 2 * x - x,
+        layers.mean,
+        layers.reduce_mean,
+        layers.reduce_sum,
+        lambda x: layers.square_error_cost(x, x),
+        lambda x: layers.cross_entropy(x, x),
+    ],
+)
+def test_a_layer_of_another_programs_variable_appends_nothing(layer):
+    x = layers.data("x", [3, 2])
+    with program_guard(Program(), Program()):
+        names = naming.taken()
+        with pytest.raises(ProgramError, match="x is not a variable of this program"):
+            layer(x)
+        assert (default_main_program().variables, default_main_program().operators) == ({}, [])
+        assert naming.taken() == names
 
 
 @pytest.mark.parametrize(
