@@ -53,12 +53,21 @@ def test_batches_run_over_files_and_the_last_may_be_shorter(x: Variable, tmp_pat
     assert [batch["x"].tolist() for batch in whole] == [[[1.0, 2.0], [3.0, 4.0]]]
 
 
-@pytest.mark.parametrize("line", ["2 1", "1.5 1 2", "2 1 b", ""])
+@pytest.mark.parametrize("line", ["2 1", "1.5 1 2", "2 1 b", "", "2 1 2 3"])
 def test_a_line_that_is_no_row_is_named_with_its_file_and_number(line: str, x: Variable, tmp_path: Path) -> None:
     with pytest.raises(ArgumentError) as caught:
         list(dataset(x, tmp_path, "2 1 2", "2 3 4", line).batches())
-    said = f"Dataset: {tmp_path / 'second.txt'}:2: {line!r}, must be a count and values, each variable"
+    said = f"Dataset: {tmp_path / 'second.txt'}:2: {line!r}, must be a count and values for each of x (float32)"
     assert str(caught.value) == said
+
+
+def test_whole_numbers_are_read_exactly_and_others_refused(x: Variable, tmp_path: Path) -> None:
+    ids = layers.data("ids", [None, 1], "int64")
+    (batch,) = dataset(ids, tmp_path, "1 9007199254740993").batches()
+    assert batch["ids"].tolist() == [[9007199254740993]]
+    for line, text in (("1 7.9", r"must be a count and values for each of ids \(int64\)"), (f"1 {2**63}", "too large")):
+        with pytest.raises(ArgumentError, match=text):
+            list(dataset(ids, tmp_path, line).batches())
 
 
 def test_training_prints_what_is_fetched_from_every_so_many_batches(
@@ -73,6 +82,15 @@ def test_training_prints_what_is_fetched_from_every_so_many_batches(
     assert capsys.readouterr().out == f"{doubled.name}: 0.0\n", "of every hundred the first, by its own name"
     exe.train_from_dataset(dataset=batches)
     assert capsys.readouterr().out == ""
+
+
+def test_training_prints_before_a_later_batch_fails(
+    x: Variable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batches = dataset(x, tmp_path, "2 1 1", "2 2", batch_size=1)
+    with pytest.raises(ArgumentError, match=r"second\.txt:1"):
+        fluid.Executor().train_from_dataset(dataset=batches, fetch_list=[layers.mean(x)], fetch_info=["mean"])
+    assert capsys.readouterr().out == "mean: 1.0\n"
 
 
 def test_every_printed_value_needs_its_label(x: Variable, tmp_path: Path) -> None:

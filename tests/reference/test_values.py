@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optimetry import fluid
+from optimetry import fluid, paddle
 from optimetry.reference.programs import Executor, layers
 from optimetry.reference.programs.eager import Tensor
 from optimetry.reference.programs.eager_layers import Embedding, Linear
@@ -49,7 +49,13 @@ def test_arithmetic_with_a_number_on_either_side_is_that_of_its_array(
 @pytest.mark.parametrize("computed", [at_once, in_a_program])
 def test_powers_and_signs_are_those_of_its_array(computed: Callable[[Callable[[Any], Any]], Any]) -> None:
     assert computed(lambda x: x**2.0).tolist() == [0.25, 4.0, 16.0]
+    assert computed(lambda x: 2.0**x).tolist() == [np.float32(np.sqrt(2)), 4.0, 16.0]
     assert computed(lambda x: -x).tolist() == [-0.5, -2.0, -4.0]
+
+
+@pytest.mark.parametrize("arguments", [(0.5, 3), (0, 3, 0.5), (4,), (1, 7, 2, "float32")])
+def test_evenly_spaced_numbers_are_those_of_numpy(arguments: Any) -> None:
+    np.testing.assert_array_equal(paddle.arange(*arguments).numpy(), np.arange(*arguments), strict=True)
 
 
 def test_the_gradient_of_a_table_is_dense_unless_it_is_to_be_sparse() -> None:

@@ -203,6 +203,11 @@ CALLS = {
     "apply elsewhere": (lambda c: c.ema.apply(Executor()), "has no value in this executor"),
     "dataset": (lambda c: fluid.Executor().train_from_dataset(c.main, 3), "train_from_dataset: dataset = 3"),
     "dataset kind": (lambda c: fluid.DatasetFactory().create_dataset("Fast"), "datafeed_class = 'Fast'"),
+    "print period": (
+        lambda c: fluid.Executor().train_from_dataset(dataset=c.dataset, print_period=0),
+        "train_from_dataset: print_period = 0, must be an integer in [1, inf)",
+    ),
+    "padding": (lambda c: paddle.nn.Embedding(4, 2, padding_idx=0), "Embedding: padding_idx = 0, must be None"),
     "dataset files": (lambda c: c.dataset.set_filelist(["no such"]), "Dataset: no such in filelist"),
     "dataset batch": (lambda c: c.dataset.set_batch_size(0), "Dataset: batch_size = 0"),
     "feeder": (lambda c: fluid.DataFeeder([3]), "DataFeeder: feed_list = [3]"),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.fluid.feeding import Dataset
+from optimetry.reference.domains import whole
 from optimetry.reference.errors import ArgumentError
 from optimetry.reference.programs import executor
 from optimetry.reference.programs.places import Place
@@ -67,7 +68,7 @@ class Executor(executor.Executor):
         self,
         program: Program | None = None,
         feed: Mapping[str, Any] | None = None,
-        fetch_list: Iterable[executor.Fetched] | None = None,
+        fetch_list: Iterable[executor.Fetchable] | None = None,
     ) -> list[Any]:
         """See `optimetry.reference.programs.Executor.run`; arrays of one element convert to numbers."""
         fetched = super().run(program, feed, fetch_list)
@@ -94,22 +95,24 @@ class Executor(executor.Executor):
             debug: accepted as documented.
             fetch_list: what is printed.
             fetch_info: what is printed before each of these.
-            print_period: how many batches lie between two prints.
+            print_period: how many batches lie between two prints; a pipeline prints once it has run all.
         """
         if not isinstance(dataset, Dataset):
             raise ArgumentError(
                 f"train_from_dataset: dataset = {dataset!r}, must be of DatasetFactory().create_dataset"
             )
+        whole("train_from_dataset", "print_period", print_period, "[1, inf)")
         program = default_main_program() if program is None else program
         names = [program.named(variable).name for variable in fetch_list or ()]
         labels = list(fetch_info or names)
         if len(labels) != len(names):
             raise ArgumentError(f"train_from_dataset: fetch_info = {fetch_info!r}, must be one for each of {names}")
         with scope_guard(global_scope() if scope is None else scope):
+            results: Iterable[list[Any]]
             if program.pipeline is not None:
                 results = program.pipeline.train(self, dataset.batches(), names).fetched
             else:
-                results = [self.run(program, batch, names) for batch in dataset.batches()]
-        for number, values in enumerate(results):
-            if names and number % print_period == 0:
-                print(", ".join(f"{label}: {value}" for label, value in zip(labels, values, strict=True)))
+                results = (self.run(program, batch, names) for batch in dataset.batches())
+            for number, values in enumerate(results):
+                if names and number % print_period == 0:
+                    print(", ".join(f"{label}: {value}" for label, value in zip(labels, values, strict=True)))

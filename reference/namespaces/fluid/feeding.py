@@ -11,7 +11,7 @@ import numpy as np
 from optimetry.reference.domains import whole
 from optimetry.reference.errors import ArgumentError
 from optimetry.reference.programs.places import Place, checked_place
-from optimetry.reference.programs.program import Program, Variable, default_main_program
+from optimetry.reference.programs.program import Program, Variable, default_main_program, is_float
 
 
 def _checked(owner: str, argument: str, variables: Any, program: Program | None = None) -> list[Variable]:
@@ -40,7 +40,7 @@ class DataFeeder:
         """Arrays by name of variable, with one entry along the first axis for each row.
 
         Raises:
-            ArgumentError: a row has not one value for each variable, or a value does not fit its shape.
+            ArgumentError: a row has not one value for each variable, or a value does not fit its shape or dtype.
         """
         rows = list(iterable)
         for row in rows:
@@ -54,14 +54,14 @@ class DataFeeder:
         shape = [-1 if length is None else length for length in variable.shape[1:]]
         try:
             return np.stack([np.asarray(value, variable.dtype).reshape(shape) for value in values])
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise ArgumentError(f"DataFeeder: {variable.name} has shape {variable.shape}: {error}") from error
 
 
 class Dataset:
     """Batches from text files, in the format of fluid: a line is a row, ``1 7 2 0.5 0.25`` the values of the variables.
 
-    Each variable has the number of its values, then the values.
+    Each variable has the number of its values, then the values: whole numbers, unless its dtype is a float one.
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Dataset:
     def batches(self) -> Iterator[dict[str, Any]]:
         """What is fed for each batch, the last one perhaps shorter."""
         feeder = DataFeeder(self._variables)
-        rows: list[list[list[float]]] = []
+        rows: list[list[list[Any]]] = []
         for row in self._rows():
             rows.append(row)
             if len(rows) == self._batch_size:
@@ -102,18 +102,21 @@ class Dataset:
         if rows:
             yield feeder.feed(rows)
 
-    def _rows(self) -> Iterator[list[list[float]]]:
+    def _rows(self) -> Iterator[list[list[Any]]]:
         for file in self._files:
             for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), 1):
                 words = line.split()
                 row = []
                 try:
-                    for _ in self._variables:
-                        count = int(words.pop(0))
-                        row.append([float(words.pop(0)) for _ in range(count)])
+                    for variable in self._variables:
+                        count, number_of = int(words.pop(0)), float if is_float(variable.dtype) else int
+                        row.append([number_of(words.pop(0)) for _ in range(count)])
+                    if words:
+                        raise ValueError(f"{len(words)} words are left over")
                 except (IndexError, ValueError):
+                    variables = ", ".join(f"{variable.name} ({variable.dtype})" for variable in self._variables)
                     raise ArgumentError(
-                        f"Dataset: {file}:{number}: {line!r}, must be a count and values, each variable"
+                        f"Dataset: {file}:{number}: {line!r}, must be a count and values for each of {variables}"
                     ) from None
                 yield row
 

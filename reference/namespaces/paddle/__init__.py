@@ -93,7 +93,7 @@ def randint(low: int = 0, high: int | None = None, shape: Sequence[int] = (1,), 
 def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
     """Evenly spaced numbers, as of NumPy."""
     start, end = (0, start) if end is None else (start, end)
-    return Tensor.of(np.arange(start, end, step).astype(dtype or np.asarray(end).dtype))
+    return Tensor.of(np.arange(start, end, step, dtype=dtype))
 
 
 def mean(x: Any) -> Any:

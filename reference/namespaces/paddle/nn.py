@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from optimetry.reference.clips import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
+from optimetry.reference.errors import ArgumentError
 from optimetry.reference.programs import eager_layers
 from optimetry.reference.programs.building import Attr
 
@@ -37,5 +38,7 @@ class Embedding(eager_layers.Embedding):
         weight_attr: Attr = None,
         name: str | None = None,
     ) -> None:
+        if padding_idx is not None:
+            raise ArgumentError(f"Embedding: padding_idx = {padding_idx!r}, must be None")
         options: dict[str, Any] = {"is_sparse": sparse, "weight_attr": weight_attr}
         super().__init__(num_embeddings, embedding_dim, name, **options)
