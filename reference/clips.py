@@ -78,6 +78,11 @@ class GradientClipByValue(GradientClipBase):
         self.max = real(label, "max", max, "(-inf, inf)" if min is not None else "(0, inf)")
         self.min = -self.max if min is None else real(label, "min", min, f"(-inf, {self.max}]")
 
+    def clipped(self, grads: Sequence[Array | SparseRows]) -> list[Any]:
+        """See `GradientClipBase.clipped`; a sparse gradient becomes dense where 0 is outside the interval."""
+        moves_zeros = not self.min <= 0 <= self.max
+        return super().clipped([g.dense() if moves_zeros and isinstance(g, SparseRows) else g for g in grads])
+
     def clipped_arrays(self, grads: Sequence[Array]) -> list[Array]:
         """Each element moved to the nearest number of the interval."""
         return clip_by_value(grads, self.min, self.max)

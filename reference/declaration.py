@@ -114,7 +114,7 @@ class Declared:
         shaped: whether results depend on the shape of a parameter: rows and columns are distinguished.
 
     Raises:
-        HyperparameterError: a value is missing, unknown, of the wrong type, NaN or outside its domain.
+        HyperparameterError: a value is of the wrong type, NaN or outside its domain.
     """
 
     name: ClassVar[str]
@@ -153,7 +153,11 @@ class Declared:
 
     @classmethod
     def of(cls, hyper: Mapping[str, Any]) -> Self:
-        """The declaration with these hyperparameters; what is left out takes its documented default."""
+        """The declaration with these hyperparameters; what is left out takes its documented default.
+
+        Raises:
+            HyperparameterError: a value is missing, or not allowed, or a name is unknown.
+        """
         declared = {parameter.name: parameter for parameter in cls.hyperparameters()}
         for name in hyper:
             if name not in declared:

@@ -14,16 +14,19 @@ class SparseRows:
     """Rows of a gradient that is zero elsewhere; a row given several times counts as the sum.
 
     Args:
-        rows: row numbers, int64, shape (n,), in any order, perhaps repeated.
+        rows: row numbers, integers, shape (n,), in any order, perhaps repeated.
         values: the rows, shape (n, ...), in the parameter's dtype.
         height: the number of rows of the parameter.
 
     Raises:
-        ArgumentError: the shapes do not fit or a row number is outside [0, height).
+        ArgumentError: the shapes do not fit, or a row number is no integer or outside [0, height).
     """
 
     def __init__(self, rows: Any, values: Array, height: int) -> None:
-        self.rows = np.asarray(rows, dtype=np.int64)
+        numbers = np.asarray(rows)
+        if numbers.size and numbers.dtype.kind not in "iu":
+            raise ArgumentError(f"sparse rows: row numbers {numbers.tolist()}, must be integers")
+        self.rows = numbers.astype(np.int64)
         self.values = np.asarray(values)
         self.height = height
         if self.rows.ndim != 1 or self.values.shape[:1] != self.rows.shape:

@@ -9,6 +9,7 @@ import numpy as np
 
 from optimetry.reference.distributed.dgc_momentum import DGCMomentum, Message, mean
 from optimetry.reference.errors import UsageError
+from optimetry.reference.precision import working
 from optimetry.reference.rule import Array, State
 
 
@@ -21,7 +22,7 @@ class DGCTraining:
         workers: how many; ``rule.num_trainers``, where given, must say the same.
 
     Attributes:
-        parameters: the parameters after the last step.
+        parameters: the parameters after the last step, in their dtypes.
         states: ``states[worker][parameter]`` is that worker's own ``u`` and ``v``; the velocity is the same in all.
         sent: ``sent[worker][parameter]`` of the last step, None where nothing compressed was sent.
         steps: how many steps were taken.
@@ -34,8 +35,8 @@ class DGCTraining:
         if workers < 1 or rule.num_trainers not in (None, workers):
             raise UsageError(f"{rule.name}: workers = {workers}, must be {rule.num_trainers or 'at least 1'}")
         self.rule = rule
-        self.parameters = list(parameters)
-        self.states = [[rule.initial_state(param) for param in parameters] for _ in range(workers)]
+        self.parameters: list[Array] = [working(param) for param in parameters]
+        self.states = [[rule.initial_state(param) for param in self.parameters] for _ in range(workers)]
         self.sent: list[list[Message | None]] = [[None] * len(self.parameters) for _ in range(workers)]
         self.steps = 0
 
@@ -53,7 +54,7 @@ class DGCTraining:
         sparsity = self.rule.sparsity_at(self.steps)
         self.steps += 1
         for i, param in enumerate(self.parameters):
-            of_workers = [self.rule.local(param, of_worker[i], sparsity) for of_worker in grads]
+            of_workers = [self.rule.local(param, working(of_worker[i]), sparsity) for of_worker in grads]
             if sparsity is None:
                 self._dense(i, of_workers, lr)
                 continue

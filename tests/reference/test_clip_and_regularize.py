@@ -64,6 +64,15 @@ def test_clip_by_value(clip, want):
     np.testing.assert_array_equal(clipped, want)
 
 
+def test_a_sparse_gradient_is_clipped_by_value_as_the_dense_one():
+    rows = ref.SparseRows([2, 0, 2], np.array([[0.5, 5.0], [0.0, -2.0], [0.25, 0.0]]), 4)
+    for low, kind in ((0.1, np.ndarray), (0.0, ref.SparseRows), (-1.0, ref.SparseRows)):
+        clip = ref.GradientClipByValue(1.0, low)
+        (sparse,), (dense,) = clip.clipped([rows]), clip.clipped([rows.dense()])
+        assert isinstance(sparse, kind)
+        np.testing.assert_array_equal(sparse.dense() if isinstance(sparse, ref.SparseRows) else sparse, dense)
+
+
 def test_clip_by_norm_scales_each_gradient_above_the_limit():
     grads = [np.array([3.0, 4.0]), np.array([1.5, 2.0]), np.array([0.75, 1.0])]
     above, equal, below = ref.GradientClipByNorm(2.5).clipped(grads)

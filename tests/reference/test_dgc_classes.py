@@ -12,7 +12,6 @@ from optimetry.reference.distributed.dgc_momentum import DGCMomentum
 from optimetry.reference.distributed.dgc_optimizer import DGCMomentumOptimizer
 from optimetry.reference.distributed.training import DGCTraining
 from optimetry.reference.errors import ArgumentError, HyperparameterError, OptimetryError, UsageError
-from optimetry.reference.precision import working
 from optimetry.reference.programs import Executor, Program, layers
 from tests.reference.random_programs import same_bits
 from tests.reference.small import fresh
@@ -50,9 +49,9 @@ def test_a_program_takes_the_steps_of_a_single_worker() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
 def test_every_dtype_is_kept(dtype: Any) -> None:
-    grads = [working(np.arange(6.0).reshape(2, 3).astype(dtype)) for _ in range(2)]
+    grads = [np.arange(6.0).reshape(2, 3).astype(dtype) for _ in range(2)]
     rule = DGCMomentum(momentum=0.9, rampup_begin_step=1, local_grad_clip_norm=1.0, num_trainers=2)
-    workers = DGCTraining(rule, [working(np.ones((2, 3), dtype))], 2)
+    workers = DGCTraining(rule, [np.ones((2, 3), dtype)], 2)
     for _ in range(3):
         (param,) = workers.step([[grad] for grad in grads], 0.1)
         assert param.dtype == dtype

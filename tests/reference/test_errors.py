@@ -121,6 +121,8 @@ def test_lamb_wants_a_function():
         (lambda: ref.NoamDecay(0, 4), "NoamDecay: d_model = 0, must be in (0, inf)"),
         (lambda: ref.NoamDecay(1.0, 2.5), "NoamDecay: warmup_steps = 2.5, must be an integer in [1, inf)"),
         (lambda: ref.SparseRows([5], np.ones((1, 2)), 5), "sparse rows: row numbers [5], must be in [0, 5)"),
+        (lambda: ref.SparseRows([1.7], np.ones((1, 2)), 5), "sparse rows: row numbers [1.7], must be integers"),
+        (lambda: ref.SparseRows(["1"], np.ones((1, 2)), 5), "sparse rows: row numbers ['1'], must be integers"),
         (
             lambda: ref.SparseRows([[1], [2]], np.ones((2, 1, 3)), 5),
             "sparse rows: (2, 1) row numbers for values of shape (2, 1, 3)",
