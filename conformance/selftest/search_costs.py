@@ -82,7 +82,7 @@ def cost_of(optimizer: str) -> Cost | None:
 
 def costs() -> Iterator[Cost]:
     """Measure every rule of the first book."""
-    names = sorted((rule.name for rule in RULES.values() if rule.book == "fluid"), reverse=True)
+    names = sorted(RULES, reverse=True)
     with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
         yield from filter(None, pool.imap(cost_of, names))
 

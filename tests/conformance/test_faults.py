@@ -17,6 +17,7 @@ from optimetry.conformance.laws import LAWS
 from optimetry.conformance.selftest.faults import (
     FAULTS,
     Fault,
+    adapters,
     mutations,
     outcome,
     papers_mutations,
@@ -68,6 +69,12 @@ def test_a_fault_is_rejected_by_what_is_named(fault: Fault, dtype: str) -> None:
     assert fault.because in verdict.reason
     assert rejected_by(verdict) == (fault.rejected_by or rejected_by(verdict)), verdict.reason
     hold_evidence(verdict)
+
+
+def test_a_fault_of_a_dialect_that_is_not_known_cannot_begin() -> None:
+    start = adapters._passing(lambda hyper, memory: {}, "no_such_dialect")
+    with pytest.raises(ValueError, match="not enough values to unpack"):
+        start(rule_named("adam").typical(), [], {})
 
 
 def hold_evidence(verdict: Verdict) -> None:

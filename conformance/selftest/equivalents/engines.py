@@ -66,7 +66,10 @@ class Style:
 
 
 DECAYS = ("alpha", "beta", "beta1", "beta2", "decay", "mu", "nu", "rho")
-"""The hyperparameters that weigh an average."""
+"""The names of hyperparameters that weigh the old average.
+
+A rule without averages may call others so (`beta` of papers.ftrl): no style with a `smallest_decay` applies to it.
+"""
 
 MASTER = "master"
 """The name under which a master copy of the parameters is saved."""

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from optimetry.conformance.cases.strategies import drawn_cases
-from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
-from optimetry.conformance.selftest.faults.hooks import hooked
+from optimetry.conformance.selftest.faults.hooks import dialect_of, hooked
 from optimetry.conformance.selftest.faults.missing import MissingIsZero
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import run_of
@@ -23,10 +22,8 @@ def _passing(passed: Passed, dialect: str | None = None) -> Start:
     """Runs of the documented formula, or of a dialect, with other hyperparameters."""
 
     def start(documented: Declared, parameters: list[Array], memory: Memory) -> Any:
-        hyper = documented.hyper()
-        named = [declared for declared in DIALECTS.get(documented.name, ()) if declared.name == dialect]
-        formula = named[0].of(hyper) if named else documented
-        for name, value in passed(hyper, memory).items():
+        formula = documented if dialect is None else dialect_of(documented, dialect)
+        for name, value in passed(documented.hyper(), memory).items():
             object.__setattr__(formula, name, value)  # unchecked, as in a framework that takes any number
         return run_of(formula, parameters)
 

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
-from optimetry.conformance.selftest.faults.hooks import Grads, hooked
+from optimetry.conformance.selftest.faults.fault import Fault, enter
+from optimetry.conformance.selftest.faults.hooks import Grads, hooked, skipping_elements, skipping_tensors
 from optimetry.conformance.selftest.faults.runs import run_as
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.precision import working
-
-
-def _keeping(skipped: Callable[[int], slice]) -> Start:
-    """Runs that leave these elements of each parameter as they were, given its size."""
-
-    def parameter(before: Array, after: Array) -> Array:
-        kept = after.copy()
-        kept.flat[skipped(after.size)] = before.flat[skipped(after.size)]
-        return kept
-
-    return hooked(parameter=parameter)
-
-
-def _skipping_tensors(skipped: Callable[[int, int], bool]) -> Start:
-    """Runs that never update these parameters, given an index and how many there are."""
-    return hooked(grads=lambda grads: [None if skipped(i, len(grads)) else grad for i, grad in enumerate(grads)])
 
 
 def _position_dependent(before: Array, after: Array) -> Array:
@@ -81,14 +63,14 @@ enter(
         name="vector_tail_skipped",
         optimizer="sgd",
         defect="elements after the last multiple of 8 are not updated: a vector loop without its remainder",
-        start=_keeping(lambda size: slice(size - size % 8, size)),
+        start=skipping_elements(lambda size: slice(size - size % 8, size)),
         outcome="diverges: documented, but leaves out the elements behind the last multiple of 8",
     ),
     Fault(
         name="long_vector_tail_skipped",
         optimizer="rmsprop",
         defect="elements after the last multiple of 16 are not updated, in tensors of at least 16",
-        start=_keeping(lambda size: slice(size - size % 16, size) if size >= 16 else slice(0)),
+        start=skipping_elements(lambda size: slice(size - size % 16, size) if size >= 16 else slice(0)),
         outcome="diverges: documented, but leaves out the elements behind the last multiple of 16, in tensors"
         " of at least 16",
     ),
@@ -97,7 +79,7 @@ enter(
         optimizer="sgd",
         defect="from 16 elements on, only the remainder is updated: torch 2.13 CPU fused SGD in half precision "
         "(pytorch issue 191763)",
-        start=_keeping(lambda size: slice(size - size % 16)),
+        start=skipping_elements(lambda size: slice(size - size % 16)),
         dtypes=("float16", "bfloat16", "float32"),
         outcome="diverges: documented, but leaves out the elements up to the last multiple of 16",
     ),
@@ -105,14 +87,14 @@ enter(
         name="first_element_skipped",
         optimizer="adagrad",
         defect="the loop starts at 1",
-        start=_keeping(lambda size: slice(1)),
+        start=skipping_elements(lambda size: slice(1)),
         outcome="diverges: documented, but leaves out the first element of every tensor",
     ),
     Fault(
         name="both_ends_skipped",
         optimizer="rmsprop",
         defect="the stencil of a loop leaves out the first and the last element of tensors longer than 8",
-        start=_keeping(lambda size: slice(0, size, size - 1) if size > 8 else slice(0)),
+        start=skipping_elements(lambda size: slice(0, size, size - 1) if size > 8 else slice(0)),
         outcome="diverges: documented, but leaves out the first and the last element of tensors with more than"
         " 8 elements",
     ),
@@ -120,7 +102,7 @@ enter(
         name="elements_beyond_64_skipped",
         optimizer="adadelta",
         defect="one thread block of 64 is launched, whatever the length",
-        start=_keeping(lambda size: slice(64, None)),
+        start=skipping_elements(lambda size: slice(64, None)),
         outcome="diverges: documented, but leaves out the elements behind the 64th",
     ),
     Fault(
@@ -148,14 +130,14 @@ enter(
         name="last_tensor_dropped",
         optimizer="rmsprop",
         defect="the last of several parameters is never updated: range(n - 1)",
-        start=_skipping_tensors(lambda i, count: i == count - 1 > 0),
+        start=skipping_tensors(lambda i, count: i == count - 1 > 0),
         outcome="diverges: documented, but leaves out the last of several tensors",
     ),
     Fault(
         name="fifth_tensor_dropped",
         optimizer="sgd",
         defect="one launch takes at most four tensors, and there is but one launch",
-        start=_skipping_tensors(lambda i, count: i >= 4),
+        start=skipping_tensors(lambda i, count: i >= 4),
         outcome="diverges: documented, but leaves out every tensor behind the 4th",
     ),
     Fault(

@@ -12,6 +12,7 @@ from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Memory, Start
 from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.declaration import Declared
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
 
@@ -79,7 +80,7 @@ def alone(grads: Grads, i: int) -> Grads:
     return [grad if i == j else None for j, grad in enumerate(grads)]
 
 
-def dialect_of(rule: Rule, name: str) -> Any:
+def dialect_of(rule: Declared, name: str) -> Any:
     """Return the dialect of a rule that has this name, with the rule's hyperparameters."""
     (dialect,) = (each for each in DIALECTS[rule.name] if each.name == name)
     return dialect.of(rule.hyper())
@@ -93,3 +94,20 @@ def hooked(dialect: str | None = None, **hooks: Any) -> Start:
         return HookedRun(rule if dialect is None else dialect_of(rule, dialect), parameters, chosen)
 
     return start
+
+
+def skipping_elements(skipped: Callable[[int], int | slice], least: int = 0) -> Start:
+    """Runs that leave these elements, given a size, as they were in parameters of at least so many."""
+
+    def parameter(before: Array, after: Array) -> Array:
+        kept = after.copy()
+        if after.size >= least:
+            kept.flat[skipped(after.size)] = before.flat[skipped(after.size)]
+        return kept
+
+    return hooked(parameter=parameter)
+
+
+def skipping_tensors(skipped: Callable[[int, int], bool]) -> Start:
+    """Runs that never update these parameters, given an index and how many there are."""
+    return hooked(grads=lambda grads: [None if skipped(i, len(grads)) else grad for i, grad in enumerate(grads)])

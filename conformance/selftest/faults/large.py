@@ -10,7 +10,7 @@ import numpy as np
 from optimetry.conformance.cases.large import MIXED, SHORT, Scale
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
-from optimetry.conformance.selftest.faults.hooks import hooked, rounded
+from optimetry.conformance.selftest.faults.hooks import hooked, rounded, skipping_elements, skipping_tensors
 from optimetry.conformance.subjects.wrappers.clips import ClipByNorm
 
 SPARSE_BLOCK = (Scale(((4099,),), sparse=True),)
@@ -25,18 +25,6 @@ MANY = (Scale(MIXED, tensors=70, drawn=True),)
 MOST = (Scale(MIXED, tensors=1000, steps=2),)
 LONG = (Scale(SHORT, steps=300),)
 LONGEST = (Scale(SHORT, steps=2500),)
-
-
-def _skipping(least: int, skipped: Callable[[int], int | slice]) -> Start:
-    """Runs that leave these elements as they were in parameters of at least so many."""
-
-    def parameter(before: Array, after: Array) -> Array:
-        kept = after.copy()
-        if after.size >= least:
-            kept.flat[skipped(after.size)] = before.flat[skipped(after.size)]
-        return kept
-
-    return hooked(parameter=parameter)
 
 
 def _twice_at(least: int, place: Callable[[int], int]) -> Start:
@@ -77,11 +65,6 @@ def _in_int8(slot: Array) -> Array:
     return (np.round(slot / scale).astype(np.int8) * scale).astype(slot.dtype)
 
 
-def _missing(dropped: Callable[[int, int], bool]) -> Start:
-    """Runs that never update these parameters, given an index and how many there are."""
-    return hooked(grads=lambda grads: [None if dropped(i, len(grads)) else grad for i, grad in enumerate(grads)])
-
-
 def _rate_of_first_thousand(rates: Sequence[float]) -> float:
     return rates[min(len(rates), 1000) - 1]
 
@@ -111,7 +94,7 @@ enter(
         name="tail_beyond_1024_skipped",
         optimizer="adam",
         defect="blocks of 1024 without the remainder; tensors of up to 1024 elements go another way",
-        start=_skipping(1025, lambda size: slice(size - size % 1024, size)),
+        start=skipping_elements(lambda size: slice(size - size % 1024, size), 1025),
         outcome="diverges: documented, but leaves out element 1024 with a tensor of 1025 elements",
         scales=BLOCK,
         because="a tensor of 1025 elements",
@@ -120,7 +103,7 @@ enter(
         name="elements_beyond_4096_skipped",
         optimizer="sgd",
         defect="one block of 4096 elements is launched, whatever the length",
-        start=_skipping(4097, lambda size: slice(4096, size)),
+        start=skipping_elements(lambda size: slice(4096, size), 4097),
         outcome="diverges: documented, but leaves out element 4096 with a tensor of 4097 elements",
         scales=BLOCK,
         because="a tensor of 4097 elements",
@@ -129,7 +112,7 @@ enter(
         name="last_full_block_skipped",
         optimizer="momentum",
         defect="the remainder of the length by 4096 is 0, and the last block has that many elements",
-        start=_skipping(4096, lambda size: slice(size - 4096 if size % 4096 == 0 else size, size)),
+        start=skipping_elements(lambda size: slice(size - 4096 if size % 4096 == 0 else size, size), 4096),
         outcome="diverges: documented, but leaves out every element with a tensor of 4096 elements",
         scales=WHOLE_BLOCKS,
         because="a tensor of 4096 elements",
@@ -138,7 +121,7 @@ enter(
         name="last_block_skipped",
         optimizer="adadelta",
         defect="the last block of 65536 is not launched in tensors of at least 70000 elements",
-        start=_skipping(70_000, lambda size: slice(size - size % 65536, size)),
+        start=skipping_elements(lambda size: slice(size - size % 65536, size), 70_000),
         outcome="diverges: documented, but leaves out elements 65536 to 69999 with a tensor of 70000 elements",
         scales=HUGE,
         because="a tensor of 70000 elements",
@@ -147,7 +130,7 @@ enter(
         name="seam_skipped",
         optimizer="momentum",
         defect="two threads from 65536 elements on, and none has the element between them",
-        start=_skipping(65536, lambda size: size // 2),
+        start=skipping_elements(lambda size: size // 2, 65536),
         outcome="diverges: documented, but leaves out element 32768 with a tensor of 65536 elements",
         scales=BIG,
         because="a tensor of 65536 elements",
@@ -164,7 +147,7 @@ enter(
         name="lone_element_skipped",
         optimizer="decayed_adagrad",
         defect="one element at no seam is lost: only a look at every element finds it",
-        start=_skipping(50_000, lambda size: 43_210),
+        start=skipping_elements(lambda size: 43_210, 50_000),
         outcome="diverges: documented, but leaves out element 43210 with a tensor of 50000 elements",
         scales=BIG,
         because="a tensor of 50000 elements",
@@ -173,7 +156,7 @@ enter(
         name="index_in_int16",
         optimizer="rmsprop",
         defect="the index of an element is held in int16: negative from 32768 on, and out of range",
-        start=_skipping(32769, lambda size: slice(32768, size)),
+        start=skipping_elements(lambda size: slice(32768, size), 32769),
         outcome="diverges: documented, but leaves out element 32768 with a tensor of 32769 elements",
         scales=MATRIX,
         because="a tensor of 32769 elements",
@@ -282,7 +265,7 @@ enter(
         name="tensor_beyond_64_dropped",
         optimizer="adagrad",
         defect="one launch takes 64 tensors, and the next begins one too late",
-        start=_missing(lambda i, count: i == 64),
+        start=skipping_tensors(lambda i, count: i == 64),
         outcome="diverges: documented, but leaves out tensor 64 with 65 tensors",
         scales=MANY,
         because="65 tensors",
@@ -291,7 +274,7 @@ enter(
         name="last_of_many_dropped",
         optimizer="sgd",
         defect="of more than 320 tensors the last is not updated",
-        start=_missing(lambda i, count: i == count - 1 >= 320),
+        start=skipping_tensors(lambda i, count: i == count - 1 >= 320),
         outcome="diverges: documented, but leaves out tensor 320 with 321 tensors",
         scales=MOST,
         because="321 tensors",

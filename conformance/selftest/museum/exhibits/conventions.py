@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Start
+from optimetry.conformance.selftest.faults.hooks import dialect_of
 from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.selftest.faults.wrappers import declared
 from optimetry.conformance.selftest.museum.exhibit import bug, enter
@@ -26,10 +26,9 @@ class _NormOfEach(ClipByGlobalNorm):
         return [clipped for grad in fed for clipped in clip_by_global_norm([grad], self.clip_norm)], None
 
 
-def of_dialect(optimizer: str, name: str) -> Start:
+def of_dialect(name: str) -> Start:
     """Begin runs of a dialect."""
-    (dialect,) = (declared for declared in DIALECTS[optimizer] if declared.name == name)
-    return lambda documented, parameters, memory: run_of(dialect.of(documented.hyper()), parameters)
+    return lambda documented, parameters, memory: run_of(dialect_of(documented, name), parameters)
 
 
 enter(
@@ -83,7 +82,7 @@ enter(
             "optax-1389",
             "adam",
             "AMSGrad's maximum is of corrected moments",
-            of_dialect("adam", "scaled_epsilon_amsgrad_corrected"),
+            of_dialect("scaled_epsilon_amsgrad_corrected"),
             "dialect: scaled_epsilon_amsgrad_corrected",
         ),
         bug(

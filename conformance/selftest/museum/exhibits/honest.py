@@ -75,7 +75,7 @@ enter(
             "tf-903",
             "momentum",
             "the learning rate is inside the velocity: the same path while it is constant",
-            of_dialect("momentum", "learning_rate_inside"),
+            of_dialect("learning_rate_inside"),
             "dialect: learning_rate_inside",
         ),
         bug(
