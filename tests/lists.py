@@ -12,6 +12,6 @@ def lists_of(source: str, names: Collection[str], number: int) -> Iterator[int]:
         match node:
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts) | ast.Dict(keys=parts):
                 inside = [deeper for part in parts for deeper in (part, *getattr(part, "elts", ()))]
-                found = {each.value for each in inside if isinstance(each, ast.Constant)}
-                if len(found & set(names)) >= number:
+                strings = {each.value for each in inside if isinstance(each, ast.Constant)}
+                if len(strings & set(names)) >= number:
                     yield node.lineno

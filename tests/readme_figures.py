@@ -63,8 +63,8 @@ def table() -> str:
 
 def written(readme: str) -> str:
     """README.md with these figures."""
-    before, rest = readme.split(BEGIN)
-    return before + BEGIN + table() + END + rest.split(END)[1]
+    before, after = readme.split(BEGIN)
+    return before + BEGIN + table() + END + after.split(END)[1]
 
 
 if __name__ == "__main__":

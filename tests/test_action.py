@@ -37,8 +37,10 @@ def steps():
 
 def defaults():
     inputs = ACTION.read_text().split("inputs:\n")[1].split("\nruns:")[0]
-    found = re.findall(r"^  (\w+):\n(?:    description: .*\n)(?:    (required|default): (.*)\n?)", inputs, re.MULTILINE)
-    return {name: value.strip('"') for name, kind, value in found if kind == "default"}
+    matches = re.findall(
+        r"^  (\w+):\n(?:    description: .*\n)(?:    (required|default): (.*)\n?)", inputs, re.MULTILINE
+    )
+    return {name: value.strip('"') for name, kind, value in matches if kind == "default"}
 
 
 def played(folder, **inputs):
@@ -59,14 +61,14 @@ def played(folder, **inputs):
     for step in steps():
         if status and not step.always:
             continue
-        given = {name: known[expression] for name, expression in step.env.items()}
+        variables = {name: known[expression] for name, expression in step.env.items()}
         paths = {"PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(summary)}
         python = os.pathsep.join([str(ROOT / "tests" / "conformance"), *filter(None, sys.path)])
         ran = subprocess.run(
             [*BASH, step.run],
             check=False,
             cwd=folder,
-            env=os.environ | given | paths | {"PYTHONPATH": python},
+            env=os.environ | variables | paths | {"PYTHONPATH": python},
             capture_output=True,
             text=True,
         )

@@ -25,8 +25,8 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.rel
 
 def links(text: str) -> list[str]:
     """The links of a page to files; code may hold what only looks like one."""
-    found = LINK.findall(re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL))
-    return [link.split("#")[0] for link in found if "://" not in link and not link.startswith("#")]
+    targets = LINK.findall(re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL))
+    return [link.split("#")[0] for link in targets if "://" not in link and not link.startswith("#")]
 
 
 def paths(text: str) -> list[str]:
@@ -34,8 +34,8 @@ def paths(text: str) -> list[str]:
 
     Upper case stands for any name.
     """
-    found = [path for path in PATH.findall(text) if path.split("/")[0] in TOP - {"results"}]
-    return [re.sub(r"\b[A-Z]{2,}\b(?!\.md)", "*", path) for path in found]
+    names = [path for path in PATH.findall(text) if path.split("/")[0] in TOP - {"results"}]
+    return [re.sub(r"\b[A-Z]{2,}\b(?!\.md)", "*", path) for path in names]
 
 
 def exists(path: str) -> bool:
@@ -68,19 +68,19 @@ def wrong_commands(text: str) -> list[str]:
     for line in "\n".join(CODE.findall(text)).splitlines():
         words = re.sub(r"\s#.*", "", line.strip("`[")).split()
         for i, (program, option) in enumerate(pairwise(words)):
-            rest = (
+            following = (
                 list(takewhile(lambda word: word != "--", words[i + 2 :])) if program == "optimetry" else words[i + 2 :]
             )
             if (Path(program).name, option) == ("nox", "-s"):
-                named = takewhile(lambda word: word != "--", rest)
+                named = takewhile(lambda word: word != "--", following)
                 wrong += [line for session in named if session.strip("`") not in sessions()]
             elif (Path(program).name, option) == ("python", "-m"):
-                ours = [word.strip("`") for word in rest[:1] if word.startswith(("optimetry", "tests"))]
+                ours = [word.strip("`") for word in following[:1] if word.startswith(("optimetry", "tests"))]
                 wrong += [line for module in ours if not importable(module)]
             elif program == "optimetry" and i == 0:
                 command = subparsers.choices.get(option.strip("`"))
                 known = command._option_string_actions if command else {}
-                used = [word for word in rest if word.startswith("-")]
+                used = [word for word in following if word.startswith("-")]
                 wrong += [line] * (command is None or any(word.split("=")[0] not in known for word in used))
     return wrong
 
@@ -97,8 +97,8 @@ def test_paths_exist(page: Path) -> None:
 
 @each_page
 def test_modules_can_be_imported(page: Path) -> None:
-    found = set(MODULE.findall("\n".join(CODE.findall(page.read_text(encoding="utf-8")))))
-    assert [name for name in sorted(found) if not importable(name)] == []
+    modules = set(MODULE.findall("\n".join(CODE.findall(page.read_text(encoding="utf-8")))))
+    assert [name for name in sorted(modules) if not importable(name)] == []
 
 
 @each_page
@@ -115,14 +115,14 @@ def test_every_decision_has_a_number_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "targets"),
     [
         ("[x](docs) [y](https://z.org/a) [z](#here)", ["docs"]),
         ("```\n[1](x)\n```", []),
     ],
 )
-def test_links_are_found(text: str, found: list[str]) -> None:
-    assert links(text) == found
+def test_links_are_found(text: str, targets: list[str]) -> None:
+    assert links(text) == targets
 
 
 def test_what_is_missing_is_noticed() -> None:

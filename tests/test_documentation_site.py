@@ -53,8 +53,8 @@ def test_every_command_has_a_section():
 def test_pictures_show_what_the_text_says():
     bounds = dict(pictures.operations())
     assert bounds["moment1"] < bounds["step"]
-    found = pictures.steps()
-    bound, ours, dialect = found.values()
+    steps = pictures.steps()
+    bound, ours, dialect = steps.values()
     assert (ours <= bound).all()
     assert (dialect > 100 * bound).all()
 

@@ -68,8 +68,12 @@ def dialects(rule: str) -> set[str]:
     """All names of dialects, by their axes as well, with another way of counting steps, and of other books."""
     classes = classes_of(rule)
     elsewhere = [*rules_elsewhere(rule), *dialects_elsewhere(rule), *without_epsilon(rule)]
-    known = [x for one in (*classes, *elsewhere) for x in (one, *map(one.counting, STEP_COUNTS))]
-    return {one.name for one in known if one.name != "documented"} | {by_axes(x) for one in classes for x in one.points}
+    known = [
+        x for point_class in (*classes, *elsewhere) for x in (point_class, *map(point_class.counting, STEP_COUNTS))
+    ]
+    return {point_class.name for point_class in known if point_class.name != "documented"} | {
+        by_axes(x) for point_class in classes for x in point_class.points
+    }
 
 
 @pytest.mark.parametrize("name", study.ROUNDS)
@@ -84,7 +88,7 @@ def test_no_library_is_in_two_rounds() -> None:
 
 
 def test_verdicts_of_the_first_run_are_kept_of_every_pair() -> None:
-    assert [one.pair for one in study.first_contact(truths()) if not one.verdicts] == []
+    assert [truth.pair for truth in study.first_contact(truths()) if not truth.verdicts] == []
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -117,11 +121,11 @@ def test_the_page_has_the_figures_of_each_round(name: str) -> None:
     """Those of the first run can be counted again; of the latest the page must say so much about the same pairs."""
     page = (ROOT / "docs" / "field.md").read_text(encoding="utf-8")
     pairs = [pair for pair in truths() if pair.round == name]
-    said = dict(study.figures(study.first_contact(pairs)))
-    assert column(page, "first run", f"{name} round") == said
+    first_run = dict(study.figures(study.first_contact(pairs)))
+    assert column(page, "first run", f"{name} round") == first_run
     latest = column(page, "latest run", f"{name} round")
-    for what in ("libraries", "pairs of library and rule", "of these nameable"):
-        assert latest[what] == said[what]
+    for row in ("libraries", "pairs of library and rule", "of these nameable"):
+        assert latest[row] == first_run[row]
 
 
 def column(page: str, run: str, title: str) -> dict[str, str]:
@@ -136,8 +140,8 @@ def test_a_library_apart_has_an_adapter_and_pins_and_is_not_among_the_others() -
     requirements = (FOLDER / "requirements.txt").read_text(encoding="utf-8")
     assert apart.DECLARED.keys() <= set(LIBRARIES)
     for declared in apart.DECLARED.values():
-        assert all(re.fullmatch(r"[\w.-]+==[\w.]+", one) for one in declared["requirements"])
-        assert not any(f"\n{one}\n" in requirements for one in declared["requirements"])
+        assert all(re.fullmatch(r"[\w.-]+==[\w.]+", requirement) for requirement in declared["requirements"])
+        assert not any(f"\n{requirement}\n" in requirements for requirement in declared["requirements"])
 
 
 def test_a_library_apart_is_importable_while_it_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def test_what_a_page_shows_happens(page, tmp_path, monkeypatch):
 
 def test_every_page_with_code_is_run():
     pages = {page.stem: blocks(page.read_text(encoding="utf-8")) for page in DOCS.glob("*.md")}
-    with_code = {page for page, found in pages.items() if {language for language, _ in found} - ILLUSTRATIONS}
+    with_code = {page for page, code in pages.items() if {language for language, _ in code} - ILLUSTRATIONS}
     assert with_code == {*PLAYED, *ELSEWHERE}
     assert all((DOCS.parent / test).is_file() for test in ELSEWHERE.values())
 

@@ -67,9 +67,9 @@ def test_the_output_shown_is_what_was_published() -> None:
 
 
 def test_the_target_of_ten_lines_conforms_by_the_command_shown(tmp_path: Path) -> None:
-    found = blocks("Judge your own in ten lines")
-    (tmp_path / "adapter.py").write_text(next(code for kind, code in found if kind == "python"), encoding="utf-8")
-    program, *arguments = shlex.split(next(code for kind, code in found if kind == "sh"))
+    code_blocks = blocks("Judge your own in ten lines")
+    (tmp_path / "adapter.py").write_text(next(code for kind, code in code_blocks if kind == "python"), encoding="utf-8")
+    program, *arguments = shlex.split(next(code for kind, code in code_blocks if kind == "sh"))
     assert program == "optimetry"
     command = [Path(sys.executable).with_name(program), *arguments]
     run = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)

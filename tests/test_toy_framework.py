@@ -117,9 +117,9 @@ def test_the_toy_is_tested_as_every_framework(tree):
 
 def test_the_toy_is_installed_and_published_by_sessions(tree):
     """What noxfile.py reads, without optimetry."""
-    found = runpy.run_path(str(tree.root / TABLE))["FRAMEWORKS"]
-    assert list(found) == ["toy", *FRAMEWORKS]
-    assert found["toy"].dtypes == ("float32",)
+    frameworks = runpy.run_path(str(tree.root / TABLE))["FRAMEWORKS"]
+    assert list(frameworks) == ["toy", *FRAMEWORKS]
+    assert frameworks["toy"].dtypes == ("float32",)
 
 
 def test_pyproject_knows_every_framework():
@@ -162,10 +162,10 @@ def test_frameworks_are_listed_in_their_table_alone():
     folders = ("reference", "accelerated", "conformance", "reports", "tests")
     files = {ROOT / "noxfile.py", *(file for folder in folders for file in (ROOT / folder).rglob("*.py"))}
     names = NAMES - {"fluid"}  # a book's, too
-    found = [
+    lists = [
         f"{file.relative_to(ROOT)}:{line}"
         for file in sorted(files - skipped)
         if ROOT / "reports" / "published" not in file.parents
         for line in lists_of(file.read_text(encoding="utf-8"), names, 2)
     ]
-    assert found == []
+    assert lists == []

@@ -166,8 +166,8 @@ OF_ONE_RULE = re.compile(
 def test_the_toy_passes_the_tests_of_rules(tree: Tree) -> None:
     chosen = ("accelerated/test_equality", "accelerated/test_rows", "conformance/test_equivalents")
     which = "toy and float32 and (numpy or test_equivalents)"
-    said = tree.pytest("-k", which, "-rp", *(f"tests/{name}.py" for name in chosen))
-    passed = Counter(re.findall(r"^PASSED tests/(\w+)", said, re.MULTILINE))
+    printed = tree.pytest("-k", which, "-rp", *(f"tests/{name}.py" for name in chosen))
+    passed = Counter(re.findall(r"^PASSED tests/(\w+)", printed, re.MULTILINE))
     assert passed["accelerated"] > 5
     assert passed["conformance"] >= 2
 
@@ -195,10 +195,10 @@ that tell dialects apart, what a library was measured to compute, what each fram
 def test_no_list_of_rules_is_written_where_one_could_be_read(folders: tuple[str, ...], number: int) -> None:
     """A list that misses the next rule: in code any three names, in tests, where samples are needed, most of them."""
     files = (file for folder in folders for file in (ROOT / folder).rglob("*.py") if "published" not in file.parts)
-    found = {
+    lists = {
         f"{file.relative_to(ROOT)}:{line}"
         for file in files
         for line in lists_of(file.read_text(encoding="utf-8"), RULES, number)
         if str(file.relative_to(ROOT)) not in TABLES
     }
-    assert found == set()
+    assert lists == set()

@@ -27,16 +27,20 @@ def variants(rule: type[Rule]) -> list[Variant]:
     """A rule with hyperparameters by which implementations differ, and again for each other kernel that it has."""
     declared = rule.hyperparameters()
     hyper: dict[str, Any] = {}
-    for one in declared:  # of two decays, no two are equal, or to exchange them would change nothing
-        if one.kind is not bool:
-            unused = [value for value in reversed(one.corners) if value and value not in (one.default, *hyper.values())]
-            hyper[one.name] = next(iter(unused), getattr(rule.typical(), one.name))
-    changes = [{one.name: value} for one in declared for value in one.corners]
-    others = [hyper | one | other for one in changes for other in ({}, *changes)]
+    for hyperparameter in declared:  # of two decays, no two are equal, or to exchange them would change nothing
+        if hyperparameter.kind is not bool:
+            unused = [
+                value
+                for value in reversed(hyperparameter.corners)
+                if value and value not in (hyperparameter.default, *hyper.values())
+            ]
+            hyper[hyperparameter.name] = next(iter(unused), getattr(rule.typical(), hyperparameter.name))
+    changes = [{hyperparameter.name: value} for hyperparameter in declared for value in hyperparameter.corners]
+    others = [hyper | change | other for change in changes for other in ({}, *changes)]
     by_kernel: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for given in (hyper, *others):
-        by_kernel.setdefault(tuple(one.function for one in kernel_of(rule.of(given)).passes), given)
-    return [(rule.name, given) for given in by_kernel.values()]
+    for values in (hyper, *others):
+        by_kernel.setdefault(tuple(pass_.function for pass_ in kernel_of(rule.of(values)).passes), values)
+    return [(rule.name, values) for values in by_kernel.values()]
 
 
 VARIANTS = [variant for rule in offered().values() for variant in variants(rule)]
@@ -69,7 +73,7 @@ def programs_where(holds: Callable[[Kernel], bool] = lambda kernel: True) -> lis
     by_texts: dict[tuple[str, ...], Any] = {}
     for variant in variants_where(holds):
         passes = kernel(*variant.values).passes
-        by_texts.setdefault(tuple(one.cuda + (one.rate.cuda if one.rate else "") for one in passes), variant)
+        by_texts.setdefault(tuple(pass_.cuda + (pass_.rate.cuda if pass_.rate else "") for pass_ in passes), variant)
     return list(by_texts.values())
 
 
@@ -80,12 +84,12 @@ def kernel(name: str, hyper: dict[str, Any]) -> Kernel:
 
 def has_norms(kernel: Kernel) -> bool:
     """Whether it sums, which has an order of its own."""
-    return any(one.sums for one in kernel.passes)
+    return any(pass_.sums for pass_ in kernel.passes)
 
 
 def has_power(kernel: Kernel) -> bool:
     """Whether it raises to a general power, which is done by a library."""
-    return any("power_of(" in one.cuda for one in kernel.passes)
+    return any("power_of(" in pass_.cuda for pass_ in kernel.passes)
 
 
 def is_exact(kernel: Kernel) -> bool:
@@ -99,7 +103,10 @@ def kind(kernel: Kernel) -> tuple[bool, bool, str | None]:
 
 
 EACH_KIND = list(
-    {kind(kernel(*one)): one for one in sorted(VARIANTS, key=lambda one: len(offered()[one[0]].slots))}.values()
+    {
+        kind(kernel(*variant)): variant
+        for variant in sorted(VARIANTS, key=lambda variant: len(offered()[variant[0]].slots))
+    }.values()
 )
 """The variant of most slots for each kind of kernel: with norms or without, by rows or not, with a ring or without."""
 
@@ -117,9 +124,9 @@ def arrays(dtype: str, seed: int, shapes: tuple[tuple[int, ...], ...] = SHAPES) 
     return made
 
 
-def copies(given: list[Array]) -> list[Array]:
+def copies(tensors: list[Array]) -> list[Array]:
     """Fresh copies."""
-    return [array.copy() for array in given]
+    return [array.copy() for array in tensors]
 
 
 def run(
@@ -154,9 +161,9 @@ def rate(step: int) -> float:
     return 0.1 if step < 2 else 0.03
 
 
-def bits(given: list[Array]) -> list[bytes]:
+def bits(tensors: list[Array]) -> list[bytes]:
     """What is in memory."""
-    return [np.asarray(array).tobytes() for array in given]
+    return [np.asarray(array).tobytes() for array in tensors]
 
 
 def state_bits(optimizer: Accelerated) -> dict[str, list[bytes]]:

@@ -91,8 +91,8 @@ def program(text: str, architecture: str, *, fmad: bool) -> Compiled:
     return Compiled(b"", f"{'fmad' if fmad else ''}\n{text}".encode())
 
 
-def array(given: Any) -> ndarray:
-    return ndarray(np.array(given))
+def array(values: Any) -> ndarray:
+    return ndarray(np.array(values))
 
 
 def zeros(shape: Any, dtype: Any) -> ndarray:

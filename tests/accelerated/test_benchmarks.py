@@ -28,11 +28,11 @@ def test_touch_reads_and_writes_the_same_arrays(name: str, hyper: dict[str, Any]
     kernel = kernel_of(rule_named(name).of(hyper))
     for ours, its in zip(kernel.passes, touch(kernel).passes, strict=True):
         assert (ours.reads, ours.writes, ours.sums) == (its.reads, its.writes, its.sums)
-        given = [np.array([2.0**i]) for i in range(len(its.reads))]
-        results = its.function(*given)
+        values = [np.array([2.0**i]) for i in range(len(its.reads))]
+        results = its.function(*values)
         assert len(results) == its.sums + len(its.writes)
         for new, array in zip(results[its.sums :], its.writes, strict=True):
-            assert new != given[its.reads.index(array)]
+            assert new != values[its.reads.index(array)]
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_times_and_threads_are_those_of_the_step(monkeypatch: pytest.MonkeyPatch
     clock, disturbed = Clock(), iter([1.0] * 5)
     monkeypatch.setattr(rounds, "time", clock)
     contenders = {"one": lambda: step(0.25, 1), "two": lambda: step(0.5, next(disturbed, 2.0))}
-    found = timings(contenders, seconds=0, rounds=4)
-    assert (found["one"].median, found["one"].threads) == (pytest.approx(0.25), pytest.approx(1))
-    assert (found["two"].median, found["two"].threads) == (pytest.approx(0.5), pytest.approx(2))
+    measured = timings(contenders, seconds=0, rounds=4)
+    assert (measured["one"].median, measured["one"].threads) == (pytest.approx(0.25), pytest.approx(1))
+    assert (measured["two"].median, measured["two"].threads) == (pytest.approx(0.5), pytest.approx(2))
 
 
 def test_a_picture_shows_rules_peers_and_nothing_of_other_sizes(tmp_path: Path) -> None:

@@ -22,11 +22,11 @@ pytestmark = pytest.mark.usefixtures("emulated_cuda")
 
 def selected(values: Any, number: int, engine: str, **options: Any) -> Message:
     """What is taken of values by a compression without momentum."""
-    one = Compression([np.zeros_like(values)], 0.0, engine=engine, **options)
+    compression = Compression([np.zeros_like(values)], 0.0, engine=engine, **options)
     sparsity = next(
         s for s in (1 - (number + x) / values.size for x in (0, 0.5)) if count_sent(values.size, s) == number
     )
-    (message,) = one.compress([values], max(0.0, sparsity))
+    (message,) = compression.compress([values], max(0.0, sparsity))
     return message
 
 
@@ -83,9 +83,9 @@ def test_ties_across_units(engine: str, dtype: Any, monkeypatch: pytest.MonkeyPa
 def test_every_digit_decides(engine: str, dtype: Any) -> None:
     """Magnitudes that differ in one bit alone, whichever it is."""
     raw = np.dtype(f"uint{8 * np.dtype(dtype).itemsize}")
-    one = np.array([1.5], dtype).view(raw)[0]
+    pattern = np.array([1.5], dtype).view(raw)[0]
     for bit in range(8 * raw.itemsize - 2):
-        v = np.array([one & ~raw.type(1 << bit), one | raw.type(1 << bit)] * 2, raw).view(dtype)
+        v = np.array([pattern & ~raw.type(1 << bit), pattern | raw.type(1 << bit)] * 2, raw).view(dtype)
         v[0] *= -1
         assert selected(v, 2, engine).indices.tolist() == [1, 3], bit
 
@@ -93,18 +93,25 @@ def test_every_digit_decides(engine: str, dtype: Any) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_engines_agree(dtype: str, engine: str) -> None:
-    ours, must = (Compression(arrays(dtype, 0), 0.9, engine=one) for one in (engine, "numpy"))
+    ours, must = (Compression(arrays(dtype, 0), 0.9, engine=backend) for backend in (engine, "numpy"))
     for step, sparsity in enumerate((0.9, 0.0, 0.999)):
-        for one, other in zip(*(made.compress(arrays(dtype, step), sparsity) for made in (ours, must)), strict=True):
-            assert bits([one.indices, one.values]) == bits([other.indices, other.values])
+        for message, expected in zip(
+            *(made.compress(arrays(dtype, step), sparsity) for made in (ours, must)), strict=True
+        ):
+            assert bits([message.indices, message.values]) == bits([expected.indices, expected.values])
     for slots, others in zip(ours.residuals(), must.residuals(), strict=True):
         assert bits(slots) == bits(others)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_parameters_of_several_dtypes_keep_their_order(engine: str) -> None:
-    given: list[Array] = [np.array([1.0, 3.0]), np.array([2.0, 1.0], np.float32), np.zeros((0,)), np.array([-5.0, 6.0])]
-    messages = Compression(given, 0.0, engine=engine).compress(given, 0.5)
+    parameters: list[Array] = [
+        np.array([1.0, 3.0]),
+        np.array([2.0, 1.0], np.float32),
+        np.zeros((0,)),
+        np.array([-5.0, 6.0]),
+    ]
+    messages = Compression(parameters, 0.0, engine=engine).compress(parameters, 0.5)
     assert [message.indices.tolist() for message in messages] == [[1], [0], [], [1]]
     assert [message.values.tolist() for message in messages] == [[3.0], [2.0], [], [6.0]]
     assert [message.values.dtype.name for message in messages] == ["float64", "float32", "float64", "float64"]
@@ -145,31 +152,34 @@ def test_a_planted_fault_is_found(kernel: str, before: str, after: str, monkeypa
     monkeypatch.setitem(cuda.KERNELS, kernel, cuda.KERNELS[kernel].replace(before, after))
     v = np.random.default_rng(7).integers(-300, 300, 3 * UNIT + 77).astype(np.float32)
     ours, must = (Compression([v], 0.5, engine=engine) for engine in ("cuda", "numpy"))
-    found = []
+    differences = []
     for sparsity in (0.9, 0.99, 0.5):
         pairs = zip(ours.compress([v], sparsity), must.compress([v], sparsity), strict=True)
-        found += [bits([one.indices, one.values]) != bits([other.indices, other.values]) for one, other in pairs]
-    assert any(found)
+        differences += [
+            bits([message.indices, message.values]) != bits([expected.indices, expected.values])
+            for message, expected in pairs
+        ]
+    assert any(differences)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_cannot_be_done_changes_nothing(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = Compression([np.zeros(4), np.zeros(3)], 0.9, engine=engine)
-    one.compress([np.arange(4.0), np.arange(3.0)], 0.5)
-    before = [bits(slots) for slots in one.residuals()]
+    compression = Compression([np.zeros(4), np.zeros(3)], 0.9, engine=engine)
+    compression.compress([np.arange(4.0), np.arange(3.0)], 0.5)
+    before = [bits(slots) for slots in compression.residuals()]
     with pytest.raises(ArrayError, match="dgc_momentum: gradient 1 has shape"):
-        one.compress([np.ones(4), np.ones(4)], 0.5)
+        compression.compress([np.ones(4), np.ones(4)], 0.5)
     for sparsity in (1.0, -0.1, float("nan")):
         with pytest.raises(HyperparameterError, match="dgc_momentum: sparsity"):
-            one.compress([np.ones(4), np.ones(3)], sparsity)
+            compression.compress([np.ones(4), np.ones(3)], sparsity)
 
     def none_left(*arguments: Any) -> Any:
         raise MemoryError("out of memory")
 
     monkeypatch.setattr(f"optimetry.accelerated.selection.{engine}.new_messages", none_left)
     with pytest.raises(MemoryError):
-        one.compress([np.ones(4), np.ones(3)], 0.5)
-    assert [bits(slots) for slots in one.residuals()] == before
+        compression.compress([np.ones(4), np.ones(3)], 0.5)
+    assert [bits(slots) for slots in compression.residuals()] == before
 
 
 def test_positions_must_fit_into_int32(monkeypatch: pytest.MonkeyPatch) -> None:

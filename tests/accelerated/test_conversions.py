@@ -23,26 +23,26 @@ CONVERSIONS = [
 
 def sweep_of(convert: Any) -> Any:
     @njit(error_model="numpy")
-    def sweep(given: Any, result: Any) -> None:
-        for i in range(given.size):
-            result[i] = convert(given[i])
+    def sweep(values: Any, result: Any) -> None:
+        for i in range(values.size):
+            result[i] = convert(values[i])
 
     return sweep
 
 
-def swept(convert: Any, given: Any, result: Any) -> Any:
-    sweep_of(convert)(given, result)
+def swept(convert: Any, values: Any, result: Any) -> Any:
+    sweep_of(convert)(values, result)
     return result
 
 
 @pytest.mark.parametrize(("name", "conversions"), CONVERSIONS)
 def test_widening_is_exact(name: str, conversions: Any) -> None:
     halves = np.arange(1 << 16, dtype=np.uint16)
-    got = swept(conversions[0], halves, np.empty(halves.size, np.float32))
+    converted = swept(conversions[0], halves, np.empty(halves.size, np.float32))
     must = halves.view(HALVES[name]).astype(np.float32)
     number = ~np.isnan(must)
-    assert (np.isnan(got) == ~number).all()
-    assert got[number].tobytes() == must[number].tobytes()
+    assert (np.isnan(converted) == ~number).all()
+    assert converted[number].tobytes() == must[number].tobytes()
 
 
 @pytest.mark.parametrize(("name", "conversions"), CONVERSIONS)
@@ -54,12 +54,12 @@ def test_narrowing_rounds_to_nearest_even(name: str, conversions: Any) -> None:
         overflow = np.float32([65519.996, 65520.0, 65535.9, 3.3895e38, 3.396e38, np.inf, np.nan, 1e-45, 3e-41])
         hard = [halves, between, np.nextafter(between, np.float32(np.inf)), np.nextafter(between, np.float32(-np.inf))]
         random = np.random.default_rng(0).integers(0, 1 << 32, 1 << 18, dtype=np.uint32).view(np.float32)
-        given = np.concatenate([*hard, overflow, -overflow, random])
-        must = given.astype(HALVES[name])
-    got = swept(conversions[1], given, np.empty(given.size, np.uint16)).view(HALVES[name])
-    number = ~np.isnan(given)
-    assert (np.isnan(got) == ~number).all()
-    assert got[number].tobytes() == must[number].tobytes()
+        values = np.concatenate([*hard, overflow, -overflow, random])
+        must = values.astype(HALVES[name])
+    converted = swept(conversions[1], values, np.empty(values.size, np.uint16)).view(HALVES[name])
+    number = ~np.isnan(values)
+    assert (np.isnan(converted) == ~number).all()
+    assert converted[number].tobytes() == must[number].tobytes()
 
 
 def test_every_narrow_dtype_is_converted_as_bits() -> None:
@@ -71,9 +71,9 @@ def test_every_narrow_dtype_is_converted_as_bits() -> None:
 def test_a_loop_is_vectorised_in_lanes_of_32_bits(name: str, conversions: Any, direction: str) -> None:
     """A sum of two ``uint32`` that is not made one again has 64 bits, and a vector holds half as many."""
     halves, numbers = np.zeros(64, np.uint16), np.zeros(64, np.float32)
-    given, result = (halves, numbers) if direction == "widen" else (numbers, halves)
+    values, result = (halves, numbers) if direction == "widen" else (numbers, halves)
     sweep = sweep_of(conversions[direction == "narrow"])
-    sweep(given, result)
+    sweep(values, result)
     (llvm,) = sweep.inspect_llvm().values()
     assert re.search(r" = (shl|fpext|lshr|fptrunc) .*<\d+ x (i32|half|float)>", llvm)
     assert not re.search(r"<\d+ x i64>", llvm)

@@ -57,8 +57,8 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> C
     return CudaDevice()
 
 
-def on(device: CudaDevice, given: list[Any]) -> list[Any]:
-    return [None if array is None else device.given(array) for array in given]
+def on(device: CudaDevice, tensors: list[Any]) -> list[Any]:
+    return [None if array is None else device.given(array) for array in tensors]
 
 
 def stepped(
@@ -100,8 +100,8 @@ def test_a_run_goes_on_on_the_device_and_back(name: str, hyper: dict[str, Any], 
     other = Accelerated(name, on(device, first.parameters), hyper, engine="cuda", multi_precision=True)
     other.load_state_dict(second.state_dict())
     for step in (4, 5):
-        for one in (second, other):
-            one.step(on(device, gradients(dtype, step)), rate(step))
+        for optimizer in (second, other):
+            optimizer.step(on(device, gradients(dtype, step)), rate(step))
     assert all_bits(second) == all_bits(other)
 
 
@@ -109,8 +109,8 @@ def test_a_run_goes_on_on_the_device_and_back(name: str, hyper: dict[str, Any], 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", [name for name in wrapped.WRAPPED if name not in wrapped.NORMS])
 def test_wrappers_have_the_bits_of_the_numpy_engine(name: str, dtype: str, engine: str, device: CudaDevice) -> None:
-    given, read = (on(device, arrays(dtype, seed)) for seed in (0, 1))
-    ours = wrapped.results(name, given, read, engine=engine)
+    inputs, read = (on(device, arrays(dtype, seed)) for seed in (0, 1))
+    ours = wrapped.results(name, inputs, read, engine=engine)
     assert bits(ours) == bits(wrapped.on_host(name, dtype, "numpy"))
 
 
@@ -126,9 +126,11 @@ def test_compression_has_the_bits_of_the_numpy_engine(dtype: str, device: CudaDe
     for step, sparsity in enumerate((0.9, 0.0, 0.999)):
         grads = arrays(dtype, step)
         messages = zip(ours.compress(on(device, grads), sparsity), must.compress(grads, sparsity), strict=True)
-        for one, other in messages:
-            assert one.nbytes == other.nbytes
-            assert bits(list(map(device.copied, (one.indices, one.values)))) == bits([other.indices, other.values])
+        for message, expected in messages:
+            assert message.nbytes == expected.nbytes
+            assert bits(list(map(device.copied, (message.indices, message.values)))) == bits(
+                [expected.indices, expected.values]
+            )
     for slots, others in zip(ours.residuals(), must.residuals(), strict=True):
         assert bits(list(map(device.copied, slots))) == bits(others)
 
@@ -181,9 +183,9 @@ def test_rows(name: str, hyper: dict[str, Any], device: CudaDevice) -> None:
     ids, values = np.array([3, 1, 3]), np.random.default_rng(0).standard_normal((3, 2)).astype(np.float32)
     host = Accelerated(name, [np.ones((5, 2), np.float32)], hyper, engine="numpy")
     host.step([Rows(ids, values)], 0.1)
-    for given in (ids, device.given(ids)):
+    for indices in (ids, device.given(ids)):
         ours = Accelerated(name, [device.given(np.ones((5, 2), np.float32))], hyper)
-        ours.step([Rows(given, device.given(values))], 0.1)
+        ours.step([Rows(indices, device.given(values))], 0.1)
         assert all_bits(ours) == state_bits(host)
 
 

@@ -122,17 +122,17 @@ def test_a_joint_norm_that_is_of_each_is_rejected(monkeypatch: pytest.MonkeyPatc
 
 def assert_rejected(name: str) -> None:
     """A case or a law rejects it, no fault against the protocol; what it computes instead need not be identified."""
-    (found,) = examined(cuda(""), name, "float32", effort=HALF_QUICK, seed=0)
-    assert found.fault is None
-    assert found.rejected or found.laws.broken
+    (examination,) = examined(cuda(""), name, "float32", effort=HALF_QUICK, seed=0)
+    assert examination.fault is None
+    assert examination.rejected or examination.laws.broken
 
 
 def stepped_on_special_values(name: str, hyper: dict[str, Any], engine: str) -> list[Any]:
     special = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-40, 1e38, 1.0]
     parameters, grad = (np.float32(side).reshape(-1).copy() for side in np.meshgrid(special, special))
     optimizer = Accelerated(name, [parameters], hyper, engine=engine)
-    for given in (grad, grad[::-1], grad):
-        optimizer.step([given], 0.1)
+    for gradient in (grad, grad[::-1], grad):
+        optimizer.step([gradient], 0.1)
     state = optimizer.state_dict()
     return [parameters, *(state[slot][0] for slot in optimizer.slots)]
 
@@ -167,7 +167,7 @@ def test_every_barrier_of_a_sum_is_needed(
 
 def test_the_threads_of_a_real_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of doubles in another order round to the same float32, here. No body without a sum knows of threads."""
-    bodies = [one.cuda for variant in programs_where() for one in kernel(*variant.values).passes]
+    bodies = [pass_.cuda for variant in programs_where() for pass_ in kernel(*variant.values).passes]
     assert not any(word in body for body in bodies for word in ("THREADS", "threadIdx", "blockIdx"))
     variants = [*EACH_KIND, *(variant.values for variant in programs_where(has_norms))]
     few = [state_bits(run(name, hyper, "float32", "cuda")) for name, hyper in variants]
@@ -193,9 +193,9 @@ def test_halves_are_rounded_to_nearest_even(name: str) -> None:
     finite = np.sort(halves[np.isfinite(halves.astype(np.float32))].astype(np.float32))
     between = finite[1:] / 2 + finite[:-1] / 2
     hard = [finite, between, np.nextafter(between, np.float32(np.inf)), np.nextafter(between, np.float32(-np.inf))]
-    given = np.concatenate([*hard, np.float32([np.inf, -np.inf, 1e-45, 3.4e38])])
+    numbers = np.concatenate([*hard, np.float32([np.inf, -np.inf, 1e-45, 3.4e38])])
     with np.errstate(all="ignore"):
-        must = given.astype(dtype)
+        must = numbers.astype(dtype)
     text = f"{cuda_text.COMMON.format(real='float', threads=1, batch=1)}{cuda_text.HALVES[name]}"
     kernel = """
 extern "C" __global__ void convert(const float* wide, half* halves, float* back) {
@@ -203,10 +203,12 @@ extern "C" __global__ void convert(const float* wide, half* halves, float* back)
     back[blockIdx.x] = widen(halves[blockIdx.x]);
 }
 """
-    got, back = np.zeros(given.size, dtype), np.zeros(given.size, np.float32)
-    compiled(text + kernel, "convert", False)(given.size, [array.ctypes.data for array in (given, got, back)])
-    assert got.tobytes() == must.tobytes()
-    assert back.tobytes() == must.astype(np.float32).tobytes()
+    narrowed, widened = np.zeros(numbers.size, dtype), np.zeros(numbers.size, np.float32)
+    compiled(text + kernel, "convert", False)(
+        numbers.size, [array.ctypes.data for array in (numbers, narrowed, widened)]
+    )
+    assert narrowed.tobytes() == must.tobytes()
+    assert widened.tobytes() == must.astype(np.float32).tobytes()
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
@@ -229,18 +231,20 @@ def test_out_of_memory_changes_nothing(
 
     monkeypatch.setattr(device, "given", scarce(device.given))
     monkeypatch.setattr(device, "zeros", scarce(device.zeros))
-    before, said = state_bits(optimizer), set()
+    before, messages = state_bits(optimizer), set()
     for allowed in range(100):
         left = allowed
         try:
             optimizer.step([grad.copy() for grad in grads], 0.1)
         except MemoryError as error:
-            said.add(str(error))
+            messages.add(str(error))
             assert state_bits(optimizer) == before
         else:
             break
     assert allowed > 1
-    assert said == {f"{name}: out of memory for a step; nothing has been changed: Out of memory allocating 512 bytes"}
+    assert messages == {
+        f"{name}: out of memory for a step; nothing has been changed: Out of memory allocating 512 bytes"
+    }
     assert state_bits(optimizer) != before
     left = 0
     with pytest.raises(MemoryError, match=f"{name}: out of memory for the state: Out of memory allocating"):

@@ -26,7 +26,10 @@ WRAPPERS = [pytest.param(name, {}, id=name) for name in wrapped.WRAPPED]
 
 ARCHITECTURES = ("80", "90", "100")
 
-COMBINED = [*((dtype, ARCHITECTURES[0]) for dtype in DTYPES), *(("float32", one) for one in ARCHITECTURES[1:])]
+COMBINED = [
+    *((dtype, ARCHITECTURES[0]) for dtype in DTYPES),
+    *(("float32", architecture) for architecture in ARCHITECTURES[1:]),
+]
 """Every dtype, and every architecture: what either changes of a program does not depend on the other."""
 
 THREADS = CudaDevice.threads
@@ -57,8 +60,8 @@ FUSIBLE = re.compile(r"(add|sub|mul)\.f(32|64)|fma\.rn\.f(32|64)")
 
 def instructions(ptx: str) -> Counter[str]:
     """How often each instruction on floating-point numbers occurs, and each that is atomic."""
-    found = re.findall(r"^\s*(?:@!?%p\d+\s+)?([a-z]\w*(?:\.\w+)+)\s", ptx, re.MULTILINE)
-    return Counter(name for name in found if re.search(r"\.b?f(16|32|64)|approx|ftz|^atom|^red", name))
+    opcodes = re.findall(r"^\s*(?:@!?%p\d+\s+)?([a-z]\w*(?:\.\w+)+)\s", ptx, re.MULTILINE)
+    return Counter(name for name in opcodes if re.search(r"\.b?f(16|32|64)|approx|ftz|^atom|^red", name))
 
 
 def suspicious(ptx: str) -> set[str]:
@@ -73,15 +76,15 @@ def programs(kernels: list[Kernel], dtype: str) -> list[str]:
         if made.factors is not None:
             texts += [renew_text(dtypes, THREADS), rates_text(made, dtypes, THREADS)]
             texts += [
-                tiled_text(one, dtypes, THREADS, master=master, crossed=one is made.passes[0])
-                for one in made.passes
+                tiled_text(pass_, dtypes, THREADS, master=master, crossed=pass_ is made.passes[0])
+                for pass_ in made.passes
                 for master in {False, dtypes.narrow}
             ]
             continue
-        for j, one in enumerate(made.passes):
-            texts += [pass_text(one, dtypes, THREADS, master=master) for master in {False, dtypes.narrow}]
-            if one.rate is not None:
-                texts.append(norms_text(made.passes[j - 1], one, dtypes, THREADS))
+        for j, pass_ in enumerate(made.passes):
+            texts += [pass_text(pass_, dtypes, THREADS, master=master) for master in {False, dtypes.narrow}]
+            if pass_.rate is not None:
+                texts.append(norms_text(made.passes[j - 1], pass_, dtypes, THREADS))
     return texts
 
 
@@ -90,9 +93,9 @@ def programs(kernels: list[Kernel], dtype: str) -> list[str]:
 def test_selection_is_compiled_and_computes_in_whole_numbers(kernel: str, dtype: str) -> None:
     text = selection.text(kernel, Keys.of(DTYPES[dtype].dtype), THREADS)
     for architecture in ARCHITECTURES:
-        found = instructions(assembled(text, architecture))
-        assert not [name for name in found if re.search(r"f(16|32|64)", name)]
-        atomic = {name for name in found if name.startswith(("atom", "red"))}
+        counted = instructions(assembled(text, architecture))
+        assert not [name for name in counted if re.search(r"f(16|32|64)", name)]
+        atomic = {name for name in counted if name.startswith(("atom", "red"))}
         assert all(name.endswith("add.u32") for name in atomic)
         assert bool(atomic) == (kernel == "count")
 
@@ -115,8 +118,8 @@ def assembled(text: str, architecture: str) -> str:
 
 def with_body(name: str, body: str) -> str:
     """The program of a rule of one pass with another body, in float32."""
-    one = replace(kernel(name, {}).passes[0], cuda=body)
-    return pass_text(one, DTYPES["float32"], THREADS, master=False)
+    pass_ = replace(kernel(name, {}).passes[0], cuda=body)
+    return pass_text(pass_, DTYPES["float32"], THREADS, master=False)
 
 
 @pytest.mark.parametrize(("dtype", "architecture"), COMBINED)
@@ -144,23 +147,23 @@ def test_every_operation_is_rounded_to_nearest(name: str, hyper: dict[str, Any],
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("name", "hyper"), EXACT)
 def test_fmad_fuses_and_does_nothing_else(name: str, hyper: dict[str, Any], dtype: str) -> None:
-    found = [suspicious(ptx_of(text, fmad=True)) for text in programs(kernels(name, hyper), dtype)]
-    assert all(FUSIBLE.fullmatch(instruction) for one in found for instruction in one)
-    computes = any(re.search(r"[-+*/]", one.cuda) for made in kernels(name, hyper) for one in made.passes)
-    assert any(found) == computes  # a clip by value compares alone
+    suspects = [suspicious(ptx_of(text, fmad=True)) for text in programs(kernels(name, hyper), dtype)]
+    assert all(FUSIBLE.fullmatch(instruction) for names in suspects for instruction in names)
+    computes = any(re.search(r"[-+*/]", pass_.cuda) for made in kernels(name, hyper) for pass_ in made.passes)
+    assert any(suspects) == computes  # a clip by value compares alone
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("name", "hyper"), programs_where(has_power))
 def test_a_general_power_is_the_librarys_and_the_rest_is_ours(name: str, hyper: dict[str, Any], dtype: str) -> None:
-    (one,) = kernel(name, hyper).passes
-    without = one.cuda.replace("power_of(", "select(")  # the same text with a function that computes nothing
+    (pass_,) = kernel(name, hyper).passes
+    without = pass_.cuda.replace("power_of(", "select(")  # the same text with a function that computes nothing
     select = "__device__ real select(real a, real b) { return a > b ? a : b; }\n"
-    ours = pass_text(replace(one, cuda=without), DTYPES[dtype], THREADS, master=False)
+    ours = pass_text(replace(pass_, cuda=without), DTYPES[dtype], THREADS, master=False)
     assert not suspicious(ptx_of(ours.replace("\nextern", f"\n{select}extern")))
     power, bare = (
-        suspicious(ptx_of(pass_text(replace(one, cuda=cuda), DTYPES[dtype], THREADS, master=False)))
-        for cuda in (one.cuda, "w = power_of(w, g);")
+        suspicious(ptx_of(pass_text(replace(pass_, cuda=cuda), DTYPES[dtype], THREADS, master=False)))
+        for cuda in (pass_.cuda, "w = power_of(w, g);")
     )
     assert power
     assert power <= bare
@@ -178,8 +181,8 @@ def test_a_general_power_is_the_librarys_and_the_rest_is_ours(name: str, hyper: 
     ],
 )
 def test_a_planted_instruction_is_found(body: str, instruction: str) -> None:
-    found = suspicious(ptx_of(with_body("sgd", body)))
-    assert any(name.startswith(instruction.rsplit(".", 1)[0]) for name in found)
+    suspects = suspicious(ptx_of(with_body("sgd", body)))
+    assert any(name.startswith(instruction.rsplit(".", 1)[0]) for name in suspects)
 
 
 @pytest.mark.parametrize(
@@ -192,18 +195,18 @@ def test_a_planted_instruction_is_found(body: str, instruction: str) -> None:
     ],
 )
 def test_a_planted_instruction_is_found_in_a_wrapper(name: str, body: str, instruction: str) -> None:
-    one = replace(wrapped.kernels(name)[0].passes[0], cuda=body)
-    found = suspicious(ptx_of(pass_text(one, DTYPES["float32"], THREADS, master=False)))
-    assert any(name.startswith(instruction.rsplit(".", 1)[0]) for name in found)
+    pass_ = replace(wrapped.kernels(name)[0].passes[0], cuda=body)
+    suspects = suspicious(ptx_of(pass_text(pass_, DTYPES["float32"], THREADS, master=False)))
+    assert any(name.startswith(instruction.rsplit(".", 1)[0]) for name in suspects)
 
 
 def test_the_flags_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     text = programs(kernels("adam", {}), "float32")[0]
     assert "fma.rn.f32" in suspicious(ptx_of(text, fmad=True))
     monkeypatch.setattr(nvrtc, "OPTIONS", ("--std=c++17", "--ftz=true", "--prec-div=false", "--prec-sqrt=false"))
-    found = suspicious(ptx_of(text))
-    assert "mul.rn.ftz.f32" in found or "mul.ftz.f32" in found
-    assert any("approx" in name for name in found)
+    suspects = suspicious(ptx_of(text))
+    assert "mul.rn.ftz.f32" in suspects or "mul.ftz.f32" in suspects
+    assert any("approx" in name for name in suspects)
 
 
 def test_a_body_that_is_no_cuda() -> None:

@@ -26,7 +26,7 @@ def fake_driver(status: int, count: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("status", "count", "said"),
+    ("status", "count", "reason"),
     [
         (0, 1, None),
         (0, 0, "no CUDA device"),
@@ -34,8 +34,8 @@ def fake_driver(status: int, count: int) -> Any:
         (803, 0, "the CUDA driver does not start: error 803"),
     ],
 )
-def test_what_a_driver_says(status: int, count: int, said: str | None) -> None:
-    assert driver.asked(fake_driver(status, count)) == said
+def test_what_a_driver_says(status: int, count: int, reason: str | None) -> None:
+    assert driver.asked(fake_driver(status, count)) == reason
 
 
 def test_no_driver_is_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,16 +67,16 @@ def test_the_engine_without_a_device() -> None:
 
 
 @pytest.mark.parametrize(
-    ("installed", "said"),
+    ("installed", "reason"),
     [
         (None, "cupy is not installed"),
         (SimpleNamespace(), "cupy does not work: AttributeError: .* no attribute 'cuda'"),
     ],
 )
-def test_without_cupy(installed: Any, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cupy(installed: Any, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "obstacle", lambda: None)
     monkeypatch.setitem(sys.modules, "cupy", installed)
-    with pytest.raises(EngineUnavailableError, match=said):
+    with pytest.raises(EngineUnavailableError, match=reason):
         CudaDevice()
 
 

@@ -49,13 +49,13 @@ def test_fmad_is_another_arithmetic(name: str) -> None:
 def of_special_values(name: str, engine: str) -> list[Array]:
     """All values at once where each element stands alone, else one array for each."""
     special = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-40, 1e38, 1.0]
-    given, read = (np.float32(side).reshape(-1).copy() for side in np.meshgrid(special, special))
+    numbers, read = (np.float32(side).reshape(-1).copy() for side in np.meshgrid(special, special))
     if name == "clip_by_norm":
         return results(name, [np.float32([value, 2.0]) for value in special], [], engine=engine)
     if name == "clip_by_global_norm":
         ones = [[np.float32([value]), np.ones(3, np.float32)] for value in special]
-        return [array for one in ones for array in results(name, one, [], engine=engine)]
-    return results(name, [given], [read], engine=engine)
+        return [array for single in ones for array in results(name, single, [], engine=engine)]
+    return results(name, [numbers], [read], engine=engine)
 
 
 @pytest.mark.parametrize("name", WRAPPED)
@@ -78,7 +78,7 @@ def test_nan_infinity_and_subnormals(name: str) -> None:
 def test_a_body_that_drops_nan_is_found(name: str, before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(before, after, monkeypatch)
     ours, must = (of_special_values(name, engine) for engine in ("cuda", "numpy"))
-    assert any((np.isnan(one) != np.isnan(other)).any() for one, other in zip(ours, must, strict=True))
+    assert any((np.isnan(actual) != np.isnan(expected)).any() for actual, expected in zip(ours, must, strict=True))
 
 
 @pytest.mark.parametrize("name", NORMS)
@@ -90,17 +90,19 @@ def test_a_factor_beyond_the_order_of_a_sum_is_found(name: str, monkeypatch: pyt
 
 
 def test_a_joint_norm_over_many_arrays_and_units() -> None:
-    given = [np.random.default_rng(n).normal(size=size).astype(np.float32) for n, size in enumerate((9, 0, 50_000, 1))]
-    ours = copies(given)
+    gradients = [
+        np.random.default_rng(n).normal(size=size).astype(np.float32) for n, size in enumerate((9, 0, 50_000, 1))
+    ]
+    ours = copies(gradients)
     ClipByGlobalNorm(ours, 3.0, engine="cuda").clip()
-    total = np.sqrt(sum(np.sum(array.astype(np.float64) ** 2) for array in given))
-    for array, before in zip(ours, given, strict=True):
+    total = np.sqrt(sum(np.sum(array.astype(np.float64) ** 2) for array in gradients))
+    for array, before in zip(ours, gradients, strict=True):
         assert array.tobytes() == (before * np.float32(3 / total)).tobytes()
 
 
 def test_out_of_memory_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = [np.full(3, 2.0, np.float32), np.full(3, 2.0)]
-    clip = ClipByNorm(given, 1.0, engine="cuda")
+    gradients = [np.full(3, 2.0, np.float32), np.full(3, 2.0)]
+    clip = ClipByNorm(gradients, 1.0, engine="cuda")
     device, left = clip.device, 0
     original = device.given
 
@@ -117,27 +119,27 @@ def test_out_of_memory_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         try:
             clip.clip()
         except MemoryError:
-            assert all((array == 2).all() for array in given)
+            assert all((array == 2).all() for array in gradients)
         else:
             break
     assert allowed > 6  # three new tables for each dtype, at least
-    assert all((array < 1).all() for array in given)
+    assert all((array < 1).all() for array in gradients)
 
 
 def test_a_state_goes_from_one_engine_to_another() -> None:
     def average(engine: str) -> ModelAverage:
         return ModelAverage(arrays("bfloat16", 0), 0.5, 2, 3, fold=2, engine=engine)
 
-    def states(one: Any) -> dict[str, list[bytes]]:
-        return {name: bits(held) for name, held in one.state_dict().items()}
+    def states(wrapper: Any) -> dict[str, list[bytes]]:
+        return {name: bits(held) for name, held in wrapper.state_dict().items()}
 
     first, second = average("numpy"), average("cuda")
     for _ in range(5):
         first.update()
     second.load_state_dict(first.state_dict())
     assert states(first) == states(second)
-    for one in (first, second):
-        one.update()
-        one.apply()
+    for wrapper in (first, second):
+        wrapper.update()
+        wrapper.apply()
     assert states(first) == states(second)
     assert bits(first.arrays) == bits(second.arrays)

@@ -68,8 +68,8 @@ def python(before: str = "", **environment: str) -> list[str]:
     ids=["missing", "broken", "disabled", "not compiling"],
 )
 def test_without_numba_numpy_works_and_says_so(before: str, environment: dict[str, str], reason: str) -> None:
-    said, asked = python(before, **environment)
-    assert said.startswith(f"numpy | {reason}")
+    printed, asked = python(before, **environment)
+    assert printed.startswith(f"numpy | {reason}")
     assert asked == "EngineUnavailableError"
 
 
@@ -117,18 +117,18 @@ def test_a_cache_that_an_older_version_wrote(tmp_path: Path) -> None:
 
 
 def test_another_formula_is_another_entry_of_the_cache() -> None:
-    one = kernel("sgd", {}).passes[0]
-    digest = loop_text._digest("text", one.function)
-    assert digest == loop_text._digest("text", one.function)
-    assert digest != loop_text._digest("other text", one.function)
+    pass_ = kernel("sgd", {}).passes[0]
+    digest = loop_text._digest("text", pass_.function)
+    assert digest == loop_text._digest("text", pass_.function)
+    assert digest != loop_text._digest("other text", pass_.function)
     assert digest != loop_text._digest("text", lambda w, g, lr: (w + lr * g,))
 
 
-def writer(made: Kernel, one: Pass) -> loop_text.Writer:
+def writer(made: Kernel, pass_: Pass) -> loop_text.Writer:
     """What writes the loop of a pass."""
     if made.factors is None:
         return loop_text.text_of
-    return tile_text.crossed_text if one is made.passes[0] else tile_text.tiled_text
+    return tile_text.crossed_text if pass_ is made.passes[0] else tile_text.tiled_text
 
 
 @pytest.mark.parametrize(
@@ -136,25 +136,25 @@ def writer(made: Kernel, one: Pass) -> loop_text.Writer:
 )
 def test_loops_are_vectorised_and_nothing_is_contracted(name: str, hyper: dict[str, Any], dtype: str) -> None:
     made = kernel(name, hyper)
-    for one, measured in zip(made.passes, made.measured, strict=True):
-        scalars = len(one.scalars(1.0, 1, *[1.0] * measured))
-        written = loop_text.loop_of(one, scalars, DTYPES[dtype], False, writer(made, one))
+    for pass_, measured in zip(made.passes, made.measured, strict=True):
+        scalars = len(pass_.scalars(1.0, 1, *[1.0] * measured))
+        written = loop_text.loop_of(pass_, scalars, DTYPES[dtype], False, writer(made, pass_))
         loop: Any = machine_code.in_machine_code(written, loop_text.SIGNATURE)
         if loop.stats.cache_hits:  # what other tests have compiled has no text
             loop = machine_code.in_machine_code(written, loop_text.SIGNATURE, cache=False)
         (text,) = loop.inspect_llvm().values()
-        assert re.search(rf"fmul <\d+ x {'float' if one.writes else 'double'}>", text)  # norms alone are of doubles
+        assert re.search(rf"fmul <\d+ x {'float' if pass_.writes else 'double'}>", text)  # norms alone are of doubles
         assert not re.search(r"= f(mul|sub|div) \w*(fast|contract|reassoc)", text)
         assert len(re.findall(r"= fadd \w*(?:fast|contract)", text)) == 0
         assert "llvm.fma" not in text
 
 
 def test_the_function_of_a_kernel_is_compiled_once_for_a_precision() -> None:
-    (one,) = kernel("sgd", {}).passes
+    (pass_,) = kernel("sgd", {}).passes
     for dtype in ("float32", "bfloat16", "float64"):
-        loop = loop_text.loop_of(one, len(one.scalars(1.0, 1)), DTYPES[dtype], False)
+        loop = loop_text.loop_of(pass_, len(pass_.scalars(1.0, 1)), DTYPES[dtype], False)
         machine_code.in_machine_code(loop, loop_text.SIGNATURE, cache=False)
-    called: Any = loop_text._called(one.function)
+    called: Any = loop_text._called(pass_.function)
     assert sorted(str(arguments[0]) for arguments in called.signatures) == ["float32", "float64"]
 
 

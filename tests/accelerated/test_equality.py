@@ -47,8 +47,8 @@ def test_every_rule_has_a_kernel(rule: str) -> None:
     """But Muon: products of matrices are for libraries of them."""
     for name, hyper in variants(offered()[rule]):
         passes = kernel(name, hyper).passes
-        assert {slot for one in passes for slot in one.writes} <= {"param", *offered()[name].slots}
-        assert all(one.cuda for one in passes)
+        assert {slot for pass_ in passes for slot in pass_.writes} <= {"param", *offered()[name].slots}
+        assert all(pass_.cuda for pass_ in passes)
 
 
 def test_a_name_without_a_kernel() -> None:
@@ -69,20 +69,20 @@ def test_bits_of_the_reference(name: str, hyper: dict[str, Any], dtype: str, eng
     optimizer, training = run(name, hyper, dtype, engine), documented(name, hyper, dtype)
     state = optimizer.state_dict()
     pairs = [(optimizer.parameters, training.parameters)]
-    pairs += [(state[slot], [one[slot] for one in training.states]) for slot in optimizer.slots]
+    pairs += [(state[slot], [held[slot] for held in training.states]) for slot in optimizer.slots]
     for ours, theirs in pairs:
-        for got, must in zip(ours, theirs, strict=True):
-            assert got.dtype == must.dtype
-            assert got.shape == must.shape
-            assert got.tobytes() == must.tobytes()
+        for actual, must in zip(ours, theirs, strict=True):
+            assert actual.dtype == must.dtype
+            assert actual.shape == must.shape
+            assert actual.tobytes() == must.tobytes()
     assert [int(count) for count in state["step"]] == training.updates
 
 
 @pytest.mark.parametrize("dtype", NARROW)
 def test_bits_where_a_loop_is_divided_into_runs(dtype: str) -> None:
     """With more than `FAR` elements, units are divided; the last run of the first is shorter, as that unit is."""
-    rng, one = np.random.default_rng(0), DTYPES[dtype].dtype
-    memory, grad = (rng.standard_normal(FAR + 100, np.float32).astype(one) for _ in range(2))
+    rng, numpy_dtype = np.random.default_rng(0), DTYPES[dtype].dtype
+    memory, grad = (rng.standard_normal(FAR + 100, np.float32).astype(numpy_dtype) for _ in range(2))
     states = []
     for engine in ("numba", "numpy"):
         optimizer = Accelerated("adam", [memory.copy()[8:]], engine=engine)
@@ -119,7 +119,7 @@ def test_within_the_rounding_bound_of_the_reference(name: str, hyper: dict[str, 
 @pytest.mark.parametrize(("name", "hyper", "dtype"), variants_in(DTYPES, "bfloat16", is_exact))
 @pytest.mark.parametrize("engine", ENGINES[1:])
 def test_engines_agree(name: str, hyper: dict[str, Any], dtype: str, master: bool, engine: str) -> None:
-    ours = [run(name, hyper, dtype, one, multi_precision=master) for one in ("numba", engine)]
+    ours = [run(name, hyper, dtype, backend, multi_precision=master) for backend in ("numba", engine)]
     assert state_bits(ours[0]) == state_bits(ours[1])
 
 
@@ -152,5 +152,5 @@ def test_master_copies_are_the_float32_run(name: str, hyper: dict[str, Any], dty
         assert bits(state[slot]) == bits(must[slot])
 
 
-def widened(given: Any) -> Any:
-    return [None if array is None else array.astype(np.float32) for array in given]
+def widened(tensors: Any) -> Any:
+    return [None if array is None else array.astype(np.float32) for array in tensors]

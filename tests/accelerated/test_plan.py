@@ -52,9 +52,9 @@ def test_gradients_in_the_same_arrays_are_as_fresh_ones(
     for step in range(9):
         for grad in grads:
             grad[...] = rng.standard_normal(grad.shape)
-        given = [None if i == 1 and step in (0, 4) else grad for i, grad in enumerate(grads)]
-        same.step(given, 0.1)
-        fresh.step([None if grad is None else grad.copy() for grad in given], 0.1)
+        gradients = [None if i == 1 and step in (0, 4) else grad for i, grad in enumerate(grads)]
+        same.step(gradients, 0.1)
+        fresh.step([None if grad is None else grad.copy() for grad in gradients], 0.1)
         assert state_bits(same) == state_bits(fresh), step
 
 

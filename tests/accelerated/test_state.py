@@ -85,8 +85,8 @@ def test_parameters_of_several_dtypes_are_updated_together() -> None:
     alone = [Accelerated("adam", [array.copy()]) for array in parameters]
     for lr in (0.1, 0.2):
         together.step([grads[0], None, *grads[2:]], lr)
-        for i, one in enumerate(alone):
+        for i, single in enumerate(alone):
             if i != 1:
-                one.step([grads[i]], lr)
-    assert [array.tobytes() for array in together.parameters] == [one.parameters[0].tobytes() for one in alone]
+                single.step([grads[i]], lr)
+    assert [array.tobytes() for array in together.parameters] == [single.parameters[0].tobytes() for single in alone]
     assert [int(count) for count in together.state_dict()["step"]] == [2, 0, 2, 2, 2]

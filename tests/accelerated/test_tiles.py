@@ -39,12 +39,12 @@ def stepped(engine: str, shapes: tuple[tuple[int, ...], ...] = SHAPES, **options
     optimizer = Accelerated("torch.adafactor", arrays("float32", 0, shapes), HYPER, engine=engine, **options)
     after = []
     for step in range(3):
-        optimizer.step(given(step, shapes), 0.1)
+        optimizer.step(gradients(step, shapes), 0.1)
         after.append(flat(optimizer.parameters))
     return optimizer, np.stack(after)
 
 
-def given(step: int, shapes: tuple[tuple[int, ...], ...]) -> list[Array | None]:
+def gradients(step: int, shapes: tuple[tuple[int, ...], ...]) -> list[Array | None]:
     made: list[Array | None] = [*arrays("float32", step + 1, shapes)]
     if step == 1:
         made[0] = None
@@ -61,7 +61,7 @@ def test_sums_are_of_all_tiles(engine: str) -> None:
         hyper=rule.hyper(),
         learning_rates=(0.1,) * 3,
         parameters=tuple(arrays("float32", 0, shapes)),
-        grads=tuple(tuple(given(step, shapes)) for step in range(3)),
+        grads=tuple(tuple(gradients(step, shapes)) for step in range(3)),
     )
     assert compare(stepped(engine, shapes)[1], expected(case), case.form).conforms
 
@@ -81,8 +81,8 @@ def test_a_loaded_state_continues_to_the_same_bits() -> None:
     optimizer, _ = stepped("numba")
     other = Accelerated("torch.adafactor", [array.copy() for array in optimizer.parameters], HYPER, engine="numba")
     other.load_state_dict(optimizer.state_dict())
-    for one in (optimizer, other):
-        one.step(given(3, SHAPES), 0.1)
+    for run in (optimizer, other):
+        run.step(gradients(3, SHAPES), 0.1)
     assert bits(optimizer.parameters) == bits(other.parameters)
 
 

@@ -160,10 +160,10 @@ def test_many_tensors_are_as_many_optimizers(name: str, hyper: dict[str, Any], c
             None if (i + step) % 3 == 0 else np.full(shape, step + i % 5, np.float32) for i, shape in enumerate(shapes)
         ]
         together.step(grads, 0.1)
-        for i, one in alone.items():
-            one.step([grads[i]], 0.1)
-    for i, one in alone.items():
-        assert together.parameters[i].tobytes() == one.parameters[0].tobytes()
+        for i, single in alone.items():
+            single.step([grads[i]], 0.1)
+    for i, single in alone.items():
+        assert together.parameters[i].tobytes() == single.parameters[0].tobytes()
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -34,15 +34,15 @@ def test_a_wrapper_conforms(wrapper: str, dtype: str) -> None:
     """On every engine; laws are about what is around a body: tried without fmad, in a narrow and a wide dtype."""
     once = replace(QUARTER_QUICK, law_cases=1 if dtype == "bfloat16" else 0)
     for engines, effort in zip(JUDGED, (SOME if dtype == "float32" else once, QUARTER_QUICK), strict=True):
-        found = judge([AcceleratedTarget(engine) for engine in engines], wrapper, dtype, effort=effort, seed=0)
+        verdicts = judge([AcceleratedTarget(engine) for engine in engines], wrapper, dtype, effort=effort, seed=0)
         conforms = [(engine, "conforms", "") for engine in engines]
-        assert [(one.engine, one.verdict, one.reason) for one in found] == conforms
+        assert [(verdict.engine, verdict.verdict, verdict.reason) for verdict in verdicts] == conforms
 
 
 @pytest.mark.parametrize("engine", ["numba-master", "cuda-fmad-master"])
 def test_master_copies_have_no_wrappers(engine: str) -> None:
-    (found,) = judge([AcceleratedTarget(engine)], "clip_by_norm", "float32", effort=SOME, seed=0)
-    assert (found.verdict, found.reason) == ("unsupported", "clip_by_norm works without master copies")
+    (verdict,) = judge([AcceleratedTarget(engine)], "clip_by_norm", "float32", effort=SOME, seed=0)
+    assert (verdict.verdict, verdict.reason) == ("unsupported", "clip_by_norm works without master copies")
     with pytest.raises(ValueError, match="clip_by_norm works without master copies"):
         AcceleratedTarget(engine).start_wrapper("clip_by_norm", {"clip_norm": 1.0}, [])
 

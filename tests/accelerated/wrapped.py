@@ -34,21 +34,21 @@ def kernels(name: str) -> list[Kernel]:
     return list(WRAPPED[name]([np.ones(1)], engine="numpy")._kernels.values())
 
 
-def results(name: str, given: list[Array], read: list[Array], **engine: Any) -> list[Array]:
+def results(name: str, inputs: list[Array], read: list[Array], **engine: Any) -> list[Array]:
     """All that a wrapper makes of arrays, one of which has other values each time; ``read`` is what is added.
 
     They are NumPy arrays, on whatever device it works.
     """
-    made = WRAPPED[name](given, **engine)
-    device, own, found = made.device, made.arrays, []
+    made = WRAPPED[name](inputs, **engine)
+    device, own, outputs = made.device, made.arrays, []
 
     def keep() -> None:
-        found.extend(device.copied(array) for array in own)
+        outputs.extend(device.copied(array) for array in own)
 
     if not isinstance(made, Averaged):
         made.regularize(read) if hasattr(made, "regularize") else made.clip()
         keep()
-        return found
+        return outputs
     values = [device.copied(array) for array in read]
     for _ in range(7):
         made.update()
@@ -58,7 +58,7 @@ def results(name: str, given: list[Array], read: list[Array], **engine: Any) -> 
         change()
         keep()
     state = made.state_dict()
-    return [*found, *(array for slot in made.slots for array in state[slot])]
+    return [*outputs, *(array for slot in made.slots for array in state[slot])]
 
 
 def on_host(name: str, dtype: str, engine: str, **options: Any) -> list[Array]:
@@ -66,7 +66,7 @@ def on_host(name: str, dtype: str, engine: str, **options: Any) -> list[Array]:
     return results(name, copies(arrays(dtype, 0)), arrays(dtype, 1), engine=engine, **options)
 
 
-def reordered(name: str, given: list[Array]) -> list[float]:
+def reordered(name: str, inputs: list[Array]) -> list[float]:
     """How far a clip of doubles by their norm may be from one that sums in another order, relative to each array.
 
     A rounding is a factor ``1 + d`` with ``|d| <= u = 2**-53``; in logarithms it is at most ``-log(1 - u)``, roundings
@@ -75,7 +75,7 @@ def reordered(name: str, given: list[Array]) -> list[float]:
     the joint norm takes a root of each sum and squares it: three more below the joint root, as the square doubles the
     root's. Either clip may err so, in opposite directions.
     """
-    sizes, parts = [array.size for array in given], 0
+    sizes, parts = [array.size for array in inputs], 0
     if name == "clip_by_global_norm":
         sizes, parts = [sum(sizes)] * len(sizes), 3
     return [math.expm1(-2 * ((size + parts) / 2 + 3) * math.log1p(-(2.0**-53))) for size in sizes]

@@ -99,7 +99,7 @@ def cases_of(name: str, dtype: Any) -> list[Case]:
     """A case for each of the hyperparameters; where all tensors share a norm, one of tiny gradients alone as well."""
     subject, dtype = SUBJECTS[name], np.dtype(dtype)
     params, grads = parameters_and_gradients(SEED, name)
-    found = [
+    cases = [
         subject.adapted(
             Case(
                 name,
@@ -112,7 +112,7 @@ def cases_of(name: str, dtype: Any) -> list[Case]:
         )
         for hyper in HYPERS[name]
     ]
-    return [*found, *(case.only([3]) for case in found if subject.joint)]
+    return [*cases, *(case.only([3]) for case in cases if subject.joint)]
 
 
 @dataclass(frozen=True)

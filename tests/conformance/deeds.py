@@ -29,9 +29,9 @@ def doing(deed: Callable[[list[Any]], Any]) -> Instead:
         return run
 
     def done(plain: Any) -> Any:
-        def step(given: list[Any], *rate: float) -> Any:
-            after = plain(given, *rate)
-            returned = deed(given)
+        def step(grads: list[Any], *rate: float) -> Any:
+            after = plain(grads, *rate)
+            returned = deed(grads)
             return after if returned is None else returned
 
         return step

@@ -38,18 +38,18 @@ def verdict_of(
 
 def diagnosed(target: Any, optimizer: str, dtype: str = "float32") -> Diagnosis:
     """The diagnosis of a target of one engine."""
-    (found,) = diagnose(engines_of(target), optimizer, dtype, effort=FEW, seed=0)
-    return found
+    (diagnosis,) = diagnose(engines_of(target), optimizer, dtype, effort=FEW, seed=0)
+    return diagnosis
 
 
 def dialect_named(optimizer: str, name: str) -> Dialect:
-    (found,) = (dialect for dialect in DIALECTS[optimizer] if dialect.name == name)
-    return found
+    (dialect,) = (dialect for dialect in DIALECTS[optimizer] if dialect.name == name)
+    return dialect
 
 
 def class_named(optimizer: str, name: str) -> PointClass:
-    (found,) = (one for one in classes_of(optimizer) if one.name == name)
-    return found
+    (point_class,) = (each for each in classes_of(optimizer) if each.name == name)
+    return point_class
 
 
 def label(value: Any) -> str | None:

@@ -20,10 +20,10 @@ from optimetry.conformance.targets.session import Guard
 def pythons(release: str, variable: str) -> list[str]:
     """Return each Python of a release that there is: that of a variable, that on the path, and those of pyenv."""
     versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
-    found = [os.environ.get(variable), shutil.which(f"python{release}")]
-    found += map(str, sorted(versions.glob(f"{release}.*/bin/python")))
+    paths = [os.environ.get(variable), shutil.which(f"python{release}")]
+    paths += map(str, sorted(versions.glob(f"{release}.*/bin/python")))
     is_it = f"import sys; assert '%d.%d' % sys.version_info[:2] == {release!r}"
-    return [path for path in found if path and _runs(path, is_it)]
+    return [path for path in paths if path and _runs(path, is_it)]
 
 
 @contextmanager

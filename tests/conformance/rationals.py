@@ -108,11 +108,11 @@ def power(base: Fraction, exponent: Fraction) -> Number:
         return base**exponent.numerator
     if base <= 0:
         return None if base < 0 else Fraction(0)
-    whole, rest = divmod(exponent, 1)
+    whole, fractional = divmod(exponent, 1)
     result, root = base**whole, base
-    while rest:
+    while fractional:
         root = _to_guard(sqrt(root) or Fraction(0))
-        bit, rest = divmod(2 * rest, 1)
+        bit, fractional = divmod(2 * fractional, 1)
         result = _to_guard(result * root) if bit else result
     return result
 

@@ -37,9 +37,9 @@ def measured(target, optimizer="sgd", dtype="float64", gradients="normal", steps
 
 @pytest.mark.parametrize("gradients", ordinary.KINDS)
 def test_an_update_twice_as_long_is_off_by_all_of_it(gradients):
-    found = measured(Changed(lambda run, grads, rate: run.step(grads, 2 * rate)), gradients=gradients)
-    assert [point.step for point in found.points] == [1, 3, 10, 30]
-    for point in found.points:
+    record = measured(Changed(lambda run, grads, rate: run.step(grads, 2 * rate)), gradients=gradients)
+    assert [point.step for point in record.points] == [1, 3, 10, 30]
+    for point in record.points:
         assert [point.update.median, point.update.p99, point.update.largest] == pytest.approx([1, 1, 1], rel=1e-6)
 
 
@@ -74,9 +74,9 @@ def test_a_parameter_that_is_lost_has_no_bound():
 
 
 def test_a_rule_of_norms_gets_tensors_and_another_one_row():
-    found = [measured(NumpyTarget(), rule, "float32") for rule in ("lamb", "adam")]
-    assert [each.elements for each in found] == [sum(map(np.prod, ordinary.SHAPES))] * 2
-    assert all(each.points[-1].update.median < 1e-4 for each in found)
+    accuracies = [measured(NumpyTarget(), rule, "float32") for rule in ("lamb", "adam")]
+    assert [each.elements for each in accuracies] == [sum(map(np.prod, ordinary.SHAPES))] * 2
+    assert all(each.points[-1].update.median < 1e-4 for each in accuracies)
 
 
 def test_the_same_run_has_the_same_figures():
@@ -117,14 +117,14 @@ def test_the_command_adds_to_the_results_of_check(optimetry, tmp_path):
         status, out, err = optimetry("accuracy", "miniatures:Correct", *quick, "--steps", steps, "--out", tmp_path)
         assert (status, err) == (0, "")
         assert f"{steps} steps at the documented defaults." in out
-    found = read(tmp_path / "results.jsonl")
-    assert (found.header, found.verdicts, found.documents) == (judged.header, judged.verdicts, judged.documents)
-    assert [each.about for each in found.accuracy] == [
+    results = read(tmp_path / "results.jsonl")
+    assert (results.header, results.verdicts, results.documents) == (judged.header, judged.verdicts, judged.documents)
+    assert [each.about for each in results.accuracy] == [
         ("sgd", "float32", "default", gradients) for gradients in ("normal", "training")
     ]
-    assert [point.step for point in found.accuracy[0].points] == [1, 3, 10]
+    assert [point.step for point in results.accuracy[0].points] == [1, 3, 10]
     rows = list(csv.DictReader((tmp_path / "accuracy.csv").read_text().splitlines()))
-    assert float(rows[0]["update median"]) == found.accuracy[0].points[0].update.median
+    assert float(rows[0]["update median"]) == results.accuracy[0].points[0].update.median
     assert "## sgd" in (tmp_path / "accuracy.md").read_text()
 
 
@@ -136,8 +136,8 @@ def test_a_check_keeps_what_was_measured_before_it(optimetry, refused, tmp_path,
     measured = read(tmp_path / "results.jsonl").accuracy
     check = (*quick, "--effort", "quick", "-n", 1)
     assert optimetry(*command, "miniatures:Correct", *check)[0] == 0
-    found = read(tmp_path / "results.jsonl")
-    assert (found.accuracy, len(found.verdicts), len(found.documents)) == (measured, 1, 1)
+    results = read(tmp_path / "results.jsonl")
+    assert (results.accuracy, len(results.verdicts), len(results.documents)) == (measured, 1, 1)
     assert optimetry(*command, "miniatures:Uphill", *check)[0] == 1
     assert read(tmp_path / "results.jsonl").accuracy == measured
     before = (tmp_path / "results.jsonl").read_bytes()

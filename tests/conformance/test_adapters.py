@@ -33,9 +33,9 @@ MOMENTUM = {"momentum": 0.5, "use_nesterov": True}
 CASE = Case("momentum", "float32", MOMENTUM, (0.5, 0.25, 0.1), (X, Y), ((None, Y), (Z, None), (None, X)))
 
 
-def mistake(given: dict[str, Any], optimizer: str = "momentum", case: Case = CASE) -> Mistake:
-    (found,) = (one for tier in mistakes(SUBJECTS[optimizer], case) for one in tier if one.given == given)
-    return found
+def mistake(inputs: dict[str, Any], optimizer: str = "momentum", case: Case = CASE) -> Mistake:
+    (named,) = (each for tier in mistakes(SUBJECTS[optimizer], case) for each in tier if each.given == inputs)
+    return named
 
 
 def test_the_learning_rate_that_reaches_a_rule() -> None:
@@ -68,10 +68,10 @@ def test_the_hyperparameters_that_reach_a_rule() -> None:
 
 
 def test_a_rule_with_other_inputs_is_evaluated_from_them() -> None:
-    one = Mistaken(Explanation(documented_class("momentum")), mistake({"held": {"use_nesterov": False}}))
+    adapter = Mistaken(Explanation(documented_class("momentum")), mistake({"held": {"use_nesterov": False}}))
     plain = expected(CASE.replace(hyper={**MOMENTUM, "use_nesterov": False}))
-    np.testing.assert_array_equal(one.expected(CASE).value, plain.value)
-    assert (one.expected(CASE).value != expected(CASE).value).any()
+    np.testing.assert_array_equal(adapter.expected(CASE).value, plain.value)
+    assert (adapter.expected(CASE).value != expected(CASE).value).any()
 
 
 def test_a_verdict_records_the_mistake_and_advises() -> None:
@@ -112,8 +112,8 @@ class Overflowing(Mistaken):
 
 
 def test_a_mistake_that_excludes_nothing_explains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = Overflowing(Explanation(documented_class("momentum")), mistake({"held": {"momentum": 0.0}}))
-    monkeypatch.setattr(parts, "tiers_of_mistakes", lambda optimizer, dtype, first: iter([[one]]))
+    adapter = Overflowing(Explanation(documented_class("momentum")), mistake({"held": {"momentum": 0.0}}))
+    monkeypatch.setattr(parts, "tiers_of_mistakes", lambda optimizer, dtype, first: iter([[adapter]]))
     assert verdict_of(Instead(two_mistakes, "momentum"), "momentum").computes == Computes()
 
 
@@ -133,8 +133,8 @@ def test_what_is_no_single_listed_mistake_is_not_named(begin: Any) -> None:
 
 def test_a_dialect_is_named_before_a_mistake_is_looked_for() -> None:
     scaled = class_named("adam", "scaled_epsilon")
-    found = verdict_of(computing(scaled), "adam").computes
-    assert found == Computes("scaled_epsilon", scaled.difference, same_as=["papers.adam", "torch.adam"])
+    computes = verdict_of(computing(scaled), "adam").computes
+    assert computes == Computes("scaled_epsilon", scaled.difference, same_as=["papers.adam", "torch.adam"])
 
 
 @pytest.mark.parametrize(("dtype", "ways"), [("float32", 2), ("float64", 3)])
@@ -142,6 +142,6 @@ def test_mistakes_are_tried_in_every_arithmetic_the_widest_first_in_the_probes(d
     case = CASE.replace(dtype=dtype)
     known = arithmetics("momentum", dtype)
     assert len(known) == ways
-    tried = [one for tier in tiers_of_mistakes("momentum", dtype, case) for one in tier]
-    assert {one.explanation.arithmetic for one in tried} == {known[-1]}
-    assert {one.rule.documented for one in tried} == {True, False}
+    tried = [adapter for tier in tiers_of_mistakes("momentum", dtype, case) for adapter in tier]
+    assert {adapter.explanation.arithmetic for adapter in tried} == {known[-1]}
+    assert {adapter.rule.documented for adapter in tried} == {True, False}

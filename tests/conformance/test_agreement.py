@@ -27,7 +27,7 @@ def oracle(value: Any, bound: Any, start: Any) -> Expected:
     return Expected(np.array(value, np.float64), np.array(bound, np.float64), np.array(start, np.float64))
 
 
-def given(*rows: Any) -> Any:
+def returned(*rows: Any) -> Any:
     return np.array(rows, np.float32)
 
 
@@ -40,7 +40,7 @@ def test_a_difference_of_representable_numbers_is_counted_in_them(value: float, 
 
 
 def test_a_part_of_a_unit_is_rounded_up() -> None:
-    after = given([1.0])
+    after = returned([1.0])
     for part, ulp in ((0.25, 1), (1.75, 2), (2.0, 2)):
         value = 1 + part * 2.0**-23
         assert compare(after, oracle([[value]], [[1.0]], [0.0]), FLOAT32).ulp == ulp
@@ -50,13 +50,13 @@ def test_units_are_those_of_the_largest_magnitude_so_far() -> None:
     """What is lost by cancellation near zero does not count: the parameter before the first step is part of it."""
     off = float(np.float32(0.25) - np.float32(0.25) + np.float32(2.0**-20))
     apart = oracle([[0.0]], [[1.0]], [0.0])
-    assert compare(given([off]), apart, FLOAT32).ulp == int(LARGEST_ULP)
+    assert compare(returned([off]), apart, FLOAT32).ulp == int(LARGEST_ULP)
     for start, ulp in ((1.0, 8), (8.0, 1), (64.0, 1), (0.5, 16)):
-        assert compare(given([off]), oracle([[0.0]], [[1.0]], [start]), FLOAT32).ulp == ulp
+        assert compare(returned([off]), oracle([[0.0]], [[1.0]], [start]), FLOAT32).ulp == ulp
     earlier = oracle([[4.0], [0.0], [0.0]], [[1.0]] * 3, [0.0])
-    assert compare(given([4.0], [off], [0.0]), earlier, FLOAT32).ulp == 2
+    assert compare(returned([4.0], [off], [0.0]), earlier, FLOAT32).ulp == 2
     later = oracle([[0.0], [4.0]], [[1.0]] * 2, [1.0])
-    assert compare(given([off], [4.0]), later, FLOAT32).ulp == 8, "what comes after is no excuse"
+    assert compare(returned([off], [4.0]), later, FLOAT32).ulp == 8, "what comes after is no excuse"
 
 
 def test_units_are_those_of_the_format() -> None:
@@ -65,43 +65,43 @@ def test_units_are_those_of_the_format() -> None:
     half = compare(np.array([[1 + 2.0**-10]], np.float16), oracle([[1.0]], [[1.0]], [0.0]), FORMATS["float16"])
     assert half.ulp == 1
     subnormal = oracle([[0.0]], [[1.0]], [2.0**-149])
-    assert compare(given([3 * 2.0**-149]), subnormal, FLOAT32).ulp == 3
+    assert compare(returned([3 * 2.0**-149]), subnormal, FLOAT32).ulp == 3
 
 
 def test_the_share_is_the_largest_difference_over_its_bound_and_says_where() -> None:
     expected = oracle([[1.0, 2.0], [3.0, 4.0]], [[0.5, 0.5], [0.25, 2.0]], [1.0, 2.0])
-    found = compare(given([1.0, 2.25], [3.5, 5.0]), expected, FLOAT32)
-    assert (found.share, found.worst, found.elements, found.vacuous) == (2.0, (1, 0), 4, 0)
-    assert found.conforms == (SLACK >= 2.0)
-    assert not compare(given([1.0, 2.0], [3.75, 4.0]), expected, FLOAT32).conforms
+    agreement = compare(returned([1.0, 2.25], [3.5, 5.0]), expected, FLOAT32)
+    assert (agreement.share, agreement.worst, agreement.elements, agreement.vacuous) == (2.0, (1, 0), 4, 0)
+    assert agreement.conforms == (SLACK >= 2.0)
+    assert not compare(returned([1.0, 2.0], [3.75, 4.0]), expected, FLOAT32).conforms
 
 
 def test_a_difference_where_none_is_allowed_is_as_far_as_can_be() -> None:
     exact = oracle([[1.0, 0.0]], [[0.0, 0.0]], [1.0, 0.0])
-    assert compare(given([1.0, 0.0]), exact, FLOAT32).share == 0
-    found = compare(given([1.0, 1e-45]), exact, FLOAT32)
-    assert (found.share, found.worst) == (LARGEST_SHARE, (0, 1))
+    assert compare(returned([1.0, 0.0]), exact, FLOAT32).share == 0
+    agreement = compare(returned([1.0, 1e-45]), exact, FLOAT32)
+    assert (agreement.share, agreement.worst) == (LARGEST_SHARE, (0, 1))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_a_nan_where_the_rule_is_finite_is_as_far_as_can_be(bad: float) -> None:
-    found = compare(given([1, bad]), oracle([[1.0, 1.0]], [[1e-7, 1e-7]], [1.0, 1.0]), FLOAT32)
-    assert (found.share, found.worst, found.ulp) == (LARGEST_SHARE, (0, 1), int(LARGEST_ULP))
+    agreement = compare(returned([1, bad]), oracle([[1.0, 1.0]], [[1e-7, 1e-7]], [1.0, 1.0]), FLOAT32)
+    assert (agreement.share, agreement.worst, agreement.ulp) == (LARGEST_SHARE, (0, 1), int(LARGEST_ULP))
 
 
 def test_an_element_without_a_finite_bound_is_counted_and_not_compared() -> None:
     expected = oracle([[1.0, 1.0, np.nan]], [[np.inf, 0.5, 0.1]], [1.0] * 3)
-    found = compare(given([1e30, 1.25, 7.0]), expected, FLOAT32)
-    assert (found.vacuous, found.elements, found.share, found.worst) == (2, 3, 0.5, (0, 1))
-    nothing = compare(given([np.nan, 2.0]), oracle([[1.0, 1.0]], [[np.inf, np.inf]], [1.0, 1.0]), FLOAT32)
+    agreement = compare(returned([1e30, 1.25, 7.0]), expected, FLOAT32)
+    assert (agreement.vacuous, agreement.elements, agreement.share, agreement.worst) == (2, 3, 0.5, (0, 1))
+    nothing = compare(returned([np.nan, 2.0]), oracle([[1.0, 1.0]], [[np.inf, np.inf]], [1.0, 1.0]), FLOAT32)
     assert nothing == Agreement(vacuous=2, elements=2)
 
 
 def test_who_explains_a_run_is_nan_where_it_is() -> None:
     undefined = oracle([[1.0, np.nan]], [[0.5, np.nan]], [1.0, 1.0])
-    assert explains(given([1.25, np.nan]), undefined, FLOAT32)
-    assert not explains(given([1.25, 0.0]), undefined, FLOAT32)
-    assert not explains(given([3.0, np.nan]), undefined, FLOAT32)
+    assert explains(returned([1.25, np.nan]), undefined, FLOAT32)
+    assert not explains(returned([1.25, 0.0]), undefined, FLOAT32)
+    assert not explains(returned([3.0, np.nan]), undefined, FLOAT32)
 
 
 def test_agreements_add_up_to_the_worst_of_both() -> None:

@@ -44,11 +44,11 @@ def together_and_alone(asked: list[Asked]) -> list[tuple[Evaluation, Expected]]:
 def assert_same_bits(pairs: list[tuple[Evaluation, Expected]]) -> None:
     """Check that values and bounds are equal, NaN included; quad precision has no bytes to compare."""
     for made, single in pairs:
-        for one, other in ((made.value, single.value), (made.bound, single.bound)):
-            number = ~np.isnan(one)
-            assert np.array_equal(number, ~np.isnan(other)), made.case.hyper
-            assert np.array_equal(one[number], other[number]), made.case.hyper
-            signs = [np.signbit(x.astype(np.float64))[number] for x in (one, other)]
+        for batched, alone in ((made.value, single.value), (made.bound, single.bound)):
+            number = ~np.isnan(batched)
+            assert np.array_equal(number, ~np.isnan(alone)), made.case.hyper
+            assert np.array_equal(batched[number], alone[number]), made.case.hyper
+            signs = [np.signbit(x.astype(np.float64))[number] for x in (batched, alone)]
             assert np.array_equal(*signs)
 
 
@@ -135,11 +135,11 @@ def test_cases_come_in_order_and_no_more_are_evaluated_ahead_than_a_few_times_th
 ) -> None:
     kept_evaluation.cache_clear()
     cases = short_cases("sgd", "float32", 64)
-    found = []
+    evaluated = []
     for number, case in enumerate(evaluated_ahead(cases, lambda case: [Asked(case)], alone)):
         assert case is cases[number]
-        found.append(sum(evaluation_of(Asked(x)).begun for x in cases))
-    assert found == begun
+        evaluated.append(sum(evaluation_of(Asked(x)).begun for x in cases))
+    assert evaluated == begun
 
 
 def test_the_first_cases_are_not_drawn_before_they_are_needed() -> None:

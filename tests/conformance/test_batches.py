@@ -20,7 +20,7 @@ from optimetry.conformance.targets.protocol import Target, engines_of, reason_un
 from optimetry.conformance.targets.session import Guard
 
 
-def found(law: str, target: Target, optimizer: str, dtype: str = "float32", count: int = 3) -> list[str]:
+def breaches(law: str, target: Target, optimizer: str, dtype: str = "float32", count: int = 3) -> list[str]:
     """What some cases show."""
     cases = drawn_cases(SUBJECTS[optimizer], dtype, seed=0, count=count)
     offered = [case for case in cases if reason_unsupported(target, case) is None]
@@ -33,21 +33,22 @@ def found(law: str, target: Target, optimizer: str, dtype: str = "float32", coun
 @pytest.mark.parametrize("optimizer", ["torch.adamw", "clip_by_global_norm", "clip_then_decay", "l2_decay"])
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
 def test_the_reference_holds_both_laws(law: str, optimizer: str, dtype: str) -> None:
-    assert found(law, NumpyTarget(), optimizer, dtype) == []
+    assert breaches(law, NumpyTarget(), optimizer, dtype) == []
 
 
 @pytest.mark.parametrize("law", [SCALED, ACCUMULATED])
 def test_torch_holds_both_laws_in_its_engines(law: str) -> None:
     for engine in engines_of(load_target("torch")):
-        assert found(law, engine, "torch.adamw", count=2) == []
+        assert breaches(law, engine, "torch.adamw", count=2) == []
 
 
 def test_torch_uses_memory_that_it_has_not_written_where_a_fused_first_step_overflows() -> None:
     """``_fused_sgd`` makes momentum's buffer in its first call, and the kernel leaves it where that step is skipped."""
     single, _, fused = engines_of(load_target("torch"))
-    assert found(SCALED, single, "momentum", count=4) == []
+    assert breaches(SCALED, single, "momentum", count=4) == []
     assert any(
-        text.startswith("nan against ") or " against nan" in text for text in found(SCALED, fused, "momentum", count=4)
+        text.startswith("nan against ") or " against nan" in text
+        for text in breaches(SCALED, fused, "momentum", count=4)
     )
 
 
@@ -64,7 +65,7 @@ def test_what_takes_neither_is_not_asked() -> None:
             run = super().start(optimizer, hyper, parameters)
             return type("Run", (), {"step": staticmethod(run.step)})()
 
-    assert found(SCALED, Plain(), "sgd") == found(ACCUMULATED, Plain(), "sgd") == []
+    assert breaches(SCALED, Plain(), "sgd") == breaches(ACCUMULATED, Plain(), "sgd") == []
 
 
 def test_the_mean_may_be_formed_in_any_way() -> None:
@@ -86,7 +87,7 @@ def test_the_mean_may_be_formed_in_any_way() -> None:
             run.step_accumulated = step_accumulated  # type: ignore[method-assign,assignment]
             return run
 
-    assert found(ACCUMULATED, Running(), "adam", count=8) == []
+    assert breaches(ACCUMULATED, Running(), "adam", count=8) == []
 
 
 def test_options_that_have_no_effect_are_switched_on() -> None:

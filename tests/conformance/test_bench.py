@@ -35,9 +35,9 @@ def test_a_target_of_ones_own_is_timed_beside_ours_and_memory(optimetry, tmp_pat
 
 
 def test_a_target_that_is_called_like_another_contender_is_told_from_it(optimetry):
-    given = ("optimetry.conformance.targets.numpy.target:NumpyTarget", "miniatures:Correct", "miniatures:TwoEngines")
-    _, out, _ = optimetry("bench", *given, *QUICK)
-    for name in ("accelerated numpy", f"numpy of {given[0]}", "miniature", "miniature plain"):
+    specs = ("optimetry.conformance.targets.numpy.target:NumpyTarget", "miniatures:Correct", "miniatures:TwoEngines")
+    _, out, _ = optimetry("bench", *specs, *QUICK)
+    for name in ("accelerated numpy", f"numpy of {specs[0]}", "miniature", "miniature plain"):
         assert out.count(f"  {name}  ") == 1, name
 
 
@@ -74,8 +74,8 @@ def test_a_target_is_timed_in_the_dtypes_that_it_offers_with_the_hyperparameters
 
 @pytest.mark.parametrize("name", ["l1_decay", "torch.muon"])
 def test_what_cannot_be_timed_is_refused(refused, name):
-    told = refused("bench", "no.such:target", *QUICK, "--optimizer", name)
-    assert f"--optimizer {name}: must be a rule that our backend has a kernel for" in told
+    message = refused("bench", "no.such:target", *QUICK, "--optimizer", name)
+    assert f"--optimizer {name}: must be a rule that our backend has a kernel for" in message
 
 
 @pytest.mark.parametrize("text", ["0", "1.5", "-1", "1e", "e6", "1e99", "many"])

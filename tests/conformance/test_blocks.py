@@ -44,7 +44,7 @@ def ended() -> Iterator[list[ProgramTarget]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "fault", "said"),
+    ("name", "fault", "message"),
     [
         ("Ends", TargetEnded, "its process ended with exit status 7"),
         ("Hangs", TargetHung, "hung: one run took longer than 1 s"),
@@ -53,7 +53,7 @@ def ended() -> Iterator[list[ProgramTarget]]:
     ],
 )
 def test_the_run_that_breaks_a_block_is_the_one_with_a_fault(
-    name: str, fault: type[TargetFault], said: str, ended: list[ProgramTarget]
+    name: str, fault: type[TargetFault], message: str, ended: list[ProgramTarget]
 ) -> None:
     target = started(name, 1.0)
     ended.append(target)
@@ -62,7 +62,7 @@ def test_the_run_that_breaks_a_block_is_the_one_with_a_fault(
     for each, begin in zip(cases, BEGINNINGS, strict=True):
         assert target.declines(each) is None
         if begin == BAD:
-            with pytest.raises(fault, match=said):
+            with pytest.raises(fault, match=message):
                 trajectory(target, each, target.connection.guard)
         else:
             after = trajectory(target, each, target.connection.guard)
@@ -112,27 +112,27 @@ def test_as_many_cases_are_yielded_and_no_more_played_than_were_before() -> None
 
 
 @pytest.mark.parametrize(
-    ("lie", "said"),
+    ("lie", "message"),
     [
         ("stateful, leaves an answer out", "answered `several` with 1 answers, must be 2"),
         ("stateful, answers in another order", "answered `step` of run 1 with run = 2"),
         ("stateful, fails among several", "out of luck"),
     ],
 )
-def test_a_lie_about_several_steps_is_a_fault(lie: str, said: str, ended: list[ProgramTarget]) -> None:
+def test_a_lie_about_several_steps_is_a_fault(lie: str, message: str, ended: list[ProgramTarget]) -> None:
     target = ProgramTarget.started(Program([*LIAR, lie]), Guard(30.0))
     ended.append(target)
     parameters = [np.array([1.0, 2.0])]
-    one, two = (target.start("sgd", {}, parameters) for _ in range(2))
-    calls = [partial(run.step, [np.array([2.0, 2.0])], 0.5) for run in (one, two)]
-    with pytest.raises(TargetFault, match=said):
+    first, second = (target.start("sgd", {}, parameters) for _ in range(2))
+    calls = [partial(run.step, [np.array([2.0, 2.0])], 0.5) for run in (first, second)]
+    with pytest.raises(TargetFault, match=message):
         list(in_turn(target, calls))
 
 
 def test_the_steps_of_an_honest_program_are_those_of_each_run(ended: list[ProgramTarget]) -> None:
     target = ProgramTarget.started(Program([*LIAR, "stateful"]), Guard(30.0))
     ended.append(target)
-    one, two = (target.start("sgd", {}, [np.array([begin, 2.0])]) for begin in (1.0, 5.0))
-    calls = [partial(run.step, [np.array([2.0, 2.0])], 0.5) for _ in range(2) for run in (one, two)]
-    found = [after.tolist() for (after,) in in_turn(target, calls)]
-    assert found == [[0.0, 1.0], [4.0, 1.0], [-1.0, 0.0], [3.0, 0.0]]
+    first, second = (target.start("sgd", {}, [np.array([begin, 2.0])]) for begin in (1.0, 5.0))
+    calls = [partial(run.step, [np.array([2.0, 2.0])], 0.5) for _ in range(2) for run in (first, second)]
+    returned = [after.tolist() for (after,) in in_turn(target, calls)]
+    assert returned == [[0.0, 1.0], [4.0, 1.0], [-1.0, 0.0], [3.0, 0.0]]

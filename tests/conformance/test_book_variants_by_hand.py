@@ -196,10 +196,12 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
 
 
 @pytest.mark.parametrize(
-    ("name", "point", "given", "t", "expected"), CHOICES, ids=lambda x: x if isinstance(x, str) else ""
+    ("name", "point", "hyper_and_slots", "t", "expected"), CHOICES, ids=lambda x: x if isinstance(x, str) else ""
 )
-def test_a_choice_is_what_its_text_says(name: str, point: dict[str, str], given: Any, t: int, expected: float) -> None:
-    hyper, slots = given
+def test_a_choice_is_what_its_text_says(
+    name: str, point: dict[str, str], hyper_and_slots: Any, t: int, expected: float
+) -> None:
+    hyper, slots = hyper_and_slots
     rule: Any = at(name, point, hyper)
     state = State(**{slot: np.array([slots.get(slot, 0.0)]) for slot in rule.slots})
     moved, _ = rule.update(np.array([W]), np.array([G]), state, LR, t)

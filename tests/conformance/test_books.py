@@ -36,9 +36,9 @@ def of_torch(optimizer: str, dtype: str = "float32") -> Verdict:
 @pytest.mark.parametrize("name", BOOKS["torch"])
 def test_torch_computes_its_own_docstring(name: str) -> None:
     pytest.importorskip("torch")
-    (found,) = examined(engines_of(load_target("torch"))[:1], name, "float32", effort=EFFORT, seed=0)
-    assert (found.rejected is not None) == (name in DEPARTS)
-    assert name in DEPARTS or found.verdict().verdict == "conforms"
+    (examination,) = examined(engines_of(load_target("torch"))[:1], name, "float32", effort=EFFORT, seed=0)
+    assert (examination.rejected is not None) == (name in DEPARTS)
+    assert name in DEPARTS or examination.verdict().verdict == "conforms"
 
 
 def test_adam_of_torch_is_another_rule_than_that_of_fluid() -> None:

@@ -77,8 +77,8 @@ class Honest:
 def operand(rng: np.random.Generator, form: Format, kind: str, shape: tuple[int, ...], uncertain: bool) -> Bounded:
     """An array of numbers, one in five of which is 0, exact or with bounds."""
     drawn: Any = MAGNITUDES[kind](rng, form, int(np.prod(shape))).reshape(shape) * (rng.random(shape) < 0.8)
-    found: Bounded = exact(drawn.astype(form.dtype), form)
-    return Bounded(found.value, np.abs(found.value) * 3 * form.roundoff, form) if uncertain else found
+    numbers: Bounded = exact(drawn.astype(form.dtype), form)
+    return Bounded(numbers.value, np.abs(numbers.value) * 3 * form.roundoff, form) if uncertain else numbers
 
 
 def within(x: Bounded, rng: np.random.Generator) -> Any:
@@ -87,11 +87,11 @@ def within(x: Bounded, rng: np.random.Generator) -> Any:
     return np.asarray(ends(fractions(x.value), fractions(x.bound)), object)
 
 
-def assert_within(found: Number, value: Number, bound: Number) -> None:
+def assert_within(computed: Number, value: Number, bound: Number) -> None:
     if bound is not None:
-        assert found is not None
+        assert computed is not None
         assert value is not None
-        assert abs(found - value) <= bound, f"{float(found)}, not in {float(value)} ± {float(bound)}"
+        assert abs(computed - value) <= bound, f"{float(computed)}, not in {float(value)} ± {float(bound)}"
 
 
 def slices(array: Any, axis: Axis) -> Any:

@@ -38,11 +38,11 @@ kinds = st.lists(st.sampled_from(list(expressions.MAGNITUDES)), min_size=3, max_
 seeds = st.integers(0, 2**32 - 1)
 
 
-def assert_within(found: Any, bounded: Bounded, part: Fraction = Fraction(1)) -> None:
-    """Every element of ``found`` (None: infinite or NaN) is within that part of the bound, where there is one."""
+def assert_within(computed: Any, bounded: Bounded, part: Fraction = Fraction(1)) -> None:
+    """Every element of ``computed`` (None: infinite or NaN) is within that part of the bound, where there is one."""
     values, bounds = fractions(bounded.value), fractions(bounded.bound)
-    assert found.shape == values.shape == bounds.shape
-    for number, value, bound in zip(found.flat, values.flat, bounds.flat, strict=True):
+    assert computed.shape == values.shape == bounds.shape
+    for number, value, bound in zip(computed.flat, values.flat, bounds.flat, strict=True):
         if bound is not None:
             assert value is not None
             assert number is not None, f"not finite, within {float(value)} ± {float(bound)}"

@@ -86,11 +86,11 @@ def test_neither_a_lost_worker_nor_a_killed_client_changes_a_byte(campaign, tmp_
     before = tasks_of(kept)
     assert len(set(before)) == len(before) >= 9
     again = campaign(disturbed, "--scheduler", "local", "-n", "2")
-    printed, told = again.communicate(timeout=120)
-    assert again.returncode == 0, told
+    printed, errors = again.communicate(timeout=120)
+    assert again.returncode == 0, errors
     assert printed.count(b"conforms") == 2
-    assert told.splitlines()[0].startswith(b"dashboard: http://")
-    assert len(told.splitlines()) == 1  # no progress bar in a pipe
+    assert errors.splitlines()[0].startswith(b"dashboard: http://")
+    assert len(errors.splitlines()) == 1  # no progress bar in a pipe
     assert alone.communicate(timeout=120)[1] == b""
     assert files_in(tmp_path / "alone") == files_in(disturbed)
     results = read(disturbed / "results.jsonl")
@@ -181,15 +181,15 @@ def test_a_file_that_no_campaign_has_written_is_refused(line, tmp_path):
 
 
 def test_findings_are_read_as_they_were_written():
-    found = Search(starts=1, generations=2).worst(NumpyTarget(), "sgd", "bfloat16")
-    again = SearchPart.decoded(json.loads(json.dumps(encoded(found))))
-    assert (again.share, again.case.to_json(), again.beyond) == (found.share, found.case.to_json(), None)
+    finding = Search(starts=1, generations=2).worst(NumpyTarget(), "sgd", "bfloat16")
+    again = SearchPart.decoded(json.loads(json.dumps(encoded(finding))))
+    assert (again.share, again.case.to_json(), again.beyond) == (finding.share, finding.case.to_json(), None)
     verdict = Verdict(optimizer="sgd", dtype="float32", verdict="error", reason="hung")
     assert CheckPart.decoded(json.loads(json.dumps(encoded(verdict)))) == verdict == verdict_of(encoded(verdict))
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ([], "--out: must be given"),
         (["--out", "x", "--do", "bench"], "unknown --do 'bench', must be one of: check, certify, worst"),
@@ -199,10 +199,10 @@ def test_findings_are_read_as_they_were_written():
         (["--out", "x", "--starts", "0"], "--starts = '0', must be a whole number of at least 1"),
     ],
 )
-def test_wrong_usage_is_told_before_anything_is_written(options, told, tmp_path, monkeypatch, capsys):
+def test_wrong_usage_is_told_before_anything_is_written(options, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert cli.main(["campaign", "numpy", *options]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -56,17 +56,19 @@ those of what may be computed in bfloat16."""
 @pytest.mark.parametrize("name", HYPERS)
 def test_no_two_choices_of_numbers_in_float32_are_the_same_in_float64(name: str) -> None:
     """What is tried as one tier, of which one alone may explain a target."""
-    found = [one for tier in tiers(name, "float64", Probed(name, "float64", ())) for one in tier]
-    chosen = [one for one in found if one.rule.documented and one.arithmetic.float32]
+    explanations = [explanation for tier in tiers(name, "float64", Probed(name, "float64", ())) for explanation in tier]
+    chosen = [
+        explanation for explanation in explanations if explanation.rule.documented and explanation.arithmetic.float32
+    ]
     assert len(chosen) >= len(SUBJECTS[name].numbers)
     runs = {}
-    for one in (Explanation(documented_class(name)), *chosen):
-        rounds = "learning_rate" in one.arithmetic.float32
+    for explanation in (Explanation(documented_class(name)), *chosen):
+        rounds = "learning_rate" in explanation.arithmetic.float32
         cases = [
             x.replace(learning_rates=tuple(map(to_float32, x.learning_rates))) if rounds else x
             for x in cases_of(name, np.float64)
         ]
-        runs[one.arithmetic.float32] = [on_bounds(case, one.computed(case.hyper)) for case in cases]
+        runs[explanation.arithmetic.float32] = [on_bounds(case, explanation.computed(case.hyper)) for case in cases]
     for (first, a), (second, b) in combinations(runs.items(), 2):
         if {*first} ^ {*second} <= HIDDEN.get(name, set()):
             continue

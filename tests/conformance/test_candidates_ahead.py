@@ -23,7 +23,7 @@ from optimetry.reference.rules import rule_named
 ADAM = subject_named("adam")
 CASES = list(drawn_cases(ADAM, "float64", seed=7, count=6))
 PLAIN, DIALECT = Explanation(documented_class("adam")), Explanation(named_classes("adam")[0])
-ADAPTERS = [Mistaken(PLAIN, one) for one in chain.from_iterable(adapters.mistakes(ADAM, CASES[0])[:1])]
+ADAPTERS = [Mistaken(PLAIN, mistake) for mistake in chain.from_iterable(adapters.mistakes(ADAM, CASES[0])[:1])]
 OF_CASES, OF_TENSORS = (
     next(by for by in properties(ADAM) if by.of_tensors == of_tensors) for of_tensors in (False, True)
 )
@@ -31,7 +31,7 @@ CANDIDATES: dict[str, Candidate] = {
     "documented": PLAIN,
     "dialect": DIALECT,
     "learning rate in float32": Explanation(documented_class("adam"), Arithmetic(float32=(LEARNING_RATE,))),
-    **{one.part.words: one for one in ADAPTERS},
+    **{adapter.part.words: adapter for adapter in ADAPTERS},
     "split by cases": Split(OF_CASES, PLAIN, DIALECT),
     "split by tensors": Split(OF_TENSORS, DIALECT, PLAIN),
     "another rule": Neighbour(rule_named("sgd")),
@@ -45,7 +45,7 @@ def test_what_is_asked_for_ahead_is_what_is_compared_with(name: str) -> None:
     assert asked
     evaluate(asked)
     if "1 - beta1" not in name:  # which is bounded by different formulas in different cases
-        assert any(evaluation_of(one).begun for one in asked)
+        assert any(evaluation_of(each).begun for each in asked)
     before = kept_evaluation.cache_info().misses
     for case in cases:
         candidate.expected(case)

@@ -58,8 +58,8 @@ def test_a_case_that_was_met_before_is_found_by_its_bits() -> None:
     zero = case.replace(hyper={**case.hyper, "beta1": 0.0})
     flat = case.replace(parameters=tuple(param.reshape(-1, 1) for param in case.parameters))
     negative = zero.replace(hyper={**zero.hyper, "beta1": -0.0})
-    found = [met_before(x) for x in (case, zero, negative, flat, case.replace(optimizer="adamax"))]
-    assert len({id(x) for x in found}) == len(found)
+    met = [met_before(x) for x in (case, zero, negative, flat, case.replace(optimizer="adamax"))]
+    assert len({id(x) for x in met}) == len(met)
 
 
 def test_the_same_seed_draws_the_same_cases_and_another_seed_others() -> None:

@@ -57,8 +57,8 @@ def judge_of(optimizer="sgd", dtype="bfloat16", step=FIRST, setting="defaults"):
     return Judge(Pairs(optimizer, dtype, step, 0), settings[setting])
 
 
-def certificate(target, number, **what):
-    return judge_of(**what).judged(target, number, Guard())
+def certificate(target, number, **options):
+    return judge_of(**options).judged(target, number, Guard())
 
 
 class Changed(NumpyTarget):
@@ -120,10 +120,10 @@ def test_elsewhere_every_gradient_is_tried(dtype, step):
 @pytest.mark.usefixtures("small")
 def test_the_reference_holds(step):
     for optimizer in ("sgd", "adam", "torch.adamw", "rmsprop"):
-        found = certificate(NumpyTarget(), 5, optimizer=optimizer, step=step)
-        assert found.holds, found
-        assert 0 < found.share.value <= 1
-        assert found.pairs == found.judged + found.vacuous == (512 if step == FIRST else 128)
+        certified = certificate(NumpyTarget(), 5, optimizer=optimizer, step=step)
+        assert certified.holds, certified
+        assert 0 < certified.share.value <= 1
+        assert certified.pairs == certified.judged + certified.vacuous == (512 if step == FIRST else 128)
 
 
 @pytest.mark.usefixtures("small")
@@ -132,11 +132,11 @@ def test_a_fault_in_one_pair_of_bits_is_found_and_no_drawn_case_shows_it():
     (verdict,) = judge([target], "sgd", "bfloat16", effort=Effort("few", 40, 2), seed=0)
     assert verdict.verdict == "conforms"
     number = single_pair.PARAMETER % 4096 * 2048 + single_pair.GRADIENT % 2048
-    found = certificate(target, number)
-    assert found.failures == 1
-    (example,) = found.examples
+    certified = certificate(target, number)
+    assert certified.failures == 1
+    (example,) = certified.examples
     assert (example.parameter, example.gradients, example.result) == ("0x3f81", ["0x0001"], "0x0000")
-    assert (found.share.parameter, found.share.gradients) == ("0x3f81", ["0x0001"])
+    assert (certified.share.parameter, certified.share.gradients) == ("0x3f81", ["0x0001"])
     assert certificate(target, number + 1).failures == 0
 
 
@@ -145,10 +145,10 @@ def test_flushed_subnormals_are_counted_apart():
     def flush(array):
         return np.where(np.abs(array.astype(float)) < 2.0**-126, np.zeros_like(array), array)
 
-    found = certificate(Changed(flush), 2048)  # the block of the smallest subnormal parameter
-    assert found.flushed > 0
-    assert found.holds
-    assert found.share.value <= 1
+    certified = certificate(Changed(flush), 2048)  # the block of the smallest subnormal parameter
+    assert certified.flushed > 0
+    assert certified.holds
+    assert certified.share.value <= 1
 
 
 @pytest.mark.usefixtures("small")
@@ -158,13 +158,13 @@ def test_the_largest_figures_are_where_the_target_is_furthest_off():
         array[37] = -array[37]
         return array
 
-    plain, found = certificate(NumpyTarget(), 0), certificate(Changed(off), 0)
-    assert (found.failures, plain.failures) == (1, 0)
+    plain, altered = certificate(NumpyTarget(), 0), certificate(Changed(off), 0)
+    assert (altered.failures, plain.failures) == (1, 0)
     block = judge_of().pairs.block(0, {})
-    (example,) = found.examples
+    (example,) = altered.examples
     assert example.parameter == f"{block.parameters.view(np.uint16)[1, 0]:#06x}"
     assert example.gradients == [f"{block.gradients.view(np.uint16)[0, 5]:#06x}"]
-    for figure in (found.share, found.ulp):
+    for figure in (altered.share, altered.ulp):
         assert (figure.parameter, figure.gradients) == (example.parameter, example.gradients)
 
 
@@ -297,23 +297,23 @@ def test_results_of_another_target_are_refused_before_anything_is_compared(refus
 
 @pytest.mark.usefixtures("small")
 def test_a_certificate_line_keeps_the_schema_and_reads_back(tmp_path):
-    found = certificate(Changed(lambda array: -array), 0, dtype="float32")
+    certified = certificate(Changed(lambda array: -array), 0, dtype="float32")
     header = header_of("numpy", "1", dtypes=["float32"], optimizers=["sgd"], seed=0, effort="none")
     for seed in (1, 2):
-        add(tmp_path / "results.jsonl", header, certificates=[dataclasses.replace(found, seed=seed)])
+        add(tmp_path / "results.jsonl", header, certificates=[dataclasses.replace(certified, seed=seed)])
     text = (tmp_path / "results.jsonl").read_text().splitlines()[1]
     jsonschema.validate(json.loads(text), schema())
-    assert read(tmp_path / "results.jsonl").certificates == [dataclasses.replace(found, seed=2)]
+    assert read(tmp_path / "results.jsonl").certificates == [dataclasses.replace(certified, seed=2)]
 
 
 def test_tables_say_which_part_was_compared():
-    found = Certificate(
+    certified = Certificate(
         book="fluid", optimizer="sgd", dtype="bfloat16", step=FIRST, setting="defaults", learning_rate=0.1, seed=0,
         space=2**32, pairs=2**20, vacuous=2**18, share=Place(value=0.51234, parameter="0x3f81", gradients=["0x0001"]),
     )  # fmt: skip
-    (row,) = certificate_tables.rows([found])
+    (row,) = certificate_tables.rows([certified])
     assert row[5:8] == ["1,048,576 (0.02% of all)", "75.0%", "0"]
     assert row[9:] == ["0.512 at w 0x3f81, g 0x0001", "\N{EN DASH}"]
-    whole = dataclasses.replace(found, pairs=2**32)
+    whole = dataclasses.replace(certified, pairs=2**32)
     assert certificate_tables.rows([whole])[0][5] == "all 4,294,967,296"
     assert max(map(len, certificate_tables.terminal([whole], 120).splitlines())) <= 120

@@ -101,9 +101,9 @@ def test_a_random_seed_is_drawn_and_printed(optimetry, tmp_path):
 def test_names_are_judged_in_the_order_asked_and_once(optimetry, tmp_path):
     names = ("--optimizer", "sgd", "--optimizer", "adagrad", "--optimizer", "sgd", "--dtype", "float32")
     optimetry("check", "miniatures:Correct", "--effort", "quick", *names, "--out", tmp_path)
-    found = read(tmp_path / "results.jsonl")
-    assert found.header.optimizers == ["sgd", "adagrad"]
-    assert [verdict.optimizer for verdict in found.verdicts] == ["sgd", "adagrad"]
+    results = read(tmp_path / "results.jsonl")
+    assert results.header.optimizers == ["sgd", "adagrad"]
+    assert [verdict.optimizer for verdict in results.verdicts] == ["sgd", "adagrad"]
 
 
 def test_a_second_run_leaves_nothing_of_the_first(optimetry, tmp_path):

@@ -113,16 +113,16 @@ BEYOND = ("miniatures:BeyondTheSearch", "--optimizer", "rmsprop", "--dtype", "fl
 
 
 def test_ctrl_c_ends_a_search_and_what_is_known_is_reported():
-    said = interrupted_in_a_search("diagnose", *BEYOND)
-    assert "float32: DIVERGES, nothing known explains it" in said
-    assert "; the search was interrupted after " in said
+    printed = interrupted_in_a_search("diagnose", *BEYOND)
+    assert "float32: DIVERGES, nothing known explains it" in printed
+    assert "; the search was interrupted after " in printed
 
 
 def test_ctrl_c_in_a_check_writes_the_verdict_on_what_was_searched_and_no_other(tmp_path):
     """It is the last one of the file, which is unfinished: a run with --resume goes on behind it."""
     asked = ("--effort", "quick", "--search", "60", "-n", "1", "--optimizer", "ftrl", "--out", str(tmp_path))
-    said = interrupted_in_a_search("check", *BEYOND, *asked)
-    assert "rmsprop float32 diverges" in said
+    printed = interrupted_in_a_search("check", *BEYOND, *asked)
+    assert "rmsprop float32 diverges" in printed
     (verdict,) = read(tmp_path / "results.jsonl", unfinished=True).verdicts
     assert (verdict.optimizer, verdict.verdict) == ("rmsprop", "diverges")
     assert "; the search was interrupted after " in verdict.reason

@@ -54,13 +54,13 @@ def cases_of(optimizer: str, dtype: str, count: int = 8) -> list[Case]:
 @pytest.mark.parametrize(("own", "dtype"), NARROWER)
 @pytest.mark.parametrize("optimizer", ["sgd", "adagrad", "adam", "ftrl", "lamb", "torch.rprop", "papers.lion"])
 def test_what_is_computed_in_a_narrower_format_is_within_its_bound(optimizer: str, own: str, dtype: Any) -> None:
-    explanation, target, told = in_format(optimizer, dtype), narrowed(optimizer, dtype), 0
+    explanation, target, compared = in_format(optimizer, dtype), narrowed(optimizer, dtype), 0
     for case in cases_of(optimizer, own):
         after = trajectory(target, case, Guard())
         agreement = compare(after, explanation.expected(case), case.form)
         assert agreement.share <= 1
-        told += agreement.elements - agreement.vacuous
-    assert told > 100
+        compared += agreement.elements - agreement.vacuous
+    assert compared > 100
 
 
 @pytest.mark.parametrize(("own", "dtype"), NARROWER)
@@ -88,14 +88,14 @@ def test_norms_and_a_local_rate_in_float32_are_within_the_bound_of_that(norms: b
 
 def test_an_input_is_exact_only_if_the_narrower_format_holds_it() -> None:
     form = rounding_inputs(FORMATS["float32"])
-    given = np.array([0.5, 0.0, 0.1, 1e-46, 1e39, np.nan])
+    numbers = np.array([0.5, 0.0, 0.1, 1e-46, 1e39, np.nan])
     with np.errstate(all="ignore"):
-        bounds = Bounded.exact(given, form).bound
+        bounds = Bounded.exact(numbers, form).bound
     assert bounds[:2].tolist() == [0.0, 0.0]
     assert bounds[2] == pytest.approx(abs(float(np.float32(0.1)) - 0.1), rel=1e-5)
     assert 1e-46 <= bounds[3] < 1.01e-46
     assert not np.isfinite(bounds[4:]).any()
-    assert Bounded.exact(given[:4], FORMATS["float64"]).bound.tolist() == [0.0] * 4
+    assert Bounded.exact(numbers[:4], FORMATS["float64"]).bound.tolist() == [0.0] * 4
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_one_number_that_the_narrower_format_does_not_hold_excludes_it(spoiled: 
     target, cases = Instead(begin, "adagrad"), cases_of("adagrad", "float64", 4)
     observed = Observed.of(target, "adagrad", "float64", partial(iter, cases), Guard())
     rejected = cases[0], trajectory(target, cases[0], Guard())
-    found = identify_computed_in(observed, rejected).explanation
-    assert (found.rule.name if found else None) == name
+    explanation = identify_computed_in(observed, rejected).explanation
+    assert (explanation.rule.name if explanation else None) == name
 
 
 def test_all_cases_must_have_numbers_of_the_narrower_format() -> None:
@@ -138,31 +138,31 @@ def test_all_cases_must_have_numbers_of_the_narrower_format() -> None:
     target, cases = narrowed("papers.signum", ml_dtypes.bfloat16), cases_of("papers.signum", "float32")
     rejected = next((case, after) for case in cases if (after := trajectory(target, case, Guard())).size)
     honest = Instead(RuleRun, "papers.signum")  # type: ignore[arg-type]
-    for one, name in ((target, "documented"), (honest, None)):
-        observed = Observed.of(one, "papers.signum", "float32", partial(iter, cases), Guard())
+    for candidate, name in ((target, "documented"), (honest, None)):
+        observed = Observed.of(candidate, "papers.signum", "float32", partial(iter, cases), Guard())
         assert observed.probed.cases == []
-        found = identify_computed_in(observed, rejected).explanation
-        assert (found.rule.name if found else None) == name
+        explanation = identify_computed_in(observed, rejected).explanation
+        assert (explanation.rule.name if explanation else None) == name
 
 
 def test_a_parameter_without_a_gradient_may_keep_its_digits() -> None:
     class Kept(NarrowedRun):
         def __init__(self, rule: Rule, parameters: list[Array], dtype: Any) -> None:
             super().__init__(rule, parameters, dtype)
-            self.given = parameters
+            self.kept = parameters
 
         def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
             after = super().step(grads, learning_rate)
-            self.given = [old if g is None else new for old, new, g in zip(self.given, after, grads, strict=True)]
-            return self.given
+            self.kept = [old if g is None else new for old, new, g in zip(self.kept, after, grads, strict=True)]
+            return self.kept
 
     target = Instead(lambda rule, parameters: Kept(rule, parameters, np.float32), "adagrad")  # type: ignore[arg-type]
     drawn = cases_of("adagrad", "float64", 40)
     missing = [case for case in drawn if any(grad is None for grads in case.grads for grad in grads)]
     observed = Observed.of(target, "adagrad", "float64", partial(iter, missing), Guard())
     rejected = missing[0], trajectory(target, missing[0], Guard())
-    found = identify_computed_in(observed, rejected).explanation
-    assert found == in_format("adagrad", np.float32)
+    explanation = identify_computed_in(observed, rejected).explanation
+    assert explanation == in_format("adagrad", np.float32)
 
 
 class IgnoresItsMomentum(NarrowedRun):
@@ -190,11 +190,11 @@ def narrower_of(begin: Any) -> Narrower | None:
 def test_a_mistake_is_found_as_one_of_the_narrower_format() -> None:
     there = narrower_of(IgnoresItsMomentum)
     assert there is not None
-    found = there.mistaken()
-    assert found is not None
-    assert str(found[0].part) == "documented with momentum = 0 whatever is given"
-    assert found[0].explanation.arithmetic == Arithmetic(computed_in="float32")
-    assert found[1].tried == 12
+    named = there.mistaken()
+    assert named is not None
+    assert str(named[0].part) == "documented with momentum = 0 whatever is given"
+    assert named[0].explanation.arithmetic == Arithmetic(computed_in="float32")
+    assert named[1].tried == 12
 
 
 def test_what_has_more_digits_than_a_narrower_format_is_no_target_of_it() -> None:
@@ -223,13 +223,13 @@ def test_a_formula_that_is_found_in_the_narrower_format_must_explain_every_case(
     class Edited(NarrowedRun):
         def __init__(self, rule: Rule, parameters: list[Array]) -> None:
             super().__init__(OfGradients.of(rule.hyper()), parameters, np.float32)
-            self.given, self.off = parameters, spoiled and next(runs) % 8 == 7
+            self.start, self.off = parameters, spoiled and next(runs) % 8 == 7
 
         def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
             """What has moved is known within its rounding alone."""
             after = super().step(grads, learning_rate)
             moved = [param * (1 + self.off * 2.0**-50) for param in after]
-            return [np.where(a == given, a, b) for a, b, given in zip(after, moved, self.given, strict=True)]
+            return [np.where(a == start, a, b) for a, b, start in zip(after, moved, self.start, strict=True)]
 
     target, cases = Instead(Edited, "adadelta"), cases_of("adadelta", "float64", 24)  # type: ignore[arg-type]
     there = Narrower(Observed.of(target, "adadelta", "float64", partial(iter, cases), Guard()), "float32")

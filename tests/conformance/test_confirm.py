@@ -40,7 +40,9 @@ def telling_case(optimizer: str = "adadelta", number: int = RATE_IS_SMALL) -> Ca
 
 def with_another_tail(rule: Any) -> Instead:
     """A target whose vector body and tail round a rule differently."""
-    return Instead(lambda documented, given: StyledRun(rule(documented), given, STYLES["unfused_tail"]), "adadelta")
+    return Instead(
+        lambda documented, parameters: StyledRun(rule(documented), parameters, STYLES["unfused_tail"]), "adadelta"
+    )
 
 
 def of_the_class(documented: Any) -> Any:
@@ -67,9 +69,9 @@ def judged(target: Any, search: float | None = 0.0) -> Verdict:
 
 def test_a_dialect_whose_tail_rounds_differently_is_that_dialect() -> None:
     target = with_another_tail(of_the_class)
-    found = LAWS["permutation"].broken(Trial(target, telling_case(), Guard()))
-    assert found is not None  # with the bound of the document, whose step is a hundred times shorter
-    broken = BrokenLaws({"permutation": Broken(LAWS["permutation"], found, telling_case())})
+    difference = LAWS["permutation"].broken(Trial(target, telling_case(), Guard()))
+    assert difference is not None  # with the bound of the document, whose step is a hundred times shorter
+    broken = BrokenLaws({"permutation": Broken(LAWS["permutation"], difference, telling_case())})
     assert confirmed(target, broken, Explanation(RULE), Guard()).broken == {}
     assert confirmed(target, broken, None, Guard()).broken == {}
     verdict = judged(target)
@@ -81,8 +83,8 @@ def test_a_dialect_that_is_not_repeatable_breaks_that_law(period: int) -> None:
     """It keeps no gradient's array, which runs with arrays of their own might seem to show."""
     runs = count()
 
-    def begin(documented: Any, given: list[Any]) -> AnotherBitAtTimes:
-        run = AnotherBitAtTimes(of_the_class(documented), given)
+    def begin(documented: Any, parameters: list[Any]) -> AnotherBitAtTimes:
+        run = AnotherBitAtTimes(of_the_class(documented), parameters)
         run.differs = next(runs) % period == 0
         return run
 

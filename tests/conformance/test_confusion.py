@@ -29,7 +29,7 @@ from optimetry.conformance.selftest.faults import FAULTS, outcome
 from optimetry.conformance.selftest.sensitivity import DTYPES
 
 TEXT = (Path(__file__).parents[2] / PAGE).read_text(encoding="utf-8")
-CLASSES = [one for optimizer in FAMILIES for one in unnamed(optimizer)]
+CLASSES = [point_class for optimizer in FAMILIES for point_class in unnamed(optimizer)]
 
 
 def counts(kind: str) -> dict[str, int]:
@@ -42,14 +42,14 @@ def counts(kind: str) -> dict[str, int]:
 def diagnoses() -> dict[tuple[str, str, str], str]:
     """What the tables say of each rule, target and dtype."""
     rows = re.findall(r"^\| ([\w.]+) \| (.+?) \| (float\d+|bfloat16) \| (.+) \|$", TEXT, re.MULTILINE)
-    return {(rule, name, dtype): found for rule, name, dtype, found in rows}
+    return {(rule, name, dtype): diagnosis for rule, name, dtype, diagnosis in rows}
 
 
 def test_members_of_families_are_named_exactly_and_nothing_is_named_wrongly() -> None:
     """Issue: at least 95% of in-family faults named exactly, none named wrongly."""
-    found = [counts(kind) for kind in MEMBERS]
-    exact = sum(row["named exactly"] for row in found)
-    assert exact >= 0.95 * sum(sum(row.values()) for row in found)
+    counted = [counts(kind) for kind in MEMBERS]
+    exact = sum(row["named exactly"] for row in counted)
+    assert exact >= 0.95 * sum(sum(row.values()) for row in counted)
     assert all(counts(kind)["named wrongly"] == 0 for kind in KINDS)
 
 
@@ -65,21 +65,25 @@ def test_honest_equivalents_conform() -> None:
 
 def test_the_page_is_of_these_faults_and_classes() -> None:
     tried = {(fault.optimizer, fault.name, dtype) for fault in FAULTS.values() for dtype in fault.dtypes}
-    tried |= {(one.optimizer, one.name, dtype) for one in CLASSES for dtype in DTYPES}
+    tried |= {(point_class.optimizer, point_class.name, dtype) for point_class in CLASSES for dtype in DTYPES}
     assert set(diagnoses()) == tried, "run `python -m optimetry.conformance.selftest.confusion`"
 
 
 def test_faults_are_diagnosed_as_declared() -> None:
     """And test_faults.py holds what is declared against what is diagnosed."""
-    found, faults = diagnoses(), [fault for fault in FAULTS.values() if not fault.because]
-    declared = {(one.optimizer, one.name, dtype): one.outcome for one in faults for dtype in one.dtypes}
-    assert {key: found[key] for key in declared} == {key: x.removeprefix("dialect: ") for key, x in declared.items()}
+    diagnosed, faults = diagnoses(), [fault for fault in FAULTS.values() if not fault.because]
+    declared = {(fault.optimizer, fault.name, dtype): fault.outcome for fault in faults for dtype in fault.dtypes}
+    assert {key: diagnosed[key] for key in declared} == {
+        key: x.removeprefix("dialect: ") for key, x in declared.items()
+    }
 
 
-@pytest.mark.parametrize("one", CLASSES[::13], ids=lambda one: f"{one.optimizer}-{one.name}")
-def test_a_sample_of_members_is_diagnosed_as_the_page_says(one: PointClass) -> None:
-    found = outcome(class_verdict(one, "float32")).removeprefix("dialect: ")
-    assert diagnoses()[one.optimizer, one.name, "float32"] == found
+@pytest.mark.parametrize(
+    "point_class", CLASSES[::13], ids=lambda point_class: f"{point_class.optimizer}-{point_class.name}"
+)
+def test_a_sample_of_members_is_diagnosed_as_the_page_says(point_class: PointClass) -> None:
+    diagnosed = outcome(class_verdict(point_class, "float32")).removeprefix("dialect: ")
+    assert diagnoses()[point_class.optimizer, point_class.name, "float32"] == diagnosed
 
 
 def test_a_page_counts_what_it_is_given() -> None:

@@ -59,9 +59,9 @@ def test_what_uses_no_step_gets_no_field() -> None:
 @pytest.mark.parametrize("name", ALONE)
 def test_a_rule_with_the_field_is_the_rule(name: str) -> None:
     documented = RULES[name]
-    given = {x.name: x.corners[-1] if x.corners else x.default for x in documented.hyperparameters()}
-    counted: Any = with_step_count(name).of(given)
-    assert (counted.name, counted.hyper()) == (name, documented.of(given).hyper())
+    hyper = {x.name: x.corners[-1] if x.corners else x.default for x in documented.hyperparameters()}
+    counted: Any = with_step_count(name).of(hyper)
+    assert (counted.name, counted.hyper()) == (name, documented.of(hyper).hyper())
     assert type(training(counted, [np.ones(1)])) is Training
 
 
@@ -89,8 +89,8 @@ def test_a_formula_with_an_edit_is_found_whatever_t_counts(way: str, formula: st
         corrected = counting(CorrectedYogi).of(documented.hyper())
         return run_of(replace(corrected, **{STEP_COUNT: way}), parameters)
 
-    found = verdict_of(Instead(begin, "papers.yogi"), "papers.yogi", "float32", Effort("few", 30, 3))
-    assert (found.verdict, found.computes.formula) == ("dialect", formula)
+    verdict = verdict_of(Instead(begin, "papers.yogi"), "papers.yogi", "float32", Effort("few", 30, 3))
+    assert (verdict.verdict, verdict.computes.formula) == ("dialect", formula)
 
 
 def test_a_step_is_used_where_it_is_handed_on() -> None:
@@ -109,5 +109,5 @@ def test_a_step_is_used_where_it_is_handed_on() -> None:
 @pytest.mark.parametrize("name", ALONE)
 def test_a_rule_without_a_family_is_named_by_what_it_counts(name: str, way: Any) -> None:
     target = computing(documented_class(name).counting(way))
-    found = verdict_of(target, name, "float32", Effort("few", 30, 0))
-    assert (found.verdict, found.dialect) == ("dialect", way.name)
+    verdict = verdict_of(target, name, "float32", Effort("few", 30, 0))
+    assert (verdict.verdict, verdict.dialect) == ("dialect", way.name)

@@ -22,11 +22,18 @@ SGD = {"momentum": 0.0, "dampening": 0.0, "weight_decay": 0.5, "nesterov": False
 RATES = (0.25, 0.125)
 
 
-def one(number: float) -> Array:
+def scalar(number: float) -> Array:
     return np.array([number], np.float32)
 
 
-CASE = Case("torch.sgd", "float32", SGD, RATES, (one(2.0), one(4.0)), ((one(1.0), one(3.0)), (one(2.0), one(1.0))))
+CASE = Case(
+    "torch.sgd",
+    "float32",
+    SGD,
+    RATES,
+    (scalar(2.0), scalar(4.0)),
+    ((scalar(1.0), scalar(3.0)), (scalar(2.0), scalar(1.0))),
+)
 
 
 def after(words: str, case: Case = CASE) -> list[list[float]]:
@@ -36,8 +43,8 @@ def after(words: str, case: Case = CASE) -> list[list[float]]:
         *decay.placed_otherwise(subject),
         *(each for tier in mistakes_of_runs(subject, case.dtype) for each in tier),
     ]
-    (found,) = (each for each in every if RUN[each.run["finding"]].format(**each.run) == words)
-    value: Any = Mistaken(Explanation(documented_class(case.optimizer)), found).expected(case).value
+    (mistake,) = (each for each in every if RUN[each.run["finding"]].format(**each.run) == words)
+    value: Any = Mistaken(Explanation(documented_class(case.optimizer)), mistake).expected(case).value
     return [[float(x) for x in row] for row in value]
 
 
@@ -64,9 +71,9 @@ def after(words: str, case: Case = CASE) -> list[list[float]]:
     ],
 )
 def test_a_decay_is_where_the_words_say(words: str, first: Sequence[float], second: Sequence[float] | None) -> None:
-    got = after(words)
-    assert got[0] == first
-    assert second is None or got[1] == second
+    parameters = after(words)
+    assert parameters[0] == first
+    assert second is None or parameters[1] == second
 
 
 def test_a_decay_in_the_gradient_turns_with_it() -> None:
@@ -81,7 +88,7 @@ def test_a_rule_without_a_decay_has_none_elsewhere() -> None:
 
 def test_counts_are_taken_from_the_last_parameter_or_shared_out() -> None:
     hyper = {"lr_decay": 1.0, "weight_decay": 0.0, "initial_accumulator_value": 0.0, "eps": 0.0, "maximize": False}
-    grads = ((one(1.0), one(1.0)), (one(1.0), None), (one(1.0), one(1.0)))
+    grads = ((scalar(1.0), scalar(1.0)), (scalar(1.0), None), (scalar(1.0), scalar(1.0)))
     case = dataclasses.replace(CASE, optimizer="torch.adagrad", hyper=hyper, learning_rates=(1.0,) * 3, grads=grads)
     root = np.sqrt
     of_the_last = after("counts for all what the last parameter with a gradient has counted", case)

@@ -33,8 +33,8 @@ WRAPPED = [dialect for dialect in NAMED if not dialect.point]
 
 
 def text_of(target: Any, optimizer: str, *dtypes: str) -> str:
-    found = [x for dtype in dtypes for x in diagnose(engines_of(target), optimizer, dtype, effort=FEW, seed=0)]
-    return report(f"{target.name} {target.version}: {optimizer}", found, 0)
+    diagnoses = [x for dtype in dtypes for x in diagnose(engines_of(target), optimizer, dtype, effort=FEW, seed=0)]
+    return report(f"{target.name} {target.version}: {optimizer}", diagnoses, 0)
 
 
 def stepping(step: Any) -> Instead:
@@ -51,12 +51,12 @@ def stepping(step: Any) -> Instead:
 
 @pytest.mark.parametrize("optimizer", SUBJECTS)
 def test_the_reference_conforms(optimizer: str) -> None:
-    found = diagnosed(NumpyTarget(), optimizer)
-    assert found.verdict.verdict == "conforms"
-    assert found.explanation == Explanation(documented_class(optimizer))
-    assert found.verdict.cases == FEW.cases
-    for one, agreement in found.ranking[1:]:
-        assert agreement.share >= APART, f"{one.name} must be ten times the slack away"
+    diagnosis = diagnosed(NumpyTarget(), optimizer)
+    assert diagnosis.verdict.verdict == "conforms"
+    assert diagnosis.explanation == Explanation(documented_class(optimizer))
+    assert diagnosis.verdict.cases == FEW.cases
+    for point_class, agreement in diagnosis.ranking[1:]:
+        assert agreement.share >= APART, f"{point_class.name} must be ten times the slack away"
 
 
 @pytest.mark.parametrize(
@@ -76,15 +76,17 @@ def test_the_reference_conforms(optimizer: str) -> None:
 )
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_member_of_a_family_is_named_with_its_axes(optimizer: str, name: str, dtype: str) -> None:
-    one = class_named(optimizer, name)
-    found = diagnosed(computing(one), optimizer, dtype)
-    assert (found.verdict.verdict, found.verdict.dialect) == ("dialect", name)
-    assert (found.explanation, found.nearest) == (Explanation(one), one)
-    assert found.verdict.computes == Computes(name, one.difference, same_as=found.verdict.computes.same_as)
-    assert found.ranking[0][1].share <= SLACK
-    assert found.ranking[1][1].share >= APART
-    text = report("x", [found], 0)
-    for axis, value in one.differences:
+    point_class = class_named(optimizer, name)
+    diagnosis = diagnosed(computing(point_class), optimizer, dtype)
+    assert (diagnosis.verdict.verdict, diagnosis.verdict.dialect) == ("dialect", name)
+    assert (diagnosis.explanation, diagnosis.nearest) == (Explanation(point_class), point_class)
+    assert diagnosis.verdict.computes == Computes(
+        name, point_class.difference, same_as=diagnosis.verdict.computes.same_as
+    )
+    assert diagnosis.ranking[0][1].share <= SLACK
+    assert diagnosis.ranking[1][1].share >= APART
+    text = report("x", [diagnosis], 0)
+    for axis, value in point_class.differences:
         row = next(line for line in text.splitlines() if line.startswith(">") and axis.name in line)
         assert axis.values[axis.documented].split()[0] in row
         assert axis.values[value].split()[0] in row
@@ -92,20 +94,22 @@ def test_a_member_of_a_family_is_named_with_its_axes(optimizer: str, name: str, 
 
 @pytest.mark.parametrize("dialect", WRAPPED, ids=label)
 def test_a_formula_of_its_own_is_named_with_where_it_is_known_from(dialect: Dialect) -> None:
-    found = diagnosed(computing(dialect), dialect.optimizer, "float32")
-    assert (found.verdict.verdict, found.verdict.dialect) == ("dialect", dialect.name)
-    assert found.explanation == Explanation(class_named(dialect.optimizer, dialect.name))
-    text = report("x", [found], 0, width=200)
+    diagnosis = diagnosed(computing(dialect), dialect.optimizer, "float32")
+    assert (diagnosis.verdict.verdict, diagnosis.verdict.dialect) == ("dialect", dialect.name)
+    assert diagnosis.explanation == Explanation(class_named(dialect.optimizer, dialect.name))
+    text = report("x", [diagnosis], 0, width=200)
     assert f"float32: ANOTHER RULE, {dialect.name}" in text
-    for said in (f"computed by: {dialect.origin}", f"formula: {dialect.difference}", dialect.reference):
-        assert said in text
+    for words in (f"computed by: {dialect.origin}", f"formula: {dialect.difference}", dialect.reference):
+        assert words in text
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_narrow_formats_are_diagnosed_too(dtype: str) -> None:
     cases = replace(FEW, cases=30)  # a decay of a hundredth is below the roundoff of most
-    (found,) = diagnose(engines_of(computing(class_named("adam", "uncorrected"))), "adam", dtype, effort=cases, seed=0)
-    assert (found.verdict.verdict, found.verdict.dialect) == ("dialect", "uncorrected")
+    (diagnosis,) = diagnose(
+        engines_of(computing(class_named("adam", "uncorrected"))), "adam", dtype, effort=cases, seed=0
+    )
+    assert (diagnosis.verdict.verdict, diagnosis.verdict.dialect) == ("dialect", "uncorrected")
 
 
 def test_a_rule_that_the_drawn_cases_do_not_show_is_rejected_by_the_probes() -> None:
@@ -116,21 +120,21 @@ def test_a_rule_that_the_drawn_cases_do_not_show_is_rejected_by_the_probes() -> 
             class_named("adagrad", "epsilon_inside").of(documented.hyper()) if probe else documented, parameters
         )
 
-    found = diagnosed(Instead(disguised), "adagrad")
-    assert (found.verdict.verdict, found.explanation) == ("diverges", None)
+    diagnosis = diagnosed(Instead(disguised), "adagrad")
+    assert (diagnosis.verdict.verdict, diagnosis.explanation) == ("diverges", None)
 
 
 def test_check_gives_the_same_name() -> None:
-    one = class_named("adam", "epsilon_placement=inside, decay=with_lr")
-    verdict = verdict_of(computing(one), "adam", "float32", FEW)
-    assert (verdict.verdict, verdict.dialect) == ("dialect", one.name)
+    point_class = class_named("adam", "epsilon_placement=inside, decay=with_lr")
+    verdict = verdict_of(computing(point_class), "adam", "float32", FEW)
+    assert (verdict.verdict, verdict.dialect) == ("dialect", point_class.name)
     assert "sqrt(v + eps)" in verdict.reason
 
 
 def test_state_that_outlives_its_run_is_named() -> None:
-    found = diagnosed(FAULTS["remembers_the_last_run"].target(), "exponential_moving_average")
-    assert found.verdict.verdict == "diverges"
-    assert FAULTS["remembers_the_last_run"].because in found.verdict.reason
+    diagnosis = diagnosed(FAULTS["remembers_the_last_run"].target(), "exponential_moving_average")
+    assert diagnosis.verdict.verdict == "diverges"
+    assert FAULTS["remembers_the_last_run"].because in diagnosis.verdict.reason
 
 
 def test_runs_that_differ_without_state_are_not_named_after_it() -> None:
@@ -143,22 +147,22 @@ def test_runs_that_differ_without_state_are_not_named_after_it() -> None:
         run.step = lambda grads, rate: plain(grads, factor * rate)
         return run
 
-    found = diagnosed(Instead(begin), "sgd")
-    assert found.verdict.verdict == "diverges"
-    assert found.verdict.law == "repeatable"
-    assert "state" not in found.verdict.reason
+    diagnosis = diagnosed(Instead(begin), "sgd")
+    assert diagnosis.verdict.verdict == "diverges"
+    assert diagnosis.verdict.law == "repeatable"
+    assert "state" not in diagnosis.verdict.reason
 
 
 def test_what_is_declared_nowhere_is_located_in_a_slot() -> None:
     fault = FAULTS["decayed_adagrad_square_missing"]
-    found = diagnosed(fault.target(), "decayed_adagrad")
-    assert (found.verdict.verdict, found.verdict.dialect, found.explanation) == ("dialect", "found", None)
-    assert found.verdict.computes == Computes(None, "square(grad) -> abs(grad)", True)
-    assert found.effect is not None
-    assert found.effect > 1e-3
-    assert found.divergence is not None
-    assert (found.divergence.slot, found.divergence.step) == ("moment", 1)
-    assert found.divergence.compared == ("moment",)
+    diagnosis = diagnosed(fault.target(), "decayed_adagrad")
+    assert (diagnosis.verdict.verdict, diagnosis.verdict.dialect, diagnosis.explanation) == ("dialect", "found", None)
+    assert diagnosis.verdict.computes == Computes(None, "square(grad) -> abs(grad)", True)
+    assert diagnosis.effect is not None
+    assert diagnosis.effect > 1e-3
+    assert diagnosis.divergence is not None
+    assert (diagnosis.divergence.slot, diagnosis.divergence.step) == ("moment", 1)
+    assert diagnosis.divergence.compared == ("moment",)
     text = text_of(fault.target(), "decayed_adagrad", "float32")
     assert "ANOTHER RULE, which is declared nowhere: found by search" in text
     assert "documented  moment <- decay*moment + (1 - decay)*square(grad)" in text
@@ -172,23 +176,23 @@ def test_what_is_declared_nowhere_is_located_in_a_slot() -> None:
 
 def test_without_state_the_parameter_is_located() -> None:
     def stateless(documented: Any, parameters: list[Array]) -> Any:
-        run: Any = run_of(one.of(documented.hyper()), parameters)
+        run: Any = run_of(point_class.of(documented.hyper()), parameters)
         return type("Run", (), {"step": staticmethod(run.step)})()
 
-    one, case = class_named("momentum", "dampened_after_first_step"), probes_of("momentum", "float64")[0]
-    found = first_divergence(Instead(stateless), case, documented_class("momentum").of(case.hyper), Guard())
-    assert found is not None
-    assert (found.slot, found.step, found.compared) == ("parameter", 2, ())
-    assert first_divergence(Instead(stateless), case, one.of(case.hyper), Guard()) is None
+    point_class, case = class_named("momentum", "dampened_after_first_step"), probes_of("momentum", "float64")[0]
+    divergence = first_divergence(Instead(stateless), case, documented_class("momentum").of(case.hyper), Guard())
+    assert divergence is not None
+    assert (divergence.slot, divergence.step, divergence.compared) == ("parameter", 2, ())
+    assert first_divergence(Instead(stateless), case, point_class.of(case.hyper), Guard()) is None
 
 
 def test_a_wrapper_is_located_in_what_it_returns() -> None:
-    found = diagnosed(FAULTS["sum_of_norms"].target(), "clip_by_global_norm")
-    assert (found.verdict.verdict, found.explanation, found.ranking) == ("diverges", None, ())
-    assert found.divergence is not None
-    assert (found.divergence.slot, found.divergence.step, found.divergence.compared) == ("parameter", 1, ())
-    assert abs(found.divergence.given - found.divergence.expected) > found.divergence.allowed
-    assert "first divergence at step 1 in the parameter" in report("x", [found], 0)
+    diagnosis = diagnosed(FAULTS["sum_of_norms"].target(), "clip_by_global_norm")
+    assert (diagnosis.verdict.verdict, diagnosis.explanation, diagnosis.ranking) == ("diverges", None, ())
+    assert diagnosis.divergence is not None
+    assert (diagnosis.divergence.slot, diagnosis.divergence.step, diagnosis.divergence.compared) == ("parameter", 1, ())
+    assert abs(diagnosis.divergence.given - diagnosis.divergence.expected) > diagnosis.divergence.allowed
+    assert "first divergence at step 1 in the parameter" in report("x", [diagnosis], 0)
 
 
 def test_the_first_divergence_is_from_the_nearest_class_which_need_not_be_the_documented_one() -> None:
@@ -207,11 +211,11 @@ def test_the_first_divergence_is_from_the_nearest_class_which_need_not_be_the_do
         run.step = step
         return run
 
-    found = diagnosed(Instead(begin), "adam")
-    assert (found.verdict.verdict, found.nearest) == ("diverges", nearest)
-    assert found.divergence is not None
-    assert (found.divergence.slot, found.divergence.step, found.divergence.element) == ("parameter", 3, 3)
-    assert found.divergence.given == pytest.approx(1.001 * found.divergence.expected, rel=1e-6)
+    diagnosis = diagnosed(Instead(begin), "adam")
+    assert (diagnosis.verdict.verdict, diagnosis.nearest) == ("diverges", nearest)
+    assert diagnosis.divergence is not None
+    assert (diagnosis.divergence.slot, diagnosis.divergence.step, diagnosis.divergence.element) == ("parameter", 3, 3)
+    assert diagnosis.divergence.given == pytest.approx(1.001 * diagnosis.divergence.expected, rel=1e-6)
 
 
 def test_what_conforms_in_the_probes_is_not_said_to_compute_in_float32() -> None:
@@ -220,17 +224,17 @@ def test_what_conforms_in_the_probes_is_not_said_to_compute_in_float32() -> None
     def begin(documented: Any, parameters: list[Array]) -> Any:
         run: Any = run_of(documented, parameters)
         plain = run.step
-        if not any(np.array_equal(parameters[0], given) for given in probed):
+        if not any(np.array_equal(parameters[0], probe) for probe in probed):
             run.step = lambda grads, rate: [x * 1.001 for x in plain(grads, rate)]
         return run
 
-    found = diagnosed(Instead(begin), "adagrad", "float64")
-    assert (found.verdict.verdict, found.nearest) == ("diverges", documented_class("adagrad"))
-    assert found.ranking[0][1].conforms
-    assert "in float32 arithmetic" not in found.verdict.reason
-    assert found.divergence is not None, "in the counterexample, as the probes show none"
-    assert found.verdict.counterexample is not None
-    assert found.divergence.case.to_json() == found.verdict.counterexample["case"]
+    diagnosis = diagnosed(Instead(begin), "adagrad", "float64")
+    assert (diagnosis.verdict.verdict, diagnosis.nearest) == ("diverges", documented_class("adagrad"))
+    assert diagnosis.ranking[0][1].conforms
+    assert "in float32 arithmetic" not in diagnosis.verdict.reason
+    assert diagnosis.divergence is not None, "in the counterexample, as the probes show none"
+    assert diagnosis.verdict.counterexample is not None
+    assert diagnosis.divergence.case.to_json() == diagnosis.verdict.counterexample["case"]
 
 
 def test_slots_that_agree_are_said_to() -> None:
@@ -248,9 +252,9 @@ def test_float32_arithmetic_beside_float64_is_recognized() -> None:
             ]
             return run
 
-    found = diagnosed(Single(), "decayed_adagrad", "float64")
-    assert found.verdict.verdict == "diverges"
-    assert "no better than the documented rule in float32 arithmetic" in report("x", [found], 0)
+    diagnosis = diagnosed(Single(), "decayed_adagrad", "float64")
+    assert diagnosis.verdict.verdict == "diverges"
+    assert "no better than the documented rule in float32 arithmetic" in report("x", [diagnosis], 0)
 
 
 def test_whoever_breaks_a_law_of_every_rule_has_no_name() -> None:
@@ -259,19 +263,19 @@ def test_whoever_breaks_a_law_of_every_rule_has_no_name() -> None:
 
         def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> Any:
             self.runs += 1
-            one = classes_of(optimizer)[1 if self.runs > 12 and self.runs % 3 == 0 else 0]
-            return run_of(one.of(hyper), parameters)
+            point_class = classes_of(optimizer)[1 if self.runs > 12 and self.runs % 3 == 0 else 0]
+            return run_of(point_class.of(hyper), parameters)
 
-    found = diagnosed(Unsteady(), "momentum")
-    assert (found.verdict.verdict, found.explanation) == ("diverges", None)
-    assert LAWS[str(found.verdict.law)].universal
+    diagnosis = diagnosed(Unsteady(), "momentum")
+    assert (diagnosis.verdict.verdict, diagnosis.explanation) == ("diverges", None)
+    assert LAWS[str(diagnosis.verdict.law)].universal
 
 
 def test_engines_of_one_finding_share_a_section() -> None:
     class Three(NumpyTarget):
         def engines(self) -> list[Any]:
             rules = class_named("adagrad", "epsilon_inside"), documented_class("adagrad")
-            return [NumpyTarget(), *(computing(one, one.name) for one in rules)]
+            return [NumpyTarget(), *(computing(rule, rule.name) for rule in rules)]
 
     text = text_of(Three(), "adagrad", "float32", "float64")
     assert text.count("CONFORMS") == text.count("ANOTHER RULE") == 1

@@ -22,20 +22,22 @@ def test_processes_share_out_all_there_is_and_no_engine_runs_in_two(engines: int
         assert not first & second
 
 
-def told(dtype: str, engine: str) -> Diagnosis:
+def diagnosis(dtype: str, engine: str) -> Diagnosis:
     return Diagnosis(Verdict(optimizer="sgd", dtype=dtype, verdict="conforms", engine=engine))
 
 
 def test_findings_are_put_in_the_order_of_dtypes_and_engines_and_a_lost_job_keeps_its_place() -> None:
     dtypes = ("float64", "float32")
     jobs = shared_out("sgd", dtypes, 3)
-    found = [[told(dtype, str(engine)) for dtype in job.dtypes for engine in job.engines or ()] for job in jobs]
+    diagnoses = [
+        [diagnosis(dtype, str(engine)) for dtype in job.dtypes for engine in job.engines or ()] for job in jobs
+    ]
 
     def order(findings: list[list[Diagnosis]]) -> list[tuple[str, str]]:
         return [(x.verdict.dtype, x.verdict.engine) for x in in_order(jobs, findings, dtypes)]
 
-    assert order(found) == [(dtype, engine) for dtype in dtypes for engine in "012"]
-    lost = [[told(dtype, "lost") for dtype in dtypes], found[1]]
+    assert order(diagnoses) == [(dtype, engine) for dtype in dtypes for engine in "012"]
+    lost = [[diagnosis(dtype, "lost") for dtype in dtypes], diagnoses[1]]
     assert order(lost) == [(dtype, engine) for dtype in dtypes for engine in ("lost", "1")]
 
 
@@ -62,7 +64,7 @@ def test_the_command_prints_a_report_and_says_by_its_status_whether_it_conforms(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["numpy"], "--optimizer"),
         (["numpy", "--optimizer", "adm"], "did you mean adam?"),
@@ -72,8 +74,10 @@ def test_the_command_prints_a_report_and_says_by_its_status_whether_it_conforms(
         (["nupy", "--optimizer", "adam", "--dtype", "float32"], "unknown target 'nupy'"),
     ],
 )
-def test_wrong_usage_is_told_in_one_line(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_is_told_in_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["diagnose", *arguments]) == 2
     error = capsys.readouterr().err
-    assert said in error
+    assert message in error
     assert len(error.splitlines()) == 1

@@ -43,12 +43,12 @@ def run_working(rule: Rule, dtype: Any, seed: int) -> list[Any]:
     """Every parameter, and every slot the documented rule has, after every step; the second tensor misses a step."""
     params, grads = parameters_and_gradients(seed, rule.name)
     training = Training(rule, [working(param.astype(dtype)) for param in params])
-    found: list[Any] = []
+    results: list[Any] = []
     for number, (step, lr) in enumerate(zip(grads, LEARNING_RATES, strict=True)):
-        given = [working(grad.astype(dtype)) for grad in step]
-        found += training.step([None if number == 1 and i == 1 else grad for i, grad in enumerate(given)], lr)
-        found += [state[slot] for state in training.states for slot in rule_named(rule.name).slots]
-    return [np.array(array) for array in found]
+        converted = [working(grad.astype(dtype)) for grad in step]
+        results += training.step([None if number == 1 and i == 1 else grad for i, grad in enumerate(converted)], lr)
+        results += [state[slot] for state in training.states for slot in rule_named(rule.name).slots]
+    return [np.array(array) for array in results]
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +86,10 @@ def test_documented_point_equals_the_reference_bit_for_bit(name: str, dtype: Any
     required = {p.name: p.corners[0] for p in rule_named(name).hyperparameters() if p.default is None}
     for hyper in (required, *HYPERS[name]):
         for seed in range(3):
-            found = run_working(FAMILIES[name].of(hyper), dtype, seed)
+            computed = run_working(FAMILIES[name].of(hyper), dtype, seed)
             expected = run_working(rule_named(name).of(hyper), dtype, seed)
-            assert len(found) == len(expected) > 0
-            for ours, theirs in zip(found, expected, strict=True):
+            assert len(computed) == len(expected) > 0
+            for ours, theirs in zip(computed, expected, strict=True):
                 assert ours.dtype == theirs.dtype
                 assert ours.dtype == dtype or ours.ndim == 0  # a slot that is a number, as NAdam's product of momenta
                 assert ours.shape == theirs.shape

@@ -22,7 +22,7 @@ from optimetry.conformance.targets.session import Guard
 from optimetry.reference.rule import Rule
 
 
-def found(target: Target, optimizer: str, dtype: str = "float32", count: int = 3) -> list[str]:
+def breaches(target: Target, optimizer: str, dtype: str = "float32", count: int = 3) -> list[str]:
     """What some cases show."""
     cases = drawn_cases(SUBJECTS[optimizer], dtype, seed=0, count=count)
     offered = [case for case in cases if reason_unsupported(target, case) is None]
@@ -51,15 +51,15 @@ class GroupsByDtype:
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
 def test_the_reference_and_an_engine_that_groups_by_dtype_keep_them_apart(dtype: str) -> None:
     grouping = Instead(GroupsByDtype, "adam")  # type: ignore[arg-type]
-    assert found(NumpyTarget(), "torch.adamw", dtype) == []
-    assert found(grouping, "adam", dtype) == []
+    assert breaches(NumpyTarget(), "torch.adamw", dtype) == []
+    assert breaches(grouping, "adam", dtype) == []
 
 
 @pytest.mark.parametrize("optimizer", ["torch.adamw", "torch.adafactor", "momentum"])
 def test_a_framework_keeps_dtypes_apart_in_every_engine(optimizer: str) -> None:
     offered = [engine for engine in engines_of(load_target("torch")) if _offers(engine, optimizer)]
     assert len(offered) >= 2
-    assert [text for engine in offered for text in found(engine, optimizer, count=1)] == []
+    assert [text for engine in offered for text in breaches(engine, optimizer, count=1)] == []
 
 
 def _offers(engine: Target, optimizer: str) -> bool:
@@ -74,7 +74,7 @@ def test_what_is_given_in_the_wrong_dtype_is_a_difference_too() -> None:
             widest = np.result_type(*after)
             return [array.astype(widest) for array in after]
 
-    (text, *_) = found(Instead(Widens, "sgd"), "sgd")  # type: ignore[arg-type]
+    (text, *_) = breaches(Instead(Widens, "sgd"), "sgd")  # type: ignore[arg-type]
     assert text.startswith("in a run of two dtypes: step 1 returned parameter 0 as float64 of shape ")
 
 
@@ -85,7 +85,7 @@ def test_what_fails_in_the_other_dtype_alone_says_nothing_of_two() -> None:
                 raise TypeError("float64")
             super().__init__(rule, parameters)
 
-    assert found(Instead(Float32Alone, "sgd"), "sgd") == []  # type: ignore[arg-type]
+    assert breaches(Instead(Float32Alone, "sgd"), "sgd") == []  # type: ignore[arg-type]
 
 
 def test_what_mixes_no_dtypes_is_not_given_any() -> None:
@@ -96,19 +96,19 @@ def test_what_mixes_no_dtypes_is_not_given_any() -> None:
             assert len({parameter.dtype for parameter in parameters}) <= 1
             return super().start(optimizer, hyper, parameters)
 
-    assert found(Plain(), "sgd") == []
+    assert breaches(Plain(), "sgd") == []
 
 
 def test_the_wider_dtype_has_numbers_that_the_narrower_has_not() -> None:
-    given: list[Array] = []
+    received: list[Array] = []
 
     class Watched(NumpyTarget):
         def start(self, optimizer: str, hyper: Any, parameters: list[Array]) -> RuleRun:
-            given.extend(parameters)
+            received.extend(parameters)
             return super().start(optimizer, hyper, parameters)
 
-    assert found(Watched(), "sgd", count=1) == []
-    wide = np.concatenate([array.ravel() for array in given if array.dtype == np.float64])
+    assert breaches(Watched(), "sgd", count=1) == []
+    wide = np.concatenate([array.ravel() for array in received if array.dtype == np.float64])
     assert wide.size
     with np.errstate(over="ignore"):
         assert (wide.astype(np.float32).astype(np.float64) != wide).sum() > wide.size // 2

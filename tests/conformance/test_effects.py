@@ -95,18 +95,18 @@ def test_a_difference_is_measured_once_and_where_rounding_is_least():
     named = Verdict(optimizer="sgd", dtype="float32", verdict="dialect", computes=Computes("enlarged"), cases=80)
     wide = dataclasses.replace(named, dtype="float64")
     fine = Verdict(optimizer="adam", dtype="float32", verdict="conforms", cases=80)
-    (one,) = effects(Enlarged(1.5), results(fine, named, wide))
-    assert one.verdict == wide
-    assert one.at_defaults == {name: pytest.approx(0.5) for name in SCALES}
-    assert one.by_size == {size: pytest.approx(0.5, rel=1e-3) for size in SIZES}
-    drawn = picture([one])
+    (measured,) = effects(Enlarged(1.5), results(fine, named, wide))
+    assert measured.verdict == wide
+    assert measured.at_defaults == {name: pytest.approx(0.5) for name in SCALES}
+    assert measured.by_size == {size: pytest.approx(0.5, rel=1e-3) for size in SIZES}
+    drawn = picture([measured])
     assert ">sgd<" in drawn
     assert ">enlarged<" in drawn
     assert "var(--a)" in drawn
     (narrow,) = effects(Enlarged(1.5), results(named))
     assert set(narrow.by_size) == set(SCALES.values())  # rounding would be most of the others
-    assert one.worst == pytest.approx(0.5)
-    assert "| enlarged    | `sgd`  | float64 | `enlarged` | 5.0e-01             |" in page([one])
+    assert measured.worst == pytest.approx(0.5)
+    assert "| enlarged    | `sgd`  | float64 | `enlarged` | 5.0e-01             |" in page([measured])
 
 
 def test_what_was_measured_is_stored_and_not_measured_again(tmp_path, monkeypatch):
@@ -130,8 +130,8 @@ def test_a_hyperparameter_that_cannot_be_given_has_the_value_that_it_can_have():
     pinned = Enlarged(1.5)
     pinned.pinned = {"adagrad": {"epsilon": 1e-8}}
     named = Verdict(optimizer="adagrad", dtype="float32", verdict="dialect", computes=Computes("other"), cases=80)
-    (one,) = effects(pinned, results(named))
-    assert min(one.worst, *one.by_size.values()) > 0
+    (measured,) = effects(pinned, results(named))
+    assert min(measured.worst, *measured.by_size.values()) > 0
 
 
 def test_an_interpreter_without_its_framework_is_refused(capsys):

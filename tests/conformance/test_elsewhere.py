@@ -105,15 +105,15 @@ def test_names_correspond_with_their_domains() -> None:
 
 
 @pytest.mark.parametrize(
-    ("optimizer", "other", "said"),
+    ("optimizer", "other", "sentence"),
     [
         ("adam", "torch.adam", "ANOTHER RULE, scaled_epsilon, which is papers.adam and torch.adam"),
         ("papers.adamw", "torch.adamw", "ANOTHER RULE, torch.adamw"),
     ],
 )
-def test_a_diagnosis_says_which_rule_it_is(optimizer: str, other: str, said: str) -> None:
-    found = diagnose([computing(optimizer, other)], optimizer, "float32", effort=EFFORT, seed=0)
-    assert said in report("", found, 0)
+def test_a_diagnosis_says_which_rule_it_is(optimizer: str, other: str, sentence: str) -> None:
+    diagnoses = diagnose([computing(optimizer, other)], optimizer, "float32", effort=EFFORT, seed=0)
+    assert sentence in report("", diagnoses, 0)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -20,7 +20,7 @@ from optimetry.conformance.targets.session import Guard
 BLEND, NEGATED = "one_engine_steps_along_a_blend", "one_engine_saves_a_negated_velocity"
 
 
-def found(law: str, target: Target, engines: list[Target], optimizer: str) -> list[str]:
+def breaches(law: str, target: Target, engines: list[Target], optimizer: str) -> list[str]:
     """What some cases show against one engine."""
     cases = [case for case in drawn_cases(SUBJECTS[optimizer], "float32", seed=0, count=30) if len(case.grads) > 2]
     tried = [LAWS[law].broken(Trial(target, case, Guard(), engines=engines)) for case in cases[:6]]
@@ -38,7 +38,7 @@ def test_honest_engines_continue_each_other(optimizer: str) -> None:
     if optimizer == "exponential_moving_average":  # which no style computes
         engines = faulty(NEGATED)[1][:2]
     for law in ("engines_agree", "engines_continue_each_other"):
-        assert found(law, engines[-1], engines, optimizer) == []
+        assert breaches(law, engines[-1], engines, optimizer) == []
 
 
 @pytest.mark.parametrize(("law", "name"), [("engines_agree", BLEND), ("engines_continue_each_other", NEGATED)])
@@ -46,26 +46,26 @@ def test_the_odd_one_out_of_three_is_named_and_no_other(law: str, name: str) -> 
     odd, engines = faulty(name)
     assert all(
         text.startswith("engine fused departs from single and foreach: ")
-        for text in found(law, odd, engines, "momentum")
+        for text in breaches(law, odd, engines, "momentum")
     )
-    assert found(law, odd, engines, "momentum")
+    assert breaches(law, odd, engines, "momentum")
     for honest in engines[:2]:
-        assert found(law, honest, engines, "momentum") == []
+        assert breaches(law, honest, engines, "momentum") == []
 
 
 def test_of_two_engines_the_one_that_is_listed_first_is_not_the_odd_one() -> None:
     odd, (single, *_) = faulty(NEGATED)
     law = "engines_continue_each_other"
-    assert found(law, odd, [single, odd], "momentum")
-    assert found(law, single, [single, odd], "momentum") == []
-    assert found(law, odd, [odd, single], "momentum") == []
+    assert breaches(law, odd, [single, odd], "momentum")
+    assert breaches(law, single, [single, odd], "momentum") == []
+    assert breaches(law, odd, [odd, single], "momentum") == []
 
 
 def test_an_engine_that_computes_the_formula_is_right_whatever_most_others_do() -> None:
     blended, (single, *_) = faulty(BLEND)
     again = AmongEngines(FAULTS[BLEND])
-    assert found("engines_agree", single, [blended, again, single], "momentum") == []
-    assert found("engines_agree", blended, [blended, again, single], "momentum") == []
+    assert breaches("engines_agree", single, [blended, again, single], "momentum") == []
+    assert breaches("engines_agree", blended, [blended, again, single], "momentum") == []
 
 
 def test_engines_that_save_other_slots_are_not_asked_to_continue_each_other() -> None:
@@ -79,7 +79,7 @@ def test_engines_that_save_other_slots_are_not_asked_to_continue_each_other() ->
         return run
 
     odd.start = start
-    assert found("engines_continue_each_other", odd, engines, "momentum") == []
+    assert breaches("engines_continue_each_other", odd, engines, "momentum") == []
 
 
 def test_an_engine_has_its_name() -> None:

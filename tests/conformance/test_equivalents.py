@@ -63,12 +63,12 @@ def test_every_equivalent_of_a_rule_of_another_book_conforms(optimizer: str) -> 
 @pytest.mark.parametrize(("optimizer", "names"), [("torch.nadam", ["mu_product"]), ("papers.novograd", ["v"])])
 def test_a_style_keeps_a_number_of_the_whole_parameter_among_the_slots(optimizer: str, names: list[str]) -> None:
     case = short_case(optimizer, "float32")
-    given = [np.array(param) for param in case.parameters]
+    parameters = [np.array(param) for param in case.parameters]
     for style in STYLES.values():
         if optimizer in rules_of(style):
-            run = StyledTarget(style).start(optimizer, case.hyper, given)
-            run.step([np.ones_like(param) for param in given], 0.1)
-            assert [x.shape for name in names for x in run.state()[name]] == [()] * len(given)
+            run = StyledTarget(style).start(optimizer, case.hyper, parameters)
+            run.step([np.ones_like(param) for param in parameters], 0.1)
+            assert [x.shape for name in names for x in run.state()[name]] == [()] * len(parameters)
 
 
 def zeroed(case: Case) -> Case:
@@ -82,15 +82,15 @@ def zeroed(case: Case) -> Case:
 @pytest.mark.parametrize("optimizer", RULES)
 def test_every_equivalent_keeps_every_law(optimizer: str, dtype: str) -> None:
     plain = short_case(optimizer, dtype)
-    found = {}
+    texts = {}
     for style in STYLES.values():
         case = zeroed(plain) if style.name == "zeros_skipped" else plain
         target = StyledTarget(style)
         if optimizer in rules_of(style) and target.unsupported(optimizer, case.hyper, dtype) is None:
             trial = Trial(target, case, Guard(), known={})
             for law in laws_of(subject_named(optimizer)):
-                found[style.name, law.name] = law.broken(trial)
-    assert {key: text for key, text in found.items() if text is not None} == {}
+                texts[style.name, law.name] = law.broken(trial)
+    assert {key: text for key, text in texts.items() if text is not None} == {}
 
 
 def test_every_rule_has_twelve_equivalents_and_every_style_a_rule() -> None:
@@ -111,7 +111,7 @@ def test_a_style_is_no_copy_of_the_reference(style: Style, optimizer: str) -> No
     target = StyledTarget(style)
     for case in drawn_cases(subject_named(optimizer), "float32", seed=0, count=60):
         if target.unsupported(optimizer, case.hyper, case.dtype) is None and len(case.grads) <= 20:
-            ours, theirs = (trajectory(one, case, Guard()) for one in (target, NumpyTarget()))
+            ours, theirs = (trajectory(each, case, Guard()) for each in (target, NumpyTarget()))
             if not np.array_equal(ours, theirs, equal_nan=True):
                 return
     pytest.fail(f"{style.name} never differs from the reference")
@@ -120,8 +120,8 @@ def test_a_style_is_no_copy_of_the_reference(style: Style, optimizer: str) -> No
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("wrapper", "start"), HONEST, ids=label)
 def test_an_honest_wrapper_conforms(wrapper: str, start: Any, dtype: str) -> None:
-    found = verdict_of(Instead(start, wrapper), wrapper, dtype, Effort("honest", 60, 3))
-    assert (found.verdict, found.reason, found.computes.arithmetic) == ("conforms", "", [])
+    verdict = verdict_of(Instead(start, wrapper), wrapper, dtype, Effort("honest", 60, 3))
+    assert (verdict.verdict, verdict.reason, verdict.computes.arithmetic) == ("conforms", "", [])
 
 
 def test_every_wrapper_has_an_honest_equivalent() -> None:

@@ -106,7 +106,7 @@ def test_of_a_long_case_nothing_is_tried_behind_the_step_that_shows_the_differen
 
     target = Instead(WrongInStep9)
     drawn = drawn_cases(SUBJECTS["sgd"], "float32", seed=0, count=20)
-    case = max((one for one in drawn if one.size), key=lambda one: len(one.grads))
+    case = max((each for each in drawn if each.size), key=lambda each: len(each.grads))
     after = trajectory(target, case, Guard())
     assert max(tried) == len(case.grads) > 20
     tried.clear()
@@ -121,8 +121,8 @@ def test_the_script_holds_the_case_and_the_limits_and_prints_every_value(tmp_pat
     assert "parameters = [[-1.0, -1.0]]  # before the first step" in lines
     assert "learning_rates = [0.1, 0.1]" in lines
     assert "grads = [[[-1.0, -1.0]], [[1.0, -1.0]]]  # one list a step; None: no gradient" in lines
-    (given,) = (line for line in lines if line.startswith("given = "))
-    assert given == (
+    (assignment,) = (line for line in lines if line.startswith("given = "))
+    assert assignment == (
         "given = [[[-0.8999999761581421, -0.8999999761581421]], [[-1.0, 0.20000004768371582]]]"
         "  # what instead 0 gave after each step"
     )

@@ -34,11 +34,11 @@ def test_a_fault_in_one_pair_is_found_beside_a_verdict_that_conforms(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert checked("optimetry.conformance.selftest.faults.single_pair:target", tmp_path) == 1
-    found = read(tmp_path / "results.jsonl")
-    assert [verdict.verdict for verdict in found.verdicts] == ["conforms"]
-    (certificate,) = found.certificates
+    results = read(tmp_path / "results.jsonl")
+    assert [verdict.verdict for verdict in results.verdicts] == ["conforms"]
+    (certificate,) = results.certificates
     assert (certificate.step, certificate.failures, certificate.pairs) == ("first", 1, 2 * 2**20)
-    assert found.header.effort == "exhaustive"
+    assert results.header.effort == "exhaustive"
     assert "w 0x3f81, g 0x0001" in capsys.readouterr().out
     before = (tmp_path / "results.jsonl").read_bytes()
     assert checked("optimetry.conformance.selftest.faults.single_pair:target", tmp_path) == 1

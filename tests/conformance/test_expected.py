@@ -52,9 +52,9 @@ def test_numbers_combined_in_float32_are_covered_in_any_order() -> None:
     def beyond(combined: bool) -> int:
         numbers = BoundedNumbers(subject_named("sgd"), FORMATS["float64"], ("a", "b"), combined)
         outside = 0
-        for p, q, z, given in zip(a.tolist(), b.tolist(), x, in_float32, strict=True):
+        for p, q, z, number in zip(a.tolist(), b.tolist(), x, in_float32, strict=True):
             result = numbers.scalar("b", q) * np.sqrt(numbers.array(z) / numbers.scalar("a", p))
-            outside += not abs(result.value - given) <= result.bound
+            outside += not abs(result.value - number) <= result.bound
         return outside
 
     assert not beyond(combined=True)
@@ -145,8 +145,8 @@ class Breaking(SGD):
 
 
 def test_a_step_is_not_evaluated_before_it_is_asked_for_and_an_error_there_is_raised_each_time() -> None:
-    one = np.ones(2, np.float32)
-    value = expected(Case("sgd", "float32", {}, (0.1,) * 5, (one,), ((one,),) * 5), Breaking())
+    ones = np.ones(2, np.float32)
+    value = expected(Case("sgd", "float32", {}, (0.1,) * 5, (ones,), ((ones,),) * 5), Breaking())
     for _ in range(2):
         np.testing.assert_array_equal(np.round(value.steps(0, 2).value.astype(float), 5), [[0.9, 0.9], [0.8, 0.8]])
         with pytest.raises(KeyError, match="third"):

@@ -108,12 +108,12 @@ def test_there_are_faults_of_every_subject() -> None:
 
 def test_every_law_and_every_check_of_the_protocol_rejects_a_fault() -> None:
     exhibit.load()
-    planted = [*FAULTS.values(), *(one.fault for one in exhibit.EXHIBITS.values())]
+    planted = [*FAULTS.values(), *(shown.fault for shown in exhibit.EXHIBITS.values())]
     assert {fault.rejected_by for fault in planted} - {None} == {*LAWS, "oracle", "protocol"}
-    told = [fault.because for fault in FAULTS.values() if fault.rejected_by == "protocol"]
-    said = ("start changed", "changed gradient", "returned parameter", "returned NoneType", "raised", "hung")
-    for text in (*said, "instead of its contents"):
-        assert any(text in because for because in told)
+    reasons = [fault.because for fault in FAULTS.values() if fault.rejected_by == "protocol"]
+    complaints = ("start changed", "changed gradient", "returned parameter", "returned NoneType", "raised", "hung")
+    for text in (*complaints, "instead of its contents"):
+        assert any(text in because for because in reasons)
 
 
 def test_a_name_belongs_to_one_fault() -> None:

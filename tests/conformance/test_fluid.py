@@ -86,20 +86,20 @@ def newer(source: str) -> list[str]:
     Raises:
         SyntaxError: it cannot read the file.
     """
-    found = []
+    unknown = []
     for node in run_time(ast.parse(source, feature_version=(3, 7))):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
         if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] not in LIBRARIES:
             known = KNOWN.get(str(node.module), set())
-            found += [f"{node.module}.{name}" for name in names if name not in known]
+            unknown += [f"{node.module}.{name}" for name in names if name not in known]
         elif isinstance(node, ast.Import):
-            found += [name for name in names if name.partition(".")[0] not in LIBRARIES and name not in MODULES]
+            unknown += [name for name in names if name.partition(".")[0] not in LIBRARIES and name not in MODULES]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in KEYWORDS:
             taken = {str(keyword.arg) for keyword in node.keywords} - KEYWORDS[node.func.id]
-            found += [f"{node.func.id}({keyword}=)" for keyword in sorted(taken)]
+            unknown += [f"{node.func.id}({keyword}=)" for keyword in sorted(taken)]
         elif isinstance(node, ast.Attribute) and node.attr in NEWER:
-            found.append(f".{node.attr}")
-    return found
+            unknown.append(f".{node.attr}")
+    return unknown
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.name}")
@@ -108,7 +108,7 @@ def test_what_reaches_the_other_interpreter_is_of_python_3_7(file: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "names"),
     [
         ("from functools import cache", ["functools.cache"]),
         ("import tomllib", ["tomllib"]),
@@ -118,8 +118,8 @@ def test_what_reaches_the_other_interpreter_is_of_python_3_7(file: Path) -> None
         ("if TYPE_CHECKING:\n    from typing import Self", []),
     ],
 )
-def test_what_is_newer_is_named(source: str, said: list[str]) -> None:
-    assert newer(source) == said
+def test_what_is_newer_is_named(source: str, names: list[str]) -> None:
+    assert newer(source) == names
 
 
 @pytest.mark.parametrize("source", ["(a := 1)", "def f(a, /): pass", "match a:\n    case 1: pass"])
@@ -129,10 +129,10 @@ def test_newer_syntax_is_refused(source: str) -> None:
 
 
 def test_the_table_is_read_by_python_3_7() -> None:
-    found = pythons(ROW.python, PYTHON)
-    if not found:
+    interpreters = pythons(ROW.python, PYTHON)
+    if not interpreters:
         pytest.skip(f"not run: no Python {ROW.python}")
-    for python in found:
+    for python in interpreters:
         done = subprocess.run([python, "-c", TABLE], check=False, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert done.stdout.split() == ["(3,", "7)", *table.OFFERS]
@@ -143,10 +143,10 @@ def test_without_the_library_it_is_said_how_to_get_it(capsys: pytest.CaptureFixt
     assert install_hint("fluid") == f"{hint}, and --python fluid-env/bin/python"
     assert builtin_version("fluid") == f"of Python 3.7: {install_hint('fluid')}"
     assert main(["check", "fluid", "--beside"]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "target fluid: paddle" in said
-    assert f"is not installed: {hint}" in said
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1
+    assert "target fluid: paddle" in printed
+    assert f"is not installed: {hint}" in printed
 
 
 STORED = [stored for file in ("fluid185", "fluid185_wrappers") for stored in cases(file)]
@@ -162,11 +162,11 @@ def test_runs_of_the_library_are_those_that_were_stored(subject: str, engine: in
     for run in [run_of(stored) for stored in STORED if subject in (stored.get("rule"), stored.get("wrapper"))]:
         must = np.array([flat(row) for row in run.after])
         if subject == "exponential_moving_average":  # whose apply() changes the average, so it is called once
-            got, must = averaged(target, run.case), must[-1]
+            computed, must = averaged(target, run.case), must[-1]
         else:
-            got = trajectory(target, run.case, Guard())
+            computed = trajectory(target, run.case, Guard())
         tolerance = 64 * np.finfo(run.case.dtype).eps
-        np.testing.assert_allclose(got, must, rtol=tolerance, atol=tolerance, err_msg=str(run.case.hyper))
+        np.testing.assert_allclose(computed, must, rtol=tolerance, atol=tolerance, err_msg=str(run.case.hyper))
 
 
 def averaged(target: ProgramTarget, case: Case) -> Array:
@@ -178,7 +178,7 @@ def averaged(target: ProgramTarget, case: Case) -> Array:
 
 
 @pytest.mark.parametrize(
-    ("subject", "dtype", "said"),
+    ("subject", "dtype", "expected"),
     [
         ("sgd", "float64", "conforms"),
         ("momentum", "float64", "imprecise: documented; momentum in float32"),
@@ -188,10 +188,12 @@ def averaged(target: ProgramTarget, case: Case) -> Array:
         ("clip_by_global_norm", "float32", "conforms"),
     ],
 )
-def test_a_sample_has_the_verdicts_of_the_ledger(subject: str, dtype: str, said: str, library: ProgramTarget) -> None:
+def test_a_sample_has_the_verdicts_of_the_ledger(
+    subject: str, dtype: str, expected: str, library: ProgramTarget
+) -> None:
     (verdict,) = judge([library], subject, dtype, effort=Effort("few", 12, 1), seed=0)
     computes = f": {verdict.computes}" if verdict.verdict in ("imprecise", "dialect") else ""
-    assert f"{verdict.verdict}{computes}" == said
+    assert f"{verdict.verdict}{computes}" == expected
 
 
 def test_what_fails_in_dygraph_leaves_it(library: ProgramTarget) -> None:

@@ -17,7 +17,7 @@ from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard
 
 
-def found(target: Target, optimizer: str) -> list[str]:
+def breaches(target: Target, optimizer: str) -> list[str]:
     """What some cases show."""
     drawn = drawn_cases(SUBJECTS[optimizer], "float32", seed=0, count=40)
     cases = [case for case in drawn if len(case.grads) > 2 and reason_unsupported(target, case) is None]
@@ -33,7 +33,7 @@ def test_a_run_over_groups_takes_options_and_rates_of_each_and_one_that_comes_la
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "beginning"),
     [
         ("one_rate_for_all_groups", "the second group, alone and among others: "),
         ("options_of_the_first_group", "the second group, alone and among others: "),
@@ -42,28 +42,28 @@ def test_a_run_over_groups_takes_options_and_rates_of_each_and_one_that_comes_la
         ("added_group_resets_the_others", "the first group, alone and among others: "),
     ],
 )
-def test_a_group_that_is_not_trained_as_if_alone_is_named(name: str, said: str) -> None:
+def test_a_group_that_is_not_trained_as_if_alone_is_named(name: str, beginning: str) -> None:
     fault = FAULTS[name]
-    texts = found(fault.target(), fault.optimizer)
+    texts = breaches(fault.target(), fault.optimizer)
     assert texts
-    assert any(text.startswith(said) for text in texts)
+    assert any(text.startswith(beginning) for text in texts)
 
 
 @pytest.mark.parametrize("optimizer", ["torch.adamw", "torch.muon", "papers.lamb", "torch.rprop"])
 def test_the_reference_trains_groups_as_if_alone(optimizer: str) -> None:
-    assert found(NumpyTarget(), optimizer) == []
+    assert breaches(NumpyTarget(), optimizer) == []
 
 
 def test_what_offers_no_groups_is_not_asked_for_them() -> None:
     class Plain(NumpyTarget):
         start_groups = None
 
-    assert found(Plain(), "adam") == []
+    assert breaches(Plain(), "adam") == []
 
 
 def test_torch_trains_groups_as_if_alone_but_for_what_adagrad_starts_with() -> None:
     torch = load_target("torch")
-    assert found(torch, "torch.adamw") == []
-    assert found(torch, "torch.sgd") == []
-    assert all("the second group" in text for text in found(torch, "torch.adagrad"))
-    assert found(torch, "torch.adagrad")
+    assert breaches(torch, "torch.adamw") == []
+    assert breaches(torch, "torch.sgd") == []
+    assert all("the second group" in text for text in breaches(torch, "torch.adagrad"))
+    assert breaches(torch, "torch.adagrad")

@@ -117,9 +117,9 @@ def findings(lie: str, seconds: float = 5.0) -> list[Finding]:
 
 @pytest.mark.parametrize("honest", ["honest", "stateful", "packed"])
 def test_an_honest_harness_passes(honest: str) -> None:
-    found = findings(honest)
-    assert [finding for finding in found if finding.problems] == []
-    plays = [finding.question for finding in found]
+    played = findings(honest)
+    assert [finding for finding in played if finding.problems] == []
+    plays = [finding.question for finding in played]
     assert plays[:2] == ["hello", "run of sgd in float64"]
     assert plays[-1] == "bye"
     assert ("step 3 of run 3" in plays) == (honest == "stateful")
@@ -127,15 +127,15 @@ def test_an_honest_harness_passes(honest: str) -> None:
     assert ("run_packed of sgd in float64" in plays) == (honest == "packed")
 
 
-@pytest.mark.parametrize(("lie", "where", "said"), LIES, ids=[lie for lie, _, _ in LIES])
-def test_a_lie_is_told_in_words_of_its_own(lie: str, where: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = "hung" in said
+@pytest.mark.parametrize(("lie", "where", "pattern"), LIES, ids=[lie for lie, _, _ in LIES])
+def test_a_lie_is_told_in_words_of_its_own(lie: str, where: str, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = "hung" in pattern
     if lie.startswith("stateful"):  # dozens of answers, whose lies are no second lines
         monkeypatch.setattr(interview, "LINGER", 0.001)
     wrong = [finding for finding in findings(lie, 0.5 if slow else 5.0) if finding.problems]
     assert wrong
     assert wrong[0].question.startswith(where)
-    assert any(re.fullmatch(said, problem) for problem in wrong[0].problems), wrong[0].problems
+    assert any(re.fullmatch(pattern, problem) for problem in wrong[0].problems), wrong[0].problems
 
 
 def test_every_lie_of_the_miniature_is_tried() -> None:

@@ -135,9 +135,11 @@ def test_a_killed_judge_leaves_no_target_behind() -> None:
 def test_what_cannot_be_loaded_shows_what_it_has_printed(capsys: pytest.CaptureFixture[str]) -> None:
     code = "import sys; print('one\\ntwo', file=sys.stderr); sys.exit(4)"
     assert main(["check", "--", sys.executable, "-S", "-c", code]) == 2
-    said = capsys.readouterr().err
-    assert ": its process ended with exit status 4 without an answer to `hello`" in said or "before `hello`" in said
-    assert said.endswith("\n  one\n  two\n")
+    printed = capsys.readouterr().err
+    assert (
+        ": its process ended with exit status 4 without an answer to `hello`" in printed or "before `hello`" in printed
+    )
+    assert printed.endswith("\n  one\n  two\n")
 
 
 def test_a_program_is_ended_with_its_worker() -> None:

@@ -133,9 +133,9 @@ def test_a_tier_in_which_two_hold_decides_that_there_is_no_name(monkeypatch: pyt
     def tiers_of(*tiers: list[Explanation]) -> None:
         monkeypatch.setattr(identifying, "tiers", lambda optimizer, dtype, probed: iter(tiers))
 
-    for one in (*both, alone):
-        tiers_of([one])
-        assert identified(NumpyTarget()).explanation == one, "each must hold for this test to mean anything"
+    for explanation in (*both, alone):
+        tiers_of([explanation])
+        assert identified(NumpyTarget()).explanation == explanation, "each must hold for this test to mean anything"
     tiers_of(both, [alone])
     assert identified(NumpyTarget()).explanation is None
     tiers_of([Explanation(class_named("adam", "scaled_epsilon"))], [], [alone])
@@ -143,17 +143,19 @@ def test_a_tier_in_which_two_hold_decides_that_there_is_no_name(monkeypatch: pyt
 
 
 def test_an_identity_says_how_far_the_target_is_from_the_document_and_from_what_explains_it() -> None:
-    found = identified(computing(class_named("adam", "scaled_epsilon")))
-    assert found.explanation == Explanation(class_named("adam", "scaled_epsilon"))
-    assert found.tried == 12
-    assert found.from_explanation.share <= 1 < 100 < found.from_document.share
-    assert found.from_document.elements == found.from_explanation.elements > 0
-    nothing = identified(Instead(lambda documented, given: HookedRun(documented, given, Hooks(rate=lambda rates: 2.0))))
+    identity = identified(computing(class_named("adam", "scaled_epsilon")))
+    assert identity.explanation == Explanation(class_named("adam", "scaled_epsilon"))
+    assert identity.tried == 12
+    assert identity.from_explanation.share <= 1 < 100 < identity.from_document.share
+    assert identity.from_document.elements == identity.from_explanation.elements > 0
+    nothing = identified(
+        Instead(lambda documented, parameters: HookedRun(documented, parameters, Hooks(rate=lambda rates: 2.0)))
+    )
     assert nothing.explanation is None
     assert nothing.from_document == nothing.from_explanation == Agreement()
     assert nothing.tried == 0, "no candidate holds in the probes"
     tried = identified(
-        Instead(lambda documented, given: HookedRun(documented, given, Hooks(rate=lambda _: 2.0))), "sgd"
+        Instead(lambda documented, parameters: HookedRun(documented, parameters, Hooks(rate=lambda _: 2.0))), "sgd"
     )
     assert tried.explanation is None
     assert tried.tried > 0, "SGD has no probes, so cases are run"
@@ -182,12 +184,12 @@ def test_a_target_is_fed_a_case_once_for_all_candidates() -> None:
         return (case.replace() for case in drawn_cases(subject_named("adam"), "float32", seed=0, count=12))
 
     observed = Observed.of(Instead(begin, "adam"), "adam", "float32", cases, Guard())
-    found = identify(observed)
-    assert (found.tried, found.elsewhere) == (12, ("papers.adam", "torch.adam"))
+    identity = identify(observed)
+    assert (identity.tried, identity.elsewhere) == (12, ("papers.adam", "torch.adam"))
     assert {fed[bits(case.parameters)] for case in cases()} == {1}
-    assert found.explanation is not None
+    assert identity.explanation is not None
     for _ in range(2):
-        assert observed.holding(found.explanation.with_numbers(("beta1",))) is not None
+        assert observed.holding(identity.explanation.with_numbers(("beta1",))) is not None
     assert {fed[bits(case.parameters)] for case in cases()} == {2}, "once more, with short numbers"
 
 

@@ -125,10 +125,10 @@ def test_an_edit_is_found_of_a_rule_formed_as_increments() -> None:
 
 def test_a_law_that_increments_alone_break_rejects_nothing() -> None:
     """Chainer's Adam explains every drawn case; without decays it keeps a rounding error of the old moment."""
-    (found,) = examined([computing_by_hand(Incremental)], "adam", "float32", effort=Effort("few", 12, 3), seed=0)
-    assert found.rejected is None
-    assert set(found.laws.broken) == {"special_case"}
-    verdict = found.verdict()
+    (examination,) = examined([computing_by_hand(Incremental)], "adam", "float32", effort=Effort("few", 12, 3), seed=0)
+    assert examination.rejected is None
+    assert set(examination.laws.broken) == {"special_case"}
+    verdict = examination.verdict()
     assert (verdict.verdict, verdict.law, verdict.computes.rule) == ("imprecise", None, "documented")
     assert verdict.computes.arithmetic == ["incremental_moments"]
     assert verdict.counterexample is not None
@@ -141,6 +141,8 @@ def test_a_law_that_no_rounding_breaks_still_rejects() -> None:
         def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
             return super().update(param, grad, state, lr * (2.0 if self.beta1 == self.beta2 == 0 else 1.0), t)
 
-    (found,) = examined([computing_by_hand(TwiceWithoutDecays)], "adam", "float32", effort=Effort("few", 12, 3), seed=0)
-    verdict = found.verdict()
+    (examination,) = examined(
+        [computing_by_hand(TwiceWithoutDecays)], "adam", "float32", effort=Effort("few", 12, 3), seed=0
+    )
+    verdict = examination.verdict()
     assert (verdict.verdict, verdict.law) == ("diverges", "special_case")

@@ -78,19 +78,19 @@ def test_the_reference_conforms_in_working_precision(optimizer: str, dtype: str)
 
 
 @pytest.mark.parametrize(
-    ("optimizer", "name", "said"),
+    ("optimizer", "name", "words"),
     [
         ("adam", "scaled_epsilon", "sqrt(1-b2^t)"),
         ("clip_by_norm", "epsilon_in_divisor", "|g| + 1e-6"),
         ("dgc_compress", "unmasked_velocity", "u keeps what is sent"),
     ],
 )
-def test_a_dialect_is_named_with_its_formula_and_a_counterexample(optimizer: str, name: str, said: str) -> None:
+def test_a_dialect_is_named_with_its_formula_and_a_counterexample(optimizer: str, name: str, words: str) -> None:
     dialect = dialect_named(optimizer, name)
     verdict = verdict_of(computing(dialect), optimizer)
     assert (verdict.verdict, verdict.dialect) == ("dialect", name)
     assert verdict.computes == Computes(name, dialect.difference, same_as=verdict.computes.same_as)
-    assert said in verdict.reason
+    assert words in verdict.reason
     assert verdict.share is not None
     assert verdict.share > SLACK
     assert verdict.counterexample is not None
@@ -156,7 +156,7 @@ def test_nan_is_said_to_be_returned_with_its_place_and_the_documented_value() ->
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said", "figures"),
+    ("wrong", "words", "figures"),
     [
         (
             lambda x: np.full_like(x, np.inf),
@@ -171,7 +171,7 @@ def test_nan_is_said_to_be_returned_with_its_place_and_the_documented_value() ->
     ],
 )
 def test_how_far_off_an_unknown_rule_is_stands_in_the_reason(
-    wrong: Callable[[Array], Array], said: str, figures: tuple[float, int]
+    wrong: Callable[[Array], Array], words: str, figures: tuple[float, int]
 ) -> None:
     def begin(documented: Any, parameters: list[Array]) -> Any:
         """Wrong in tensors of more than four elements."""
@@ -181,7 +181,7 @@ def test_how_far_off_an_unknown_rule_is_stands_in_the_reason(
         return run
 
     verdict = verdict_of(Instead(begin), "sgd", effort=Effort("no laws", 20, 0))
-    assert said in verdict.reason
+    assert words in verdict.reason
     assert (round(verdict.share or 0, 1), verdict.ulp) == figures
 
 
@@ -189,7 +189,7 @@ def test_a_target_that_breaks_while_it_is_identified_is_an_error() -> None:
     probed = [case.parameters[0] for case in probes_of("adagrad", "float32")]
 
     def begin(documented: Any, parameters: list[Array]) -> Any:
-        if any(np.array_equal(parameters[0], given) for given in probed):
+        if any(np.array_equal(parameters[0], probe) for probe in probed):
             raise ValueError("not this case")
         return run_of(dialect_named("adagrad", "epsilon_inside").of(documented.hyper()), parameters)
 
@@ -267,8 +267,8 @@ def test_a_target_of_which_little_is_judged_is_not_accepted() -> None:
 
     verdict = verdict_of(Five(), "torch.muon", effort=Effort("enough", 40, 0))
     assert verdict.verdict == "error"
-    said = r"too little could be judged: of \d\d% of the elements the bound says nothing; "
-    assert re.fullmatch(f"{said}it may say more of other values of what the target pins: .*, ns_steps", verdict.reason)
+    text = r"too little could be judged: of \d\d% of the elements the bound says nothing; "
+    assert re.fullmatch(f"{text}it may say more of other values of what the target pins: .*, ns_steps", verdict.reason)
 
 
 def test_what_is_nothing_but_vacuous_is_an_error_that_says_so() -> None:
@@ -277,8 +277,8 @@ def test_what_is_nothing_but_vacuous_is_an_error_that_says_so() -> None:
     hyper = {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}  # which float16 has not, so the step is 0/0
     case = Case("adam", "float16", hyper, (0.1,), (still,), ((still,),))
     (verdict,) = judge([NumpyTarget()], "adam", "float16", effort=NONE, seed=0, before=[case])
-    said = "too little could be judged: of 100% of the elements the bound says nothing"
-    assert (verdict.verdict, verdict.reason) == ("error", said)
+    reason = "too little could be judged: of 100% of the elements the bound says nothing"
+    assert (verdict.verdict, verdict.reason) == ("error", reason)
     assert (verdict.vacuous, verdict.share, verdict.ulp, verdict.cases) == (1.0, None, None, 1)
 
 
@@ -314,6 +314,6 @@ def test_an_array_that_is_kept_for_the_next_step_is_an_error_whatever_the_laws_s
             run.step = step  # type: ignore[method-assign]
             return run
 
-    (found,) = judge([Late()], "momentum", "float32", effort=Effort("no laws", 20, 0), seed=0)
-    assert found.verdict == "error"
-    assert "instead of its contents" in found.reason
+    (verdict,) = judge([Late()], "momentum", "float32", effort=Effort("no laws", 20, 0), seed=0)
+    assert verdict.verdict == "error"
+    assert "instead of its contents" in verdict.reason

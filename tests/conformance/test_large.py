@@ -54,8 +54,8 @@ def case_of(optimizer: str, scale: Scale, dtype: str = "float32") -> Case:
 def contradicted(target: Any, optimizer: str, *scales: Scale, dtype: str = "float32") -> str | None:
     """The reason why large cases contradict the documented formula; None if they do not."""
     plans = large_plans(subject_named(optimizer), dtype, scales, 0)
-    found = contradiction(target, plans, Explanation(documented_class(optimizer)), Guard())
-    return found and found.fields["reason"]
+    evidence = contradiction(target, plans, Explanation(documented_class(optimizer)), Guard())
+    return evidence and evidence.fields["reason"]
 
 
 def test_every_effort_has_large_cases_and_every_scale_of_standard_shows_a_fault() -> None:
@@ -289,16 +289,16 @@ def test_what_is_not_offered_is_not_tried() -> None:
 
 
 def test_what_a_target_pins_is_pinned_in_large_cases_too() -> None:
-    given = []
+    momentums = []
 
     def begin(rule: Any, parameters: Any) -> Any:
-        given.append(rule.hyper()["momentum"])
+        momentums.append(rule.hyper()["momentum"])
         return run_of(rule, parameters)
 
     target = Instead(begin, "momentum")
     target.pinned = {"momentum": {"momentum": 0.25}}  # type: ignore[attr-defined]
     assert contradicted(target, "momentum", BIG) is None
-    assert given == [0.25]
+    assert momentums == [0.25]
 
 
 def test_every_hundred_steps_are_watched_as_a_run() -> None:

@@ -29,8 +29,8 @@ from optimetry.conformance.targets.session import Guard, trajectory
 
 def some_cases(optimizer: str, dtype: str = "float32") -> list[Case]:
     """Cases of some steps and few: laws run a target dozens of times."""
-    found = drawn_cases(SUBJECTS[optimizer], dtype, seed=0, count=40)
-    return [case for case in found if 3 <= len(case.grads) <= 8][:6]
+    drawn = drawn_cases(SUBJECTS[optimizer], dtype, seed=0, count=40)
+    return [case for case in drawn if 3 <= len(case.grads) <= 8][:6]
 
 
 @pytest.mark.parametrize("dtype", FORMATS)
@@ -39,9 +39,9 @@ def test_the_reference_keeps_every_law_and_is_fed_arrays_of_its_own(optimizer: s
     """0-d ones too, C-contiguous, writeable, of the parameter's dtype: in each variation a law makes of a case."""
     target = HoldsInputs()
     for number, case in enumerate(some_cases(optimizer, dtype)[: 2 if dtype == "float32" else 1]):
-        laws = [one for one in laws_of(SUBJECTS[optimizer]) if number == 0 or not one.slow]
-        assert {one.name: one.broken(Trial(target, case, Guard())) for one in laws} == dict.fromkeys(
-            one.name for one in laws
+        laws = [each for each in laws_of(SUBJECTS[optimizer]) if number == 0 or not each.slow]
+        assert {each.name: each.broken(Trial(target, case, Guard())) for each in laws} == dict.fromkeys(
+            each.name for each in laws
         )
         assert trajectory(target, case, Guard()).shape == (len(case.grads), case.size)
     assert target.wrong == []
@@ -51,10 +51,10 @@ def test_the_reference_keeps_every_law_and_is_fed_arrays_of_its_own(optimizer: s
 def broken_by(target: Target, optimizer: str) -> set[str]:
     """The laws that some case shows broken."""
     return {
-        one.name
+        each.name
         for case in some_cases(optimizer)
-        for one in laws_of(SUBJECTS[optimizer])
-        if one.broken(Trial(target, case, Guard())) is not None
+        for each in laws_of(SUBJECTS[optimizer])
+        if each.broken(Trial(target, case, Guard())) is not None
     }
 
 
@@ -89,14 +89,14 @@ class HoldsInputs(NumpyTarget):
         self.wrong: list[str] = []
 
     def held(self, arrays: Sequence[Any], dtypes: Sequence[Any]) -> None:
-        given = [(array, dtype) for array, dtype in zip(arrays, dtypes, strict=True) if array is not None]
-        for array, dtype in given:
+        pairs = [(array, dtype) for array, dtype in zip(arrays, dtypes, strict=True) if array is not None]
+        for array, dtype in pairs:
             self.seen += 1
             if type(array) is not np.ndarray or array.dtype != dtype:
                 self.wrong.append(f"{type(array)} of {array.dtype}, must be an array of {dtype}")
             elif not (array.flags.c_contiguous and array.flags.writeable and array.flags.owndata):
                 self.wrong.append(f"an array of shape {array.shape} with\n{array.flags}")
-        if any(np.shares_memory(a, b) for (a, _), (b, _) in combinations(given, 2)):
+        if any(np.shares_memory(a, b) for (a, _), (b, _) in combinations(pairs, 2)):
             self.wrong.append("two arrays in one memory")
 
     def start(self, optimizer: str, hyper: Any, parameters: list[Any]) -> Any:
@@ -128,7 +128,7 @@ def test_a_law_that_does_not_apply_is_not_broken() -> None:
 
 @pytest.mark.parametrize("optimizer", SUBJECTS)
 def test_universal_laws_come_first(optimizer: str) -> None:
-    universal = [one.universal for one in laws_of(SUBJECTS[optimizer])]
+    universal = [each.universal for each in laws_of(SUBJECTS[optimizer])]
     assert universal == sorted(universal, reverse=True)
     assert any(universal)
 

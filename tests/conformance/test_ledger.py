@@ -25,8 +25,8 @@ def ledger(tmp_path):
     return written
 
 
-def balanced(found):
-    return (found.unexpected, found.stale) == ([], {})
+def balanced(balance):
+    return (balance.unexpected, balance.stale) == ([], {})
 
 
 def test_entries_comments_and_blank_lines(ledger):
@@ -84,7 +84,7 @@ def test_an_expected_verdict_balances(ledger):
 def test_an_entry_stands_for_every_engine_with_its_verdict(ledger):
     verdicts = [verdict(engine="single"), verdict(engine="foreach"), verdict(engine="fused", outcome="error")]
     balance = ledger(KNOWN).balance(verdicts)
-    assert [found.engine for found in balance.unexpected] == ["fused"]
+    assert [each.engine for each in balance.unexpected] == ["fused"]
     assert balance.stale == {}
 
 
@@ -126,9 +126,9 @@ def test_a_law_is_checked_where_it_is_named(ledger, outcome):
 
 
 def test_each_expected_verdict_comes_with_its_entry(ledger):
-    found = [verdict(), verdict("sgd", outcome="conforms"), verdict(dtype="float64", outcome="error")]
-    ((expected, entry),) = ledger("\n" + EVERYWHERE).balance(found).expected
-    assert (expected is found[0], entry.line, entry.reason) == (True, 2, "why")
+    verdicts = [verdict(), verdict("sgd", outcome="conforms"), verdict(dtype="float64", outcome="error")]
+    ((expected, entry),) = ledger("\n" + EVERYWHERE).balance(verdicts).expected
+    assert (expected is verdicts[0], entry.line, entry.reason) == (True, 2, "why")
 
 
 @pytest.mark.parametrize("entry", ["sgd float64 error why\n", "sgd * error why\n", "adam float64 error why\n"])
@@ -143,7 +143,7 @@ def test_a_pattern_expects_its_verdict_in_every_dtype(ledger):
 def test_a_pattern_expects_nothing_of_other_dtypes(ledger):
     verdicts = [verdict("sgd", dtype, "diverges") for dtype in DTYPES]
     balance = ledger("sgd *float16 diverges why\n").balance(verdicts)
-    assert [found.dtype for found in balance.unexpected] == ["float32", "float64"]
+    assert [each.dtype for each in balance.unexpected] == ["float32", "float64"]
     assert balance.stale == {}
 
 
@@ -172,6 +172,6 @@ def test_an_entry_for_what_is_no_longer_offered_is_stale(ledger, entry):
 
 def test_a_name_with_spaces_is_written_without(ledger):
     """A point of a family that no dialect names has one, as `adamax` of MLX."""
-    found = [verdict(outcome="dialect:epsilon=none, correction=none")]
-    assert balanced(ledger("adam float32 dialect:epsilon=none,correction=none why\n").balance(found))
-    assert not balanced(ledger("adam float32 dialect:epsilon=none why\n").balance(found))
+    verdicts = [verdict(outcome="dialect:epsilon=none, correction=none")]
+    assert balanced(ledger("adam float32 dialect:epsilon=none,correction=none why\n").balance(verdicts))
+    assert not balanced(ledger("adam float32 dialect:epsilon=none why\n").balance(verdicts))

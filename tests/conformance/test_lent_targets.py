@@ -102,8 +102,8 @@ def test_the_table_of_a_framework_apart_needs_neither_it_nor_the_rest_of_optimet
     offered, imported = json.loads(ran(TABLES.format(frameworks=frameworks, name=name)))
     assert {"sgd", "momentum", "adam"} <= set(offered)
     lent, own = "optimetry.conformance", f"optimetry.conformance.targets.{name}"
-    rest = [module for module in imported if module != own and not module.startswith(f"{own}.")]
-    assert set(rest) == {lent, f"{lent}.targets", f"{lent}.targets.offers"}
+    others = [module for module in imported if module != own and not module.startswith(f"{own}.")]
+    assert set(others) == {lent, f"{lent}.targets", f"{lent}.targets.offers"}
 
 
 def test_a_lent_target_answers_by_the_protocol(tmp_path):
@@ -122,8 +122,8 @@ def test_a_lent_target_answers_by_the_protocol(tmp_path):
     asked = [{"do": "hello", "protocol": 1}, run, {**run, "optimizer": "adam"}, {"do": "bye"}]
     play = f"sys.argv = ['harness', 'toy']; sys.path[-1] = {str(harness.parent)!r}\n"
     play += "del sys.modules['python_harness']; import python_harness; python_harness.main()"
-    said = ran(play, input="".join(json.dumps(message) + "\n" for message in asked))
-    hello, answer, refused = map(json.loads, said.splitlines())
+    output = ran(play, input="".join(json.dumps(message) + "\n" for message in asked))
+    hello, answer, refused = map(json.loads, output.splitlines())
     assert (hello["name"], hello["version"]) == ("toy", "1.0")
     assert python_harness.decoded(answer["after"][0][0]).tolist() == [0.5, 1.0]
     assert refused == {"unsupported": "nothing in toy is known for adam"}

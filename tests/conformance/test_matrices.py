@@ -44,7 +44,7 @@ def test_an_honest_evaluation_conforms(rule: type[Rule], dtype: str) -> None:
 @honest
 def test_an_honest_evaluation_is_no_copy_of_the_reference(rule: type[Rule]) -> None:
     cases = drawn_cases(SUBJECTS[rule.name], "float32", seed=0, count=20)
-    results = ((trajectory(one, case, Guard()) for one in (target_of(rule), NumpyTarget())) for case in cases)
+    results = ((trajectory(target, case, Guard()) for target in (target_of(rule), NumpyTarget())) for case in cases)
     assert not all(np.array_equal(ours, theirs, equal_nan=True) for ours, theirs in results)
 
 
@@ -98,10 +98,10 @@ def test_gradients_of_muon_are_so_small_that_iterations_do_not_forget_their_size
     """What is small is multiplied by a in each iteration: summed over all steps, some gradients stay below 1 by it."""
     muon = subject_named("torch.muon")
     default = {x.name: x.default for x in muon.hyperparameters() if x.name in ("a", "b", "c", "eps", "ns_steps")}
-    limits, told = Limits(pinned=tuple(default.items())), 0
+    limits, judged = Limits(pinned=tuple(default.items())), 0
     for case in map(limits.offered, drawn_cases(muon, "float32", seed=0, count=40, limits=limits)):
         for i in range(len(case.parameters)):
             total = sum(np.linalg.norm(grad.astype(np.float64)) for row in case.grads if (grad := row[i]) is not None)
             total *= default["a"] ** default["ns_steps"] / default["eps"]
-            told += 0 < total < 1 and case.hyper["momentum"] > 0
-    assert told >= 5
+            judged += 0 < total < 1 and case.hyper["momentum"] > 0
+    assert judged >= 5

@@ -44,7 +44,7 @@ def conversation() -> list[tuple[dict[str, Any], dict[str, Any]]]:
 
     Once with a program that takes packed runs and several steps at once, and once with one that does not.
     """
-    said: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    exchanges: list[tuple[dict[str, Any], dict[str, Any]]] = []
     for left_out in ((), ("packed", "several")):
         program = Program(python_command(None, "numpy"))
         plain = program.ask
@@ -54,7 +54,7 @@ def conversation() -> list[tuple[dict[str, Any], dict[str, Any]]]:
         ) -> tuple[dict[str, Any], bytes]:
             answer, behind = plain(do, request, *limits)
             answer = {name: value for name, value in answer.items() if name not in left_out}
-            said.append((json.loads(request.partition(b"\n")[0]), answer))
+            exchanges.append((json.loads(request.partition(b"\n")[0]), answer))
             return answer, behind
 
         program.ask = ask  # type: ignore[method-assign]
@@ -65,7 +65,7 @@ def conversation() -> list[tuple[dict[str, Any], dict[str, Any]]]:
             assert verdict.verdict == "conforms"
         target.connection.next_run()
         program.close()
-    return said
+    return exchanges
 
 
 def test_what_is_said_is_what_the_schema_says(conversation: list[tuple[dict[str, Any], dict[str, Any]]]) -> None:
@@ -82,8 +82,12 @@ def test_an_array_comes_back_as_it_was_sent(dtype: str) -> None:
     for shape in ((), (0,), (3,), (2, 0), (2, 3)):
         original = np.arange(np.prod(shape, dtype=int), dtype=np.float64).reshape(shape).astype(kind)
         message = sent(original)
-        for found in (array(message, "it is"), decoded(message)):
-            assert (found.dtype, found.shape, found.tobytes()) == (original.dtype, original.shape, original.tobytes())
+        for received in (array(message, "it is"), decoded(message)):
+            assert (received.dtype, received.shape, received.tobytes()) == (
+                original.dtype,
+                original.shape,
+                original.tobytes(),
+            )
         assert list(violations("array", message)) == []
     turned = np.arange(6.0).reshape(2, 3).T
     assert array(sent(turned), "it is").tolist() == turned.tolist()
@@ -99,7 +103,7 @@ GOOD = sent(np.ones(2, np.float32))
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("message", "reason"),
     [
         (None, "it is 'null', must be an object of dtype, shape and data"),
         ([1.0], "it is '[1.0]', must be an object of dtype, shape and data"),
@@ -116,18 +120,18 @@ GOOD = sent(np.ones(2, np.float32))
         (GOOD | {"shape": [2**40, 2**40]}, f"it is 8 bytes, must be {4 * 2**80}: "),
     ],
 )
-def test_what_is_no_array_is_said(message: Any, said: str) -> None:
+def test_what_is_no_array_is_said(message: Any, reason: str) -> None:
     with pytest.raises(TargetFault) as caught:
         array(message, "it is")
-    assert said in str(caught.value)
-    if not any(words in said for words in ("bytes, must be", "[2.0]")):  # which no schema can say
+    assert reason in str(caught.value)
+    if not any(words in reason for words in ("bytes, must be", "[2.0]")):  # which no schema can say
         assert list(violations("array", message)) != []
 
 
 def test_what_is_no_row_is_said() -> None:
     parameters = [np.ones(2, np.float32)]
     assert elements([[GOOD], [GOOD]], parameters) == np.ones(4, np.float32).tobytes()
-    for after, said in (
+    for after, reason in (
         ([[GOOD], [GOOD, GOOD]], "step 2 returned 2 parameters, must be 1"),
         ([[GOOD], "x"], "step 2 returned '\"x\"', must be a list of arrays"),
         ([[None]], "step 1 returned parameter 0 as 'null', must be an object"),
@@ -142,7 +146,7 @@ def test_what_is_no_row_is_said() -> None:
     ):
         with pytest.raises(TargetFault) as caught:
             elements(after, parameters)
-        assert said in str(caught.value)
+        assert reason in str(caught.value)
     with pytest.raises(TargetFault, match=r"answered `run` with 1 steps, must be 2"):
         rows({"after": [[GOOD]]}, 2, "run")
     with pytest.raises(TargetFault, match="answered `run` with 'before', must have 'after', 'unsupported' or 'error'"):
@@ -173,9 +177,9 @@ def test_the_harness_is_one_file_of_python_3_7_that_needs_numpy_alone() -> None:
 def old_python() -> str | None:
     """A Python older than ours that has NumPy, if there is one."""
     for name in ("python3.7", "python3.8", "python3.9"):
-        found = shutil.which(name)
-        if found and subprocess.run([found, "-c", "import numpy"], capture_output=True, check=False).returncode == 0:
-            return found
+        path = shutil.which(name)
+        if path and subprocess.run([path, "-c", "import numpy"], capture_output=True, check=False).returncode == 0:
+            return path
     return None
 
 

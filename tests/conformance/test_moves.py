@@ -123,12 +123,12 @@ def test_every_hyperparameter_that_may_be_zero_is_zero_in_some_cases_and_all_are
 def test_a_stage_that_the_document_explains_is_passed_over():
     asked = []
 
-    def nearest(runs, count, given):
-        asked.append((runs, count, given))
-        return {("neutral", 0): [], ("neutral", 1): [], ("neutral", 2): [[("a", "b")]]}.get((runs, count), [[given]])
+    def nearest(runs, count, edits):
+        asked.append((runs, count, edits))
+        return {("neutral", 0): [], ("neutral", 1): [], ("neutral", 2): [[("a", "b")]]}.get((runs, count), [[edits]])
 
-    found = list(by_stages(nearest, "all", ["explained", "neutral"], Budget()))
-    assert found == [[[("a", "b")]], [[("a", "b")]]]
+    stages = list(by_stages(nearest, "all", ["explained", "neutral"], Budget()))
+    assert stages == [[[("a", "b")]], [[("a", "b")]]]
     assert asked[0] == ("explained", 0, ())
     assert ("explained", 1, ()) not in asked
     assert asked[-2:] == [("all", 1, ("a", "b")), ("all", 2, ("a", "b"))]
@@ -139,13 +139,13 @@ def test_nothing_is_found_by_stages_for_noise():
 
     runs = runs_of(target, telling_cases("momentum", "float32"), Guard())
     neutral = (runs_of(target, part, Guard()) for part in neutral_cases("momentum", "float32"))
-    assert edited_formulas([documented_class("momentum")], runs, lambda one: True, neutral=neutral) == []
+    assert edited_formulas([documented_class("momentum")], runs, lambda formula: True, neutral=neutral) == []
 
 
 def test_a_number_that_guards_is_replaced_in_every_edit_behind_it():
     guard = Edit("a", ("add", "a", 1e-8), (PARAM,))
     formula = Edited(documented_class("adam"), (guard, Edit(("add", "a", 1e-8), "b", (PARAM,))), {})
-    assert [one.with_number(1e-8, 1e-5) for one in formula.edits] == [
+    assert [edit.with_number(1e-8, 1e-5) for edit in formula.edits] == [
         Edit("a", ("add", "a", 1e-5), (PARAM,)),
         Edit(("add", "a", 1e-5), "b", (PARAM,)),
     ]
@@ -157,7 +157,7 @@ def test_a_small_number_that_any_other_replaces_is_no_finding():
     runs = runs_of(fault.target(), telling_cases("torch.sgd", "float32"), Guard())
     near = nearest(documented_class("torch.sgd"), runs, 1, Budget(), runs[0][0].form.roundoff)
     assert any("added to momentum" in formula.name for members in near for formula in members)
-    assert edited_formulas([documented_class("torch.sgd")], runs, lambda one: True, most_edits=1) == []
+    assert edited_formulas([documented_class("torch.sgd")], runs, lambda formula: True, most_edits=1) == []
 
 
 def test_a_slot_is_overwritten_before_another_line_takes_its_old_number():

@@ -39,19 +39,19 @@ SAMPLE = (
 
 
 def test_every_entry_is_an_exhibit_or_beyond_or_told_under_another_name() -> None:
-    again = {name for name, told in history().items() if told.same_as}
-    assert {told.same_as for told in history().values() if told.same_as} <= set(EXHIBITS)
+    again = {name for name, entry in history().items() if entry.same_as}
+    assert {entry.same_as for entry in history().values() if entry.same_as} <= set(EXHIBITS)
     places = [*EXHIBITS, *beyond(), *again]
     assert sorted(places) == sorted(history())
     assert len(history()) == 116 + 22
 
 
 def test_every_bug_is_told_of_somewhere_in_a_year() -> None:
-    for name, told in history().items():
-        assert told.link.startswith("https://github.com/"), name
-        assert told.tests in ("", "missed it", "none", "not stated"), name
-    for one in EXHIBITS.values():
-        assert one.honest or 2010 < history()[one.name].year < 2030
+    for name, entry in history().items():
+        assert entry.link.startswith("https://github.com/"), name
+        assert entry.tests in ("", "missed it", "none", "not stated"), name
+    for item in EXHIBITS.values():
+        assert item.honest or 2010 < history()[item.name].year < 2030
 
 
 def test_each_change_to_the_suite_is_of_a_bug_and_has_a_planted_fault_that_is_like_it() -> None:
@@ -69,43 +69,43 @@ def test_an_exhibit_may_be_entered_once() -> None:
 
 def test_what_must_be_accepted_conforms_or_is_a_dialect() -> None:
     named = {dialect.name for dialects in DIALECTS.values() for dialect in dialects} | {"adam", "torch.adamw"}
-    for one in EXHIBITS.values():
-        kind, _, name = one.fault.outcome.partition(": ")
-        assert not one.honest or kind == "conforms" or (kind == "dialect" and name in named), one.name
+    for item in EXHIBITS.values():
+        kind, _, name = item.fault.outcome.partition(": ")
+        assert not item.honest or kind == "conforms" or (kind == "dialect" and name in named), item.name
 
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_an_exhibit_gets_its_verdict(name: str) -> None:
-    found = showing.shown(name, "quick", 0.0)
-    assert found.right, found.outcome
-    assert found.rejected != (found.outcome == "conforms")
-    assert found.runs > 0
+    shown = showing.shown(name, "quick", 0.0)
+    assert shown.right, shown.outcome
+    assert shown.rejected != (shown.outcome == "conforms")
+    assert shown.runs > 0
 
 
 def test_each_law_that_an_exhibit_is_named_by_is_broken_by_it() -> None:
-    by_law = [one for one in FOUND if one.exhibit.fault.rejected_by]
-    assert {one.exhibit.fault.rejected_by for one in by_law} <= set(LAWS)
-    assert all(one.named == showing.BY_ITS_LAW for one in by_law)
+    by_law = [shown for shown in FOUND if shown.exhibit.fault.rejected_by]
+    assert {shown.exhibit.fault.rejected_by for shown in by_law} <= set(LAWS)
+    assert all(shown.named == showing.BY_ITS_LAW for shown in by_law)
 
 
 def test_the_page_and_its_picture_are_made_of_the_data() -> None:
-    assert [one.name for one in FOUND] == list(EXHIBITS)
+    assert [shown.name for shown in FOUND] == list(EXHIBITS)
     assert (DOCS / "museum.md").read_text(encoding="utf-8") == page.page(FOUND, ABOUT)
     drawn = picture.picture(page.bugs_of(FOUND), str(ABOUT["effort"]))
     assert (DOCS / "museum.svg").read_text(encoding="utf-8") == drawn
 
 
 def test_every_bug_is_rejected_none_named_wrongly_and_every_correct_optimizer_accepted() -> None:
-    assert [one.name for one in FOUND if one.exhibit.honest and not one.right] == []
-    assert [one.name for one in FOUND if not one.exhibit.honest and not one.rejected] == []
-    assert [one.name for one in FOUND if one.wrong] == []
+    assert [shown.name for shown in FOUND if shown.exhibit.honest and not shown.right] == []
+    assert [shown.name for shown in FOUND if not shown.exhibit.honest and not shown.rejected] == []
+    assert [shown.name for shown in FOUND if shown.wrong] == []
 
 
 def test_the_page_is_what_the_command_writes_without_further_options() -> None:
-    assert {one.name: one.search for one in FOUND if one.search} == showing.LONGER
+    assert {shown.name: shown.search for shown in FOUND if shown.search} == showing.LONGER
     assert ABOUT == {"effort": "quick"}
-    bugs = [one for one in FOUND if not one.exhibit.honest]
-    assert sum(one.named != showing.NOT_NAMED for one in bugs) >= 0.85 * len(bugs)
+    bugs = [shown for shown in FOUND if not shown.exhibit.honest]
+    assert sum(shown.named != showing.NOT_NAMED for shown in bugs) >= 0.85 * len(bugs)
 
 
 def test_the_data_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_the_command_says_what_became_of_a_bug(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--case", "optax-1131"], "did you mean optax-1130?"),
         (["--case", "nosuch"], ", … (docs/museum.md lists them)\n"),
@@ -132,11 +132,15 @@ def test_the_command_says_what_became_of_a_bug(capsys: pytest.CaptureFixture[str
     ],
 )
 def test_wrong_usage_is_refused(
-    options: list[str], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["museum", *options]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_standard_tries_first_what_quick_tries_so_that_what_quick_rejects_is_rejected() -> None:

@@ -60,19 +60,19 @@ def holding(rule: Rule, names: tuple[str, ...], held: Any) -> Any:
 )
 def test_numbers_held_in_float32_are_told_from_another_rule(optimizer: str, names: tuple[str, ...]) -> None:
     single = Explanation(documented_class(optimizer), Arithmetic(float32=names))
-    found = diagnosed(computing(single), optimizer, "float64")
-    assert (found.verdict.verdict, found.verdict.dialect) == ("imprecise", None)
-    assert found.explanation == single
-    assert found.verdict.computes == Computes("documented", None, False, [{"float32": list(names)}])
+    diagnosis = diagnosed(computing(single), optimizer, "float64")
+    assert (diagnosis.verdict.verdict, diagnosis.verdict.dialect) == ("imprecise", None)
+    assert diagnosis.explanation == single
+    assert diagnosis.verdict.computes == Computes("documented", None, False, [{"float32": list(names)}])
     assert diagnosed(computing(single), optimizer, "float32").verdict.verdict == "conforms"
 
 
 @pytest.mark.parametrize("name", ["scaled_epsilon", "epsilon_placement=inside, decay=with_lr"])
 def test_another_rule_may_have_numbers_in_float32_as_well(name: str) -> None:
     both = Explanation(class_named("adam", name), Arithmetic(float32=("beta1",)))
-    found = diagnosed(computing(both), "adam", "float64")
-    assert (found.verdict.verdict, found.verdict.dialect, found.explanation) == ("dialect", name, both)
-    assert found.verdict.computes.arithmetic == [{"float32": ["beta1"]}]
+    diagnosis = diagnosed(computing(both), "adam", "float64")
+    assert (diagnosis.verdict.verdict, diagnosis.verdict.dialect, diagnosis.explanation) == ("dialect", name, both)
+    assert diagnosis.verdict.computes.arithmetic == [{"float32": ["beta1"]}]
 
 
 @pytest.mark.parametrize("held", [Subtracted, Multiplied])
@@ -82,15 +82,17 @@ def test_another_rule_may_have_numbers_in_float32_as_well(name: str) -> None:
 )
 def test_numbers_rounded_in_one_of_their_uses_are_named(optimizer: str, names: tuple[str, ...], held: Any) -> None:
     """Of a rule with probes and of one without; two of them are not taken for two others."""
-    verdict = verdict_of(Instead(lambda rule, given: run_of(holding(rule, names, held), given)), optimizer, "float64")
+    verdict = verdict_of(
+        Instead(lambda rule, parameters: run_of(holding(rule, names, held), parameters)), optimizer, "float64"
+    )
     assert verdict.verdict == "imprecise"
     assert verdict.computes == Computes("documented", None, False, [{"float32_in_some_uses": list(names)}])
     assert verdict.reason == f"the documented rule; {', '.join(names)} in float32 in some uses"
 
 
 def test_one_that_is_rounded_throughout_is_told_from_one_that_is_not() -> None:
-    def begin(rule: Any, given: Any) -> Any:
-        return run_of(holding(holding(rule, ("beta2",), Multiplied), ("weight_decay",), to_float32), given)
+    def begin(rule: Any, parameters: Any) -> Any:
+        return run_of(holding(holding(rule, ("beta2",), Multiplied), ("weight_decay",), to_float32), parameters)
 
     verdict = verdict_of(Instead(begin), "papers.adamw", "float64")
     assert verdict.reason == "the documented rule; weight_decay in float32; beta2 in float32 in some uses"
@@ -106,13 +108,17 @@ def cases_of_asgd() -> Iterator[Case]:
 
 def test_probes_show_a_number_rounded_in_one_of_its_uses() -> None:
     probes = probes_of("rmsprop", "float64")
-    shown = numbers_shown(lambda rule, given: run_of(holding(rule, ("rho",), Subtracted), given), "rmsprop", probes)
+    shown = numbers_shown(
+        lambda rule, parameters: run_of(holding(rule, ("rho",), Subtracted), parameters), "rmsprop", probes
+    )
     assert shown == Arithmetic(float32_in_some_uses=("rho",))
 
 
 def test_cases_show_what_is_rounded() -> None:
     shown = numbers_shown(
-        lambda rule, given: run_of(holding(rule, ("lambd",), to_float32), given), "torch.asgd", cases_of_asgd()
+        lambda rule, parameters: run_of(holding(rule, ("lambd",), to_float32), parameters),
+        "torch.asgd",
+        cases_of_asgd(),
     )
     assert shown == Arithmetic(float32=("lambd",))
 
@@ -121,7 +127,9 @@ def test_a_number_computed_of_others_and_then_rounded_shows_none_of_them() -> No
     """But the learning rate, which it is where the others are 0."""
     rate = "lr / (1 + self.lambd * lr * t) ** self.alpha"
     changed = mutant("torch.asgd", (rate, f"float(np.float32({rate}))"))
-    shown = numbers_shown(lambda rule, given: run_of(changed(**rule.hyper()), given), "torch.asgd", cases_of_asgd())
+    shown = numbers_shown(
+        lambda rule, parameters: run_of(changed(**rule.hyper()), parameters), "torch.asgd", cases_of_asgd()
+    )
     assert shown == Arithmetic(float32_in_some_uses=("learning_rate",))
 
 
@@ -129,7 +137,9 @@ def test_as_few_numbers_are_named_as_explain_what_no_case_shows() -> None:
     """Of six, those of which the rounded one is computed; two of them are not enough."""
     decay = "(1 - self.lambd * eta)"
     changed = mutant("torch.asgd", (decay, f"float(np.float32({decay}))"))
-    verdict = verdict_of(Instead(lambda rule, given: run_of(changed(**rule.hyper()), given)), "torch.asgd", "float64")
+    verdict = verdict_of(
+        Instead(lambda rule, parameters: run_of(changed(**rule.hyper()), parameters)), "torch.asgd", "float64"
+    )
     assert verdict.reason == "the documented rule; lambd, alpha, learning_rate in float32 in some uses"
 
 

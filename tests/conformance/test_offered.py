@@ -63,7 +63,11 @@ class Silent(Narrow):
 
 def bounds_of(optimizer: str) -> Limits:
     """The limits with every hyperparameter pinned to its first corner, or at most that."""
-    corners = [(one.name, one.corners[0]) for one in subject_named(optimizer).hyperparameters() if one.corners]
+    corners = [
+        (hyperparameter.name, hyperparameter.corners[0])
+        for hyperparameter in subject_named(optimizer).hyperparameters()
+        if hyperparameter.corners
+    ]
     return Limits(ALL, tuple(corners[:1]), tuple(corners[1:2]))
 
 

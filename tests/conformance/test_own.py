@@ -38,9 +38,9 @@ def judged(target, rule, dtype="float32"):
     return verdict
 
 
-def refusal(spec, rule, *given):
+def refusal(spec, rule, *arguments):
     with pytest.raises(UsageError) as caught:
-        load_own(Own(spec, rule, given))
+        load_own(Own(spec, rule, arguments))
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -209,7 +209,7 @@ def test_a_hyperparameter_without_an_argument_is_held():
 
 
 @pytest.mark.parametrize(
-    ("spec", "rule", "given", "expected"),
+    ("spec", "rule", "arguments", "expected"),
     [
         ("numpy:classes_for_numpy.Nothing", "sgd", (), "classes_for_numpy has no attribute 'Nothing'"),
         ("numpy:no_such_module.Nothing", "sgd", (), "no module 'no_such_module'"),
@@ -247,8 +247,8 @@ def test_a_hyperparameter_without_an_argument_is_held():
         ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("rho=decay", "rho=0.5"), "rho is given twice"),
     ],
 )
-def test_what_does_not_fit_is_said(spec, rule, given, expected):
-    assert expected in refusal(spec, rule, *given)
+def test_what_does_not_fit_is_said(spec, rule, arguments, expected):
+    assert expected in refusal(spec, rule, *arguments)
 
 
 @needs("torch")
@@ -302,8 +302,8 @@ def test_the_command_says_in_one_line_what_is_wrong(arguments, expected, refused
 
 
 def test_what_arguments_are_given_is_parsed():
-    given = parsed(["betas=beta1,beta2", "eps=epsilon", "decay=1e-3", "flag=True", "pair=0.9,0.99", "none=None"])
-    assert given == {
+    arguments = parsed(["betas=beta1,beta2", "eps=epsilon", "decay=1e-3", "flag=True", "pair=0.9,0.99", "none=None"])
+    assert arguments == {
         "betas": ("beta1", "beta2"), "eps": "epsilon", "decay": 1e-3, "flag": True, "pair": (0.9, 0.99), "none": None,
     }  # fmt: skip
 

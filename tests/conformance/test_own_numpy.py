@@ -18,7 +18,7 @@ def judged(target, rule):
 
 
 @pytest.mark.parametrize(
-    ("name", "rule", "given", "untried"),
+    ("name", "rule", "arguments", "untried"),
     [
         ("OfParameters", "momentum", {"mu": "momentum"}, []),
         ("OfLists", "sgd", {}, ["missing gradients"]),
@@ -28,8 +28,8 @@ def judged(target, rule):
         ("closure", "momentum", {}, []),
     ],
 )
-def test_a_class_of_each_form_is_judged(name, rule, given, untried):
-    verdict = judged(for_numpy(getattr(mine, name), **{rule: given}), rule)
+def test_a_class_of_each_form_is_judged(name, rule, arguments, untried):
+    verdict = judged(for_numpy(getattr(mine, name), **{rule: arguments}), rule)
     assert (verdict.verdict, verdict.untried) == ("conforms", untried)
 
 

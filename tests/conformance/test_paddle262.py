@@ -35,12 +35,12 @@ def test_runs_of_the_library_are_those_that_were_stored(rule: str, library: Prog
     """They were stored by another program; kernels may differ in their last bits from one processor to another."""
     for run in [run_of(stored) for stored in STORED if stored["rule"] == rule]:
         tolerance = 64 * np.finfo(run.case.dtype).eps
-        got, must = trajectory(library, run.case, Guard()), np.array([flat(row) for row in run.after])
-        np.testing.assert_allclose(got, must, rtol=tolerance, atol=tolerance, err_msg=str(run.case.hyper))
+        computed, must = trajectory(library, run.case, Guard()), np.array([flat(row) for row in run.after])
+        np.testing.assert_allclose(computed, must, rtol=tolerance, atol=tolerance, err_msg=str(run.case.hyper))
 
 
 @pytest.mark.parametrize(
-    ("subject", "dtype", "said"),
+    ("subject", "dtype", "expected"),
     [
         ("sgd", "float64", "conforms: "),
         ("adam", "float32", "dialect: scaled_epsilon = papers.adam = torch.adam"),
@@ -50,10 +50,10 @@ def test_runs_of_the_library_are_those_that_were_stored(rule: str, library: Prog
         ("torch.nadam", "float32", "unsupported: paddle 2.6.2 has no NAdam"),
     ],
 )
-def test_a_sample_has_its_verdicts(subject: str, dtype: str, said: str, library: ProgramTarget) -> None:
+def test_a_sample_has_its_verdicts(subject: str, dtype: str, expected: str, library: ProgramTarget) -> None:
     (verdict,) = judge([library], subject, dtype, effort=Effort("few", 12, 1), seed=0)
     why = {"dialect": verdict.computes, "unsupported": verdict.reason}.get(verdict.verdict, "")
-    assert f"{verdict.verdict}: {why}" == said
+    assert f"{verdict.verdict}: {why}" == expected
 
 
 def test_another_release_is_refused() -> None:

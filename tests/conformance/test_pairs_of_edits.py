@@ -29,7 +29,7 @@ def missed(name: str) -> list[str]:
     program = program_of(subject.of({}))
     assert program is not None
     numbers, slots = [x.name for x in subject.hyperparameters() if x.kind is float], slots_of(program)
-    found, compared = [], 0
+    problems, compared = [], 0
     for part in parts_of(program[PARAM]):
         for inner in parts_of(part) if isinstance(part, tuple) else ():
             if inner != part and isinstance(inner, tuple):
@@ -40,12 +40,12 @@ def missed(name: str) -> list[str]:
                 )
                 looking = {replaced(x, inner, OTHER) for x in others_of(edited, slots, numbers, looking=True)}
                 if after - before and levels(part, inner) == FAR:
-                    found.append(f"{part} is looked at {FAR} levels below")
+                    problems.append(f"{part} is looked at {FAR} levels below")
                 if not after - before <= looking:
-                    found.append(f"an edit of {part} looks at operands, and does not say so")
+                    problems.append(f"an edit of {part} looks at operands, and does not say so")
                 compared += levels(part, inner) == 1
     assert compared, "something was compared"
-    return found
+    return problems
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -62,17 +62,17 @@ def deep(part, slots, hyperparameters):
 
 
 @pytest.mark.parametrize(
-    ("kinds", "said"),
+    ("kinds", "words"),
     [
         ({"KINDS": (*edits.KINDS, deep), "LOOKING": (*edits.LOOKING, deep)}, f"is looked at {FAR} levels below"),
         ({"LOOKING": ()}, "looks at operands, and does not say so"),
     ],
     ids=["looks_further", "says_nothing"],
 )
-def test_kinds_of_edits_that_pairs_would_lose_are_rejected(kinds, said, monkeypatch):
+def test_kinds_of_edits_that_pairs_would_lose_are_rejected(kinds, words, monkeypatch):
     for name, value in kinds.items():
         monkeypatch.setattr(edits, name, value)
-    assert any(said in text for text in missed("adam"))
+    assert any(words in text for text in missed("adam"))
 
 
 def test_edits_that_look_at_operands_are_fewer():

@@ -53,14 +53,14 @@ def test_the_sign_of_an_average_of_exactly_0_is_0() -> None:
 
 def test_cases_cross_the_threshold_of_rectification() -> None:
     """Lengths below 4, between the thresholds of the publication and of torch, and above, some within one case."""
-    found: set[tuple[bool, bool]] = set()
+    combinations: set[tuple[bool, bool]] = set()
     crossed = 0
-    for one in drawn_cases(subject_named("papers.radam"), "float32", seed=0, count=80):
-        steps, beta2 = np.arange(1, len(one.grads) + 1), one.hyper["beta2"]
+    for drawn in drawn_cases(subject_named("papers.radam"), "float32", seed=0, count=80):
+        steps, beta2 = np.arange(1, len(drawn.grads) + 1), drawn.hyper["beta2"]
         length = 2 / (1 - beta2) - 1 - 2 * steps * beta2**steps / (1 - beta2**steps)
-        found |= set(zip((length > 4).tolist(), (length > 5).tolist(), strict=True))
+        combinations |= set(zip((length > 4).tolist(), (length > 5).tolist(), strict=True))
         crossed += bool((length > 4).any() and (length <= 4).any())
-    assert found == {(False, False), (True, False), (True, True)}
+    assert combinations == {(False, False), (True, False), (True, True)}
     assert crossed >= 10
 
 

@@ -41,9 +41,9 @@ def test_every_rule_that_a_framework_offers_is_timed(name):
     parameters, grads = ([np.ones(size, np.float32) for size in (3, 2)] for _ in range(2))
     for rule in RULES:
         hyper = rule_named(rule).of(hyper_of(rule)).hyper()
-        found = {peer: step for peer, step in peers(rule, hyper, parameters, grads, 0.1) if peer.startswith(name)}
-        assert bool(found) == any(engine.unsupported(rule, hyper, "float32") is None for engine in engines), rule
-        for step in found.values():
+        steps = {peer: step for peer, step in peers(rule, hyper, parameters, grads, 0.1) if peer.startswith(name)}
+        assert bool(steps) == any(engine.unsupported(rule, hyper, "float32") is None for engine in engines), rule
+        for step in steps.values():
             step()
     assert all(array.tolist() == [1.0] * array.size for array in parameters)  # each has arrays of its own
 

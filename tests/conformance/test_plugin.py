@@ -161,11 +161,11 @@ EXPECTED = "# known\nsgd float32 diverges the wrong sign\n"
 """A ledger that lists what `Uphill` computes."""
 
 
-@pytest.mark.parametrize("given", ["option", "ini"])
-def test_what_a_ledger_expects_is_no_failure(suite, pytester, given):
+@pytest.mark.parametrize("place", ["option", "ini"])
+def test_what_a_ledger_expects_is_no_failure(suite, pytester, place):
     pytester.makefile(".txt", expected=EXPECTED)
-    option = ("--optimizer-expect", "expected.txt") if given == "option" else ()
-    if given == "ini":
+    option = ("--optimizer-expect", "expected.txt") if place == "option" else ()
+    if place == "ini":
         pytester.makeini("[pytest]\noptimizer_expect = expected.txt")
     result = suite("--optimizer-target", "miniatures:Uphill", *QUICK, *option, "-rx", "--rootdir", ".")
     result.assert_outcomes(xfailed=2)
@@ -248,7 +248,9 @@ def test_engines_are_judged_once_and_together(monkeypatch):
 
     calls = []
     judge = checks.judge
-    monkeypatch.setattr(checks, "judge", lambda *given, **named: calls.append(given) or judge(*given, **named))
+    monkeypatch.setattr(
+        checks, "judge", lambda *arguments, **named: calls.append(arguments) or judge(*arguments, **named)
+    )
     for check in Judging.of("miniatures:TwoEngines", ["sgd"], ["float32"], "quick", 0).checks:
         try:
             check()

@@ -35,13 +35,13 @@ SMALL = [name for name in FAMILIES if name not in LARGE]
 
 
 def class_of(optimizer: str, **point: str) -> PointClass:
-    (found,) = (one for one in classes_of(optimizer) if point in one.points)
-    return found
+    (point_class,) = (point_class for point_class in classes_of(optimizer) if point in point_class.points)
+    return point_class
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_point_is_in_one_class(name: str) -> None:
-    points = [tuple(sorted(point.items())) for one in classes_of(name) for point in one.points]
+    points = [tuple(sorted(point.items())) for point_class in classes_of(name) for point in point_class.points]
     assert len(set(points)) == len(points)
     assert set(points) == {tuple(sorted(point.items())) for point in points_of(name)}
 
@@ -67,19 +67,19 @@ def test_the_documented_class_comes_first_and_is_alone_with_its_name(name: str) 
     first, *others = classes_of(name)
     assert first.documented
     assert (first.name, first.point) == (DOCUMENTED, {})
-    assert not any(one.documented for one in others)
-    names = [one.name for one in classes_of(name)]
+    assert not any(point_class.documented for point_class in others)
+    names = [point_class.name for point_class in classes_of(name)]
     assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_named_dialects_never_share_a_class(name: str) -> None:
-    named = {one.dialect.name: one for one in classes_of(name) if one.dialect}
+    named = {point_class.dialect.name: point_class for point_class in classes_of(name) if point_class.dialect}
     assert sorted(named) == sorted(dialect.name for dialect in DIALECTS[name])
     for dialect in DIALECTS[name]:
         assert dialect.point in named[dialect.name].points
         assert named[dialect.name].point == dialect.point
-        assert sum(dialect.point in one.points for one in classes_of(name)) == 1
+        assert sum(dialect.point in point_class.points for point_class in classes_of(name)) == 1
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -106,8 +106,8 @@ def test_points_of_adam_in_different_classes_do_not_agree() -> None:
 def test_equal_points_are_not_merely_vacuous(name: str) -> None:
     """A point of which nothing is known contradicts no other; in some pool each has numbers, or surely none."""
     cases = [pool(name, number, "float64").only(range(20)) for number in range(len(SETTINGS[name]))]
-    for one in classes_of(name):
-        for point in one.points if len(one.points) > 1 else ():
+    for point_class in classes_of(name):
+        for point in point_class.points if len(point_class.points) > 1 else ():
             oracles = [expected(case, at(name, point, case.hyper)) for case in cases]
             known = [np.isfinite(x.bound) | ~np.isfinite(x.value) for x in oracles]
             assert max(map(np.mean, known)) > 0.9
@@ -139,10 +139,10 @@ def test_equal_combinations_are_one_class() -> None:
 
 
 def test_a_dialect_at_no_point_is_a_class_of_its_own() -> None:
-    found = class_named("clip_by_norm", "always_scaled")
-    assert (found.point, found.documented, found.differences) == ({}, False, [])
-    assert found.difference == dialect_named("clip_by_norm", "always_scaled").difference
-    assert found.of({"clip_norm": 2.0}) == dialect_named("clip_by_norm", "always_scaled").of({"clip_norm": 2.0})
+    point_class = class_named("clip_by_norm", "always_scaled")
+    assert (point_class.point, point_class.documented, point_class.differences) == ({}, False, [])
+    assert point_class.difference == dialect_named("clip_by_norm", "always_scaled").difference
+    assert point_class.of({"clip_norm": 2.0}) == dialect_named("clip_by_norm", "always_scaled").of({"clip_norm": 2.0})
 
 
 @pytest.mark.parametrize("name", ["sgd", "clip_by_value", "l1_decay"])
@@ -157,11 +157,11 @@ def required(name: str) -> dict[str, object]:
 
 
 def test_an_unnamed_class_is_named_by_its_axes() -> None:
-    found = class_of("adam", epsilon_placement="inside", decay="with_lr")
-    assert found.name == "epsilon_placement=inside, decay=with_lr"
-    assert (found.dialect, found.documented) == (None, False)
-    assert found.difference == "sqrt(v + eps); w also loses lr*wd*w"
-    rule = found.of({"epsilon": 0.1})
+    point_class = class_of("adam", epsilon_placement="inside", decay="with_lr")
+    assert point_class.name == "epsilon_placement=inside, decay=with_lr"
+    assert (point_class.dialect, point_class.documented) == (None, False)
+    assert point_class.difference == "sqrt(v + eps); w also loses lr*wd*w"
+    rule = point_class.of({"epsilon": 0.1})
     assert (rule.hyper()["epsilon"], getattr(rule, "epsilon_placement")) == (0.1, "inside")  # noqa: B009
 
 

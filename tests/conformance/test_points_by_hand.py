@@ -14,13 +14,13 @@ from optimetry.conformance.naming.points import Point, at
 def stepped(optimizer: str, point: Point, hyper: dict[str, Any], param: Any, steps: list[tuple[Any, float]]) -> Any:
     """The parameter after each step, of a gradient and a learning rate."""
     rule: Any = at(optimizer, point, hyper)
-    param, given = np.array(param, float), []
+    param, computed = np.array(param, float), []
     state = rule.initial_state(param)
     for t, (grad, rate) in enumerate(steps, start=1):
         with np.errstate(all="ignore"):
             param, state = rule.update(param, np.array(grad, float).reshape(param.shape), state, rate, t)
-        given.append(param)
-    return np.array(given)
+        computed.append(param)
+    return np.array(computed)
 
 
 STEPS = [([3.0, 0.0], 0.5), ([4.0, 2.0], 0.5)]
@@ -56,8 +56,8 @@ STEPS = [([3.0, 0.0], 0.5), ([4.0, 2.0], 0.5)]
 )
 def test_elementwise_points(optimizer: str, point: Point, hyper: dict[str, Any], first: Any, second: Any) -> None:
     """From 1 with the gradients 3 and 4, and from 7 with 0 and 2, at the learning rate 0.5."""
-    given = stepped(optimizer, point, hyper, [1.0, 7.0], STEPS)
-    assert given == pytest.approx(np.array([first, second]), nan_ok=True, rel=1e-14)
+    computed = stepped(optimizer, point, hyper, [1.0, 7.0], STEPS)
+    assert computed == pytest.approx(np.array([first, second]), nan_ok=True, rel=1e-14)
 
 
 WALK = [([5.0, 0.0], 0.5), ([0.0, 0.0], 0.25), ([1.0, 2.0], 0.5)]
@@ -132,16 +132,16 @@ def test_points_of_lars(name: str, coeff: float, shape: tuple[int, ...]) -> None
     point, taken = LARS[name]
     hyper = {"momentum": 0.5, "lars_coeff": coeff, "lars_weight_decay": 0.2}
     param = np.array([3.0, 4.0]).reshape(shape)
-    given = stepped("lars_momentum", point, hyper, param, WALK)
+    computed = stepped("lars_momentum", point, hyper, param, WALK)
     velocity = np.zeros(shape)
-    for (grad, rate), found in zip(WALK, given, strict=True):
+    for (grad, rate), after in zip(WALK, computed, strict=True):
         x = SimpleNamespace(w=param, g=np.array(grad).reshape(shape), lr=rate, coeff=coeff)
         x.decayed, x.w_norm, x.g_norm = x.g + 0.2 * x.w, np.linalg.norm(x.w), np.linalg.norm(x.g)
         x.sum, x.norm_of_sum = x.g_norm + 0.2 * x.w_norm, np.linalg.norm(x.decayed)
         addend, factor = taken(x)
         velocity = 0.5 * velocity + addend
         param = param - factor * velocity
-        assert found == pytest.approx(param, rel=1e-13)
+        assert after == pytest.approx(param, rel=1e-13)
 
 
 # The parameter after a step, of the direction r without decay.
@@ -172,11 +172,11 @@ def test_points_of_lamb(name: str, scale: float) -> None:
     point, moved = LAMB[name]
     hyper = {"beta1": 0.5, "beta2": 0.75, "epsilon": 0.25, "lamb_weight_decay": 0.2}
     param = np.array([3.0, 4.0]) * scale
-    given = stepped("lamb", point, hyper, param, WALK)
+    computed = stepped("lamb", point, hyper, param, WALK)
     m = v = np.zeros(2)
-    for (grad, rate), found in zip(WALK, given, strict=True):
+    for (grad, rate), after in zip(WALK, computed, strict=True):
         m, v = 0.5 * m + 0.5 * np.array(grad), 0.75 * v + 0.25 * np.square(grad)
         x = SimpleNamespace(w=param, w_norm=np.linalg.norm(param), lr=rate, r=m / (np.sqrt(v) + 0.25))
         x.q = x.r + 0.2 * x.w
         param = moved(x)
-        assert found == pytest.approx(param, rel=1e-13)
+        assert after == pytest.approx(param, rel=1e-13)

@@ -36,7 +36,7 @@ DTYPES = ("float32", "float64")
 def stacked(optimizer: str, dtype: str) -> Expected:
     """What every class has in all probes, shape (classes, numbers)."""
     rows = [
-        [np.concatenate([getattr(x, part).reshape(-1) for x in has]) for has in oracles_of(optimizer, dtype)]
+        [np.concatenate([getattr(x, part).reshape(-1) for x in oracles]) for oracles in oracles_of(optimizer, dtype)]
         for part in ("value", "bound")
     ]
     return Expected(np.stack(rows[0]), np.stack(rows[1]), None)
@@ -45,9 +45,9 @@ def stacked(optimizer: str, dtype: str) -> Expected:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_two_classes_are_ten_times_the_slack_apart(name: str, dtype: str) -> None:
-    has, classes = stacked(name, dtype), classes_of(name)
+    oracle, classes = stacked(name, dtype), classes_of(name)
     for i in range(len(classes) - 1):
-        first, others = (Expected(has.value[k], has.bound[k], None) for k in (i, slice(i + 1, None)))
+        first, others = (Expected(oracle.value[k], oracle.bound[k], None) for k in (i, slice(i + 1, None)))
         apart = np.max(separations(first, others), axis=1)
         nearest = classes[i + 1 + int(np.argmin(apart))]
         assert apart.min() >= APART == 10 * SLACK, f"{classes[i].name} and {nearest.name}: {apart.min():.3g}"
@@ -57,18 +57,21 @@ def test_every_two_classes_are_ten_times_the_slack_apart(name: str, dtype: str) 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_whoever_computes_a_class_is_named_and_no_other_is_near(name: str, dtype: str) -> None:
     classes = classes_of(name)
-    for one in classes[:: max(len(classes) // 8, 1)]:  # that all are apart is shown above
-        probed = Probed.of(computing(one), name, dtype, Guard())
+    for point_class in classes[:: max(len(classes) // 8, 1)]:  # that all are apart is shown above
+        probed = Probed.of(computing(point_class), name, dtype, Guard())
         (nearest, agreement), *others = probed.agreements()
-        assert nearest is one
+        assert nearest is point_class
         assert agreement.share <= SLACK
         assert all(other.share >= APART for _, other in others)
-        assert probed.classes() == [one]
+        assert probed.classes() == [point_class]
         assert (probed.classes() is probed.classes(), probed.agreements() is probed.agreements()) == (True, True)
 
 
 def test_a_number_where_a_class_has_none_is_as_far_as_can_be() -> None:
-    shares = {one.name: x.share for one, x in Probed.of(NumpyTarget(), "adam", "float32", Guard()).agreements()}
+    shares = {
+        point_class.name: x.share
+        for point_class, x in Probed.of(NumpyTarget(), "adam", "float32", Guard()).agreements()
+    }
     assert shares["count_behind"] == LARGEST_SHARE
     assert shares["documented"] <= 1
 
@@ -116,9 +119,9 @@ def test_a_pool_has_arrays_of_its_dtype_with_two_digits(dtype: str) -> None:
 
 
 def test_numbers_of_two_digits_have_no_negative_zero() -> None:
-    found = two_digits([-0.0, 0.0, 0.1234, -98765.0])
-    assert found.tolist() == [0.0, 0.0, 0.12, -99000.0]
-    assert not np.signbit(found[:2]).any()
+    rounded = two_digits([-0.0, 0.0, 0.1234, -98765.0])
+    assert rounded.tolist() == [0.0, 0.0, 0.12, -99000.0]
+    assert not np.signbit(rounded[:2]).any()
 
 
 def test_classes_are_told_apart_by_pools_and_by_short_drawn_cases() -> None:
@@ -139,9 +142,9 @@ def test_no_name_hangs_on_a_single_tensor() -> None:
 
 
 def test_pairs_that_cannot_be_separated_are_named() -> None:
-    one = classes_of("asgd")[0]
+    point_class = classes_of("asgd")[0]
     with pytest.raises(ValueError, match="asgd: documented and documented are 0 bounds apart at most"):
-        Search("asgd", (one, one)).chosen()
+        Search("asgd", (point_class, point_class)).chosen()
 
 
 @pytest.mark.parametrize("name", [name for name in SUBJECTS if name not in FAMILIES])
@@ -157,7 +160,7 @@ def test_a_probe_that_is_declined_is_left_out() -> None:
 
     probed = Probed.of(NoNesterov(), "momentum", "float32", Guard())
     assert len(probed.runs) == 1
-    assert {one.name for one in probed.classes()} >= {"documented", "nesterov_minus"}
+    assert {point_class.name for point_class in probed.classes()} >= {"documented", "nesterov_minus"}
 
 
 def test_separation_counts_a_lone_number_and_nothing_that_is_vacuous() -> None:
@@ -182,8 +185,8 @@ def test_the_search_writes_what_is_stored_beside_the_code(
     assert list(json.loads((tmp_path / "probes.json").read_text(encoding="utf-8"))) == ["asgd"]
     probe_search.main([])
     for name in ("classes.json", "probes.json"):
-        found = json.loads((tmp_path / name).read_text(encoding="utf-8"))
+        written = json.loads((tmp_path / name).read_text(encoding="utf-8"))
         kept = json.loads(Path(probes.__file__).with_name(name).read_text(encoding="utf-8"))
-        assert found == {optimizer: kept[optimizer] for optimizer in few}
-        assert (tmp_path / name).read_text(encoding="utf-8") == json.dumps(found, indent=1) + "\n"
+        assert written == {optimizer: kept[optimizer] for optimizer in few}
+        assert (tmp_path / name).read_text(encoding="utf-8") == json.dumps(written, indent=1) + "\n"
     assert "adagrad: 8 points, 7 classes, " in capsys.readouterr().out

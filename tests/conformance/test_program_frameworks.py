@@ -87,27 +87,37 @@ def test_every_hyperparameter_that_is_not_pinned_has_a_use(target: ProgramTarget
         declared = subject_named(rule).hyperparameters()
         pinned = target.pinned.get(rule, {})
         bases = [
-            {one.name: pinned.get(one.name, one.corners[min(k, len(one.corners) - 1)]) for one in declared}
+            {
+                hyperparameter.name: pinned.get(
+                    hyperparameter.name, hyperparameter.corners[min(k, len(hyperparameter.corners) - 1)]
+                )
+                for hyperparameter in declared
+            }
             for k in range(3)
         ]
         used = set()
-        for one in declared:
-            for base, corner in ((base, corner) for base in bases for corner in one.corners if one.name not in pinned):
+        for hyperparameter in declared:
+            for base, corner in (
+                (base, corner)
+                for base in bases
+                for corner in hyperparameter.corners
+                if hyperparameter.name not in pinned
+            ):
                 cases = [
-                    Case(rule, dtype, base | {one.name: value}, (0.1,) * 3, start, grads)
-                    for value in (base[one.name], corner)
+                    Case(rule, dtype, base | {hyperparameter.name: value}, (0.1,) * 3, start, grads)
+                    for value in (base[hyperparameter.name], corner)
                 ]
                 if not any(target.declines(case) for case in cases):
                     first, second = (trajectory(target, case, Guard()) for case in cases)
-                    used |= {one.name} if first.tobytes() != second.tobytes() else set()
-        expected = {one.name for one in declared} - set(pinned)
+                    used |= {hyperparameter.name} if first.tobytes() != second.tobytes() else set()
+        expected = {hyperparameter.name for hyperparameter in declared} - set(pinned)
         assert used == (set() if rule in IS_PLAIN_DESCENT.get(target.name, ()) else expected), rule
 
 
 def said_of(target: ProgramTarget, rule: str) -> set[str]:
     """What a few cases in float32 say of a rule, on any engine."""
-    found = judge(target.engines(), rule, "float32", effort=Effort("few", 12, 1), seed=0)
-    return {f"{verdict.verdict}: {verdict.computes}" for verdict in found}
+    verdicts = judge(target.engines(), rule, "float32", effort=Effort("few", 12, 1), seed=0)
+    return {f"{verdict.verdict}: {verdict.computes}" for verdict in verdicts}
 
 
 @pytest.mark.parametrize("target", ["tfjs"], indirect=True)

@@ -92,8 +92,8 @@ def test_a_diagnosis_is_the_same() -> None:
     program = Program(python_command(None, "tests.conformance.hostile:Honest"))
     try:
         targets = [ProgramTarget.started(program, Guard()), NumpyTarget()]
-        found = [diagnose([target], "sgd", "float32", effort=FEW, seed=0) for target in targets]
-        assert [each.verdict.verdict for (each,) in found] == ["conforms", "conforms"]
+        diagnoses = [diagnose([target], "sgd", "float32", effort=FEW, seed=0) for target in targets]
+        assert [each.verdict.verdict for (each,) in diagnoses] == ["conforms", "conforms"]
     finally:
         program.close()
 

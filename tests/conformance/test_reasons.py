@@ -35,7 +35,7 @@ def flushed(array: Array) -> Array:
 
 
 def hooked(**hooks: Any) -> Instead:
-    return Instead(lambda rule, given: HookedRun(rule, given, Hooks(**hooks)))
+    return Instead(lambda rule, parameters: HookedRun(rule, parameters, Hooks(**hooks)))
 
 
 FLUSHING = {
@@ -61,13 +61,13 @@ def test_check_and_diagnose_agree_on_faults(name: str) -> None:
 
 def agree(target: Any, optimizer: str) -> None:
     checked = verdict_of(target, optimizer, effort=HALF_QUICK)
-    (found,) = diagnose(engines_of(target), optimizer, "float32", effort=HALF_QUICK, seed=0)
-    assert found.verdict == checked
-    said = {"conforms": "CONFORMS", "dialect": "ANOTHER RULE", "diverges": "DIVERGES", "error": "ERROR"}
-    assert f"float32: {said[checked.verdict]}" in report("x", [found], 0)
+    (diagnosis,) = diagnose(engines_of(target), optimizer, "float32", effort=HALF_QUICK, seed=0)
+    assert diagnosis.verdict == checked
+    headings = {"conforms": "CONFORMS", "dialect": "ANOTHER RULE", "diverges": "DIVERGES", "error": "ERROR"}
+    assert f"float32: {headings[checked.verdict]}" in report("x", [diagnosis], 0)
     if checked.verdict == "conforms":
-        assert found.explanation is not None
-        assert found.explanation.rule.documented
+        assert diagnosis.explanation is not None
+        assert diagnosis.explanation.rule.documented
 
 
 def test_a_probe_that_differs_is_a_rejection_by_check_as_well() -> None:
@@ -102,13 +102,13 @@ def test_the_cause_is_the_same_in_both_dtypes(name: str) -> None:
     assert single.reason.split("(")[0] == double.reason.split("(")[0]
 
 
-@pytest.mark.parametrize(("number", "said"), [(np.nan, "NaN"), (np.inf, "an infinity")])
-def test_what_is_not_finite_is_said_first_with_where_and_what_should_be(number: float, said: str) -> None:
+@pytest.mark.parametrize(("number", "words"), [(np.nan, "NaN"), (np.inf, "an infinity")])
+def test_what_is_not_finite_is_said_first_with_where_and_what_should_be(number: float, words: str) -> None:
     target = hooked(parameter=lambda before, after: np.where(np.abs(after) > 1, number, after).astype(after.dtype))
     verdict = verdict_of(target, "sgd", effort=FEW)
     assert verdict.counterexample is not None
     documented = float(verdict.counterexample["documented"])
-    assert verdict.reason.startswith(f"returned {said} at step 1, element 0, where the documented formula gives ")
+    assert verdict.reason.startswith(f"returned {words} at step 1, element 0, where the documented formula gives ")
     assert f"{documented:.9g}" in verdict.reason
 
 
@@ -174,5 +174,5 @@ def test_the_counterexample_says_how_far_the_nearest_rule_is() -> None:
     assert nearest["rule"] == "scaled_epsilon"
     assert nearest["share"] > 2
     assert f"the nearest, scaled_epsilon, is {nearest['share']:.3g} bounds away" in verdict.reason
-    (found,) = diagnose(engines_of(Instead(disturbed)), "adam", "float32", effort=FEW, seed=0)
-    assert "nearest, scaled_epsilon" in report("x", [found], 0)
+    (diagnosis,) = diagnose(engines_of(Instead(disturbed)), "adam", "float32", effort=FEW, seed=0)
+    assert "nearest, scaled_epsilon" in report("x", [diagnosis], 0)

@@ -131,7 +131,7 @@ def test_nothing_else_is_played_back():
         "more steps": case.replace(grads=case.grads * 2, learning_rates=case.learning_rates * 2),
         "no gradient": case.replace(grads=((None, *case.grads[0][1:]), *case.grads[1:])),
     }
-    assert {what for what, other in refused.items() if reason_unsupported(target, other) is None} == set()
+    assert {name for name, other in refused.items() if reason_unsupported(target, other) is None} == set()
     assert reason_unsupported(target, case) is None
 
 

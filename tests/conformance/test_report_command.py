@@ -26,7 +26,7 @@ def test_report_refuses_an_unfinished_file_and_writes_nothing(refused, optimetry
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (("--site", "site", "--out", "file"), "--out file: file is a file, must be a folder"),
         (("--out", "page", "--site", "file"), "--site file: file is a file, must be a folder"),
@@ -34,11 +34,11 @@ def test_report_refuses_an_unfinished_file_and_writes_nothing(refused, optimetry
         (("--out", "page", "--findings", "file"), "--findings file: needs --site"),
     ],
 )
-def test_usage_is_checked_before_anything_is_written(refused, optimetry, tmp_path, monkeypatch, options, told):
+def test_usage_is_checked_before_anything_is_written(refused, optimetry, tmp_path, monkeypatch, options, message):
     monkeypatch.chdir(tmp_path)
     optimetry("check", "miniatures:Correct", *QUICK, "--out", "a")
     (tmp_path / "file").write_text("mine")
-    assert told in refused("report", "a", *options)
+    assert message in refused("report", "a", *options)
     assert {path.name for path in tmp_path.iterdir()} == {"a", "file"}
 
 

@@ -151,8 +151,8 @@ def test_a_finished_run_is_reported_again_and_keeps_what_was_measured_since(fold
     before = results.read_text()
     (folder / "ledger.txt").write_text("sgd * error raises\nadagrad * error raises\n")
     asked = ("check", "waits:Waits", *ASKED, "--out", "out", "--resume", "--expect", "ledger.txt")
-    status, said, _ = optimetry(*asked)
-    assert (status, "all that is offered conforms or is expected by ledger.txt" in said) == (0, True)
+    status, printed, _ = optimetry(*asked)
+    assert (status, "all that is offered conforms or is expected by ledger.txt" in printed) == (0, True)
     assert results.read_text() == before
     assert not list(folder.glob("*-plain"))
 
@@ -162,8 +162,8 @@ def test_a_run_that_begins_anew_keeps_what_was_measured_also_where_it_is_ended(f
     before = read(results)
     add(results, before.header, speed=[MEASURED])
     assert optimetry("check", "waits:Waits", *ASKED, "--out", "out")[0] == 1
-    found, whole = read(results), results.read_bytes()
-    assert (found.speed, found.verdicts, found.documents) == ([MEASURED], before.verdicts, before.documents)
+    kept, whole = read(results), results.read_bytes()
+    assert (kept.speed, kept.verdicts, kept.documents) == ([MEASURED], before.verdicts, before.documents)
     assert (out / "speed.md").exists()
     for ended in (1, 2, 5, 7):  # lines that the run has written when it is ended
         results.write_bytes(b"".join(whole.splitlines(keepends=True)[:ended]))
@@ -174,13 +174,13 @@ def test_a_run_that_begins_anew_keeps_what_was_measured_also_where_it_is_ended(f
 def test_another_run_is_refused_and_nothing_is_changed(folder, refused, out):
     before = contents(out)
     other = ("--seed", "1", "--effort", "standard", "--dtype", "float64", "--optimizer", "adam")
-    said = refused("check", "numpy", *ASKED, *other, "--out", "out", "--resume")
-    assert said.startswith(
+    message = refused("check", "numpy", *ASKED, *other, "--out", "out", "--resume")
+    assert message.startswith(
         "optimetry: error: --resume: out/results.jsonl is of another run: it has target = miniature, "
         "target_version = 1.0, dtypes = float32, optimizers = sgd adagrad, seed = 0, effort = quick, this run has "
         "target = numpy, "
     )
-    assert said.endswith(
+    assert message.endswith(
         "dtypes = float32 float64, optimizers = sgd adagrad adam, seed = 1, effort = standard: repeat its options, "
         "or leave out --resume to begin anew\n"
     )

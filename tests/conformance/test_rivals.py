@@ -35,8 +35,8 @@ TURNED = edited(LINE, ("add", ("square", "epsilon"), LINE[1]))
 ROOT = edited("epsilon", ("sqrt", "epsilon"))
 
 
-def names(found):
-    left, rivals = found
+def names(outcome):
+    left, rivals = outcome
     return [formula.changes for formula in left], [rival.formula.changes for rival in rivals]
 
 
@@ -69,13 +69,13 @@ def test_a_formula_that_what_tells_it_from_another_contradicts_is_none():
 def test_what_a_target_does_not_take_is_shown_with_both_numbers():
     left, (rival,) = told_apart([SQUARED, ROOT], CASES, lambda case: False, lambda formula, case: True)
     assert (left, rival.formula) == ([SQUARED, ROOT], ROOT)
-    told = rival.telling
-    assert told is not None
-    assert told.case.size == len(told.case.grads) == 1
-    for formula, value in zip((SQUARED, ROOT), told.values, strict=True):
-        after = trajectory(computing(formula.formula), told.case, Guard())
-        assert after[told.step - 1, told.element] == pytest.approx(value, rel=1e-6)
-    assert told.values[0] != pytest.approx(told.values[1], rel=1e-3)
+    telling = rival.telling
+    assert telling is not None
+    assert telling.case.size == len(telling.case.grads) == 1
+    for formula, value in zip((SQUARED, ROOT), telling.values, strict=True):
+        after = trajectory(computing(formula.formula), telling.case, Guard())
+        assert after[telling.step - 1, telling.element] == pytest.approx(value, rel=1e-6)
+    assert telling.values[0] != pytest.approx(telling.values[1], rel=1e-3)
 
 
 def test_a_difference_below_rounding_is_told_by_no_case():
@@ -103,9 +103,9 @@ class DecaysTheNew(RuleRun):
 def test_a_report_names_what_explains_a_target_equally_and_the_case_that_would_tell():
     target = Instead(DecaysTheNew, "adam")
     target.pinned = {"adam": {"beta1": 0.9, "beta2": 0.9}}
-    found = diagnose([target], "adam", "float32", effort=FEW, seed=0)
-    assert "; explained equally by " in found[0].verdict.reason
-    text = " ".join(report("", found, 0).split())
+    diagnoses = diagnose([target], "adam", "float32", effort=FEW, seed=0)
+    assert "; explained equally by " in diagnoses[0].verdict.reason
+    text = " ".join(report("", diagnoses, 0).split())
     assert "found: (1 - beta1)*grad -> beta1*(1 - beta1)*grad" in text
     assert "explained equally by: (...)/(sqrt(new moment2) + epsilon) -> beta2*(...)/(sqrt(new moment2) +" in text
     assert "not offered by the target, this case would tell them apart: beta1 0.0" in text

@@ -55,10 +55,10 @@ def test_the_formula_that_is_shown_is_the_one_that_judges() -> None:
     names = {"sqrt": np.sqrt, "square": np.square, "State": State, **hyper}
     exec(formula_text(SUBJECTS["adam"]), names)
     state, param, grad = State(moment1=np.ones(2), moment2=np.ones(2)), np.ones(2), np.array([0.5, -3.0])
-    got, got_state = names["update"](param, grad, state, 0.1, 3)  # type: ignore[operator]
+    after, state_after = names["update"](param, grad, state, 0.1, 3)  # type: ignore[operator]
     must, must_state = Adam.of(hyper).update(param, grad, state, 0.1, 3)
-    assert (got == must).all()
-    assert (got_state.moment2 == must_state.moment2).all()
+    assert (after == must).all()
+    assert (state_after.moment2 == must_state.moment2).all()
 
 
 def test_methods_keep_their_self_and_hyperparameters_do_not() -> None:

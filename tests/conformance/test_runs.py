@@ -52,18 +52,18 @@ def listed(optimizer: str, dtype: str = "float32") -> Iterator[Mistake]:
 
 
 def test_what_a_mistake_gives_on_a_case_is_evaluated_once() -> None:
-    one = Mistaken(Explanation(documented_class("momentum")), next(listed("momentum")))
-    again = one.computed_in(one.explanation.arithmetic)
-    assert again is not one
-    assert one.expected(CASE) is again.expected(CASE)
-    assert one.expected(CASE.replace()).value is one.expected(CASE).value, "what reaches the rule is the same"
-    assert one.expected(CASE.upto(1)).value is not one.expected(CASE).value
+    adapter = Mistaken(Explanation(documented_class("momentum")), next(listed("momentum")))
+    again = adapter.computed_in(adapter.explanation.arithmetic)
+    assert again is not adapter
+    assert adapter.expected(CASE) is again.expected(CASE)
+    assert adapter.expected(CASE.replace()).value is adapter.expected(CASE).value, "what reaches the rule is the same"
+    assert adapter.expected(CASE.upto(1)).value is not adapter.expected(CASE).value
 
 
 def named(words: str, optimizer: str = "momentum") -> list[Mistaken]:
     documented = Explanation(documented_class(optimizer))
-    found = [Mistaken(documented, each) for each in listed(optimizer)]
-    return [each for each in found if str(each.part) == f"documented, but {words}"]
+    adapters = [Mistaken(documented, each) for each in listed(optimizer)]
+    return [each for each in adapters if str(each.part) == f"documented, but {words}"]
 
 
 def numbers(grads: Any) -> list[Any]:
@@ -181,9 +181,9 @@ def test_a_mistake_of_a_run_is_refuted_by_a_law_that_it_does_not_break() -> None
 
 
 def test_a_replaced_nan_is_a_mistake_only_where_a_law_says_so() -> None:
-    (one,) = named("takes 0 for NaN in gradients")
-    assert one.mistake.is_shown([LAWS["rest"], LAWS["nonfinite_gradients_act"]])
-    assert not one.mistake.is_shown([LAWS["rest"]])
+    (adapter,) = named("takes 0 for NaN in gradients")
+    assert adapter.mistake.is_shown([LAWS["rest"], LAWS["nonfinite_gradients_act"]])
+    assert not adapter.mistake.is_shown([LAWS["rest"]])
 
 
 def cases_of(optimizer: str, dtype: str, count: int) -> Callable[[], Iterator[Case]]:
@@ -198,8 +198,8 @@ def found_of(target: Any, optimizer: str, dtype: str = "float32", *, refuted: bo
 @pytest.mark.parametrize("refuted", [True, False])
 @pytest.mark.parametrize("optimizer", ["sgd", "exponential_moving_average"])
 def test_an_honest_target_does_nothing_beside_its_rule(optimizer: str, refuted: bool) -> None:
-    found = found_of(NumpyTarget(), optimizer, refuted=refuted)
-    assert found is None or isinstance(found[0], Split)  # of two rules that are the documented one on these cases
+    outcome = found_of(NumpyTarget(), optimizer, refuted=refuted)
+    assert outcome is None or isinstance(outcome[0], Split)  # of two rules that are the documented one on these cases
 
 
 @pytest.mark.parametrize(

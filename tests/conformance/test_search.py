@@ -108,8 +108,8 @@ def test_two_edits_are_found_where_one_is_not_enough():
     target = Instead(lambda rule, parameters: two_edits(rule, parameters, {}), "adagrad")
     assert found_in(target, "adagrad") == []
     budget = Budget()
-    (found, *_) = found_in(target, "adagrad", budget, 2)
-    assert [after for _, after in found.lines] == [
+    (edited, *_) = found_in(target, "adagrad", budget, 2)
+    assert [after for _, after in edited.lines] == [
         "param <- param - lr*grad/(sqrt(new moment) + square(epsilon))",
         "moment <- moment + abs(grad)",
     ]
@@ -128,20 +128,20 @@ def test_a_search_that_is_ended_says_so_and_keeps_what_was_found():
 
 def test_an_interrupted_search_keeps_the_nearest_formula_so_far():
     target = Instead(lambda rule, parameters: two_edits(rule, parameters, {}), "adagrad")
-    said = []
+    progress = []
 
     def asked(doing):
-        said.append(doing)
+        progress.append(doing)
         return "nearest: " in doing
 
     budget = Budget(asks=asked)
-    (found, *_) = found_in(target, "adagrad", budget, 2)
+    (edited, *_) = found_in(target, "adagrad", budget, 2)
     assert budget.interrupted
     assert budget.ending == f"; the search was interrupted after {budget.programs:,} formulas"
-    assert said[0] == "0 formulas with 1 edit, none is near"
-    assert re.fullmatch(r"[\d,]+ formulas with 2 edits, none is near", said[-2])
-    assert said[-1].endswith(f"nearest: {budget.best}")
-    assert found.lines[1][1] == "moment <- moment + abs(grad)"
+    assert progress[0] == "0 formulas with 1 edit, none is near"
+    assert re.fullmatch(r"[\d,]+ formulas with 2 edits, none is near", progress[-2])
+    assert progress[-1].endswith(f"nearest: {budget.best}")
+    assert edited.lines[1][1] == "moment <- moment + abs(grad)"
 
 
 def test_a_search_that_is_interrupted_at_once_tries_nothing():
@@ -160,12 +160,12 @@ def test_a_verdict_says_that_the_search_was_interrupted_and_no_split_is_sought()
 
 def test_check_searches_unless_it_is_told_not_to():
     engines = [FAULTS["momentum_gradient_subtracted"].target()]
-    (found,) = judge(engines, "momentum", "float32", effort=FEW, seed=0)
-    assert (found.verdict, found.dialect, found.computes.found) == ("dialect", "found", True)
-    assert found.computes.formula == FOUND["momentum_gradient_subtracted"]
+    (verdict,) = judge(engines, "momentum", "float32", effort=FEW, seed=0)
+    assert (verdict.verdict, verdict.dialect, verdict.computes.found) == ("dialect", "found", True)
+    assert verdict.computes.formula == FOUND["momentum_gradient_subtracted"]
     (without,) = judge(engines, "momentum", "float32", effort=FEW, seed=0, search=None)
     assert (without.verdict, without.computes.found) == ("diverges", False)
-    assert without.law == found.law
+    assert without.law == verdict.law
 
 
 def test_a_verdict_says_that_the_search_was_ended():
@@ -184,23 +184,23 @@ def test_noise_and_another_algorithm_are_no_edit_of_the_formula():
 def test_an_edited_formula_is_evaluated_on_bounds_as_any_other():
     """The class of an edit of one token explains the mutation in float64 too, and not the document."""
     fault = FAULTS["adagrad_epsilon_squared"]
-    (found, *_) = found_in(fault.target(), "adagrad")
+    (edited, *_) = found_in(fault.target(), "adagrad")
     for case, after in runs_of(fault.target(), telling_cases("adagrad", "float64"), Guard()):
-        oracle = Explanation(found.formula).expected(case)
+        oracle = Explanation(edited.formula).expected(case)
         assert np.all(np.abs(after - oracle.value) <= 2 * oracle.bound)
         assert np.any(np.abs(expected(case).value - oracle.value) > 2 * oracle.bound)
 
 
 def test_an_average_that_is_not_corrected_has_a_product_of_zero():
     (uncorrected,) = (x for x in named_classes("exponential_moving_average") if x.name == "not_corrected")
-    (found, *_) = found_in(computing(uncorrected), "exponential_moving_average")
-    assert found.name == "product -> 0"
+    (edited, *_) = found_in(computing(uncorrected), "exponential_moving_average")
+    assert edited.name == "product -> 0"
 
 
 def test_the_lines_that_differ_are_shown_whole():
     fault = FAULTS["adagrad_old_moment"]
-    (found, *_) = found_in(fault.target(), "adagrad")
-    assert found.lines == [
+    (edited, *_) = found_in(fault.target(), "adagrad")
+    assert edited.lines == [
         (
             "param <- param - lr*grad/(sqrt(new moment) + epsilon)",
             "param <- param - lr*grad/(sqrt(moment) + epsilon)",

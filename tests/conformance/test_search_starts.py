@@ -35,7 +35,7 @@ def adamw(self, param, grad, state, lr, t):
 
 def computing(name, update=None):
     """A target that computes a rule of another book where Adam is asked for, perhaps with another update."""
-    (start,) = (one for one in starts_elsewhere("adam", frozenset({"epsilon"})) if one.name.split()[0] == name)
+    (start,) = (each for each in starts_elsewhere("adam", frozenset({"epsilon"})) if each.name.split()[0] == name)
 
     def begin(documented, parameters):
         rule = start.of(documented.hyper())
@@ -46,25 +46,25 @@ def computing(name, update=None):
 
 
 @pytest.mark.parametrize(
-    ("target", "found"),
+    ("target", "formula"),
     [
         (computing("torch.adamw", adamw), "scaled_epsilon_decoupled_decay with square(grad) -> abs(grad)"),
         (computing("papers.lion", lion), "papers.lion without weight_decay with beta2*m -> beta1*m"),
     ],
 )
-def test_one_edit_of_a_dialect_or_of_another_book_is_found(target, found):
+def test_one_edit_of_a_dialect_or_of_another_book_is_found(target, formula):
     verdict = verdict_of(target, "adam", "float32", FEW)
-    assert (verdict.verdict, verdict.dialect, verdict.computes.formula) == ("dialect", "found", found)
-    assert verdict.reason == f"{found}: found by search, and declared nowhere"
+    assert (verdict.verdict, verdict.dialect, verdict.computes.formula) == ("dialect", "found", formula)
+    assert verdict.reason == f"{formula}: found by search, and declared nowhere"
 
 
 def test_a_rule_of_another_book_that_has_no_use_for_a_number_is_named_by_a_search_alone():
-    (found,) = diagnose([computing("papers.lion")], "adam", "float32", effort=FEW, seed=0)
-    assert found.verdict.reason == (
+    (diagnosis,) = diagnose([computing("papers.lion")], "adam", "float32", effort=FEW, seed=0)
+    assert diagnosis.verdict.reason == (
         "the formula of papers.lion without weight_decay, which has no use for epsilon: found by search"
     )
-    assert found.found is not None
-    assert (found.found.start, found.found.changes) == ("papers.lion without weight_decay", "")
+    assert diagnosis.found is not None
+    assert (diagnosis.found.start, diagnosis.found.changes) == ("papers.lion without weight_decay", "")
 
 
 def test_a_target_that_uses_a_number_is_no_rule_without_a_use_for_it():
@@ -81,9 +81,9 @@ def test_a_target_that_uses_a_number_is_no_rule_without_a_use_for_it():
 
 def test_of_another_book_only_what_is_known_here_is_in_the_formula():
     """AdamW's flags keep their defaults; Lion's decay, which is required there, is 0."""
-    starts = {one.name: traced(one, ADAM) for one in starts_elsewhere("adam", frozenset({"epsilon"}))}
+    starts = {start.name: traced(start, ADAM) for start in starts_elsewhere("adam", frozenset({"epsilon"}))}
     lines = {name: text_of(program["param"]) for name, program in starts.items() if program}
     assert lines["papers.lion without weight_decay"] == "param - lr*sign(beta1*m + (1 - beta1)*grad)"
     assert "maximize" not in lines["torch.adamw"]
     assert "amsgrad" not in lines["torch.adamw"]
-    assert "papers.lion without weight_decay" not in {one.name for one in starts_elsewhere("adam", frozenset())}
+    assert "papers.lion without weight_decay" not in {start.name for start in starts_elsewhere("adam", frozenset())}

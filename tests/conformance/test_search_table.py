@@ -62,7 +62,9 @@ def test_dialects_are_found_without_their_families() -> None:
 
 def test_the_page_is_of_these_faults_and_dialects() -> None:
     tried_ones = {(fault.optimizer, fault.name) for fault in EDITED}
-    tried_ones |= {(optimizer, one.name) for optimizer in searched_dialects() for one in named_classes(optimizer)}
+    tried_ones |= {
+        (optimizer, point_class.name) for optimizer in searched_dialects() for point_class in named_classes(optimizer)
+    }
     assert set(results()) == tried_ones, "run `python -m optimetry.conformance.selftest.search_table`"
 
 
@@ -102,7 +104,7 @@ OF_DIALECTS = {
 
 @pytest.mark.parametrize(("optimizer", "name"), OF_DIALECTS)
 def test_a_dialect_is_found_from_the_document_alone(optimizer: str, name: str) -> None:
-    (dialect,) = (one for one in named_classes(optimizer) if one.name == name)
+    (dialect,) = (each for each in named_classes(optimizer) if each.name == name)
     trial = tried(INSIDE, name, computing(dialect), optimizer)
     assert (trial.result, trial.formula) == (RIGHT, OF_DIALECTS[optimizer, name])
 
@@ -131,7 +133,10 @@ def test_a_search_costs_little_time_and_memory() -> None:
         r"^\| (\w+) \| [\d,]+ \| ([\d.]+) \| [\d,]+ \| ([\d.]+) \| [\d,]* \| (\d+) \|$", TEXT, re.MULTILINE
     )
     assert {name for name, *_ in rows} == {*RULES}
-    assert all(float(one) <= 1 and float(two) <= 10 and int(memory) < 1024 for _, one, two, memory in rows)
+    assert all(
+        float(one_edit) <= 1 and float(two_edits) <= 10 and int(memory) < 1024
+        for _, one_edit, two_edits, memory in rows
+    )
 
 
 def test_the_section_on_costs_is_replaced_alone() -> None:
@@ -144,9 +149,9 @@ def test_the_section_on_costs_is_replaced_alone() -> None:
 
 
 def test_a_cost_counts_the_programs_of_both_searches() -> None:
-    found = cost_of("sgd")
-    assert found is not None
-    assert found.programs[1] > found.programs[0] > 50
+    cost = cost_of("sgd")
+    assert cost is not None
+    assert cost.programs[1] > cost.programs[0] > 50
 
 
 def test_a_page_counts_what_it_is_given() -> None:

@@ -40,8 +40,8 @@ class KeepsTheBuffer:
 
 
 def test_a_kept_gradient_buffer_is_an_error_that_names_the_gradient() -> None:
-    said = "keeps the array of gradient 0 instead of its contents, where the next step's gradient is written"
-    with pytest.raises(TargetFault, match=said):
+    message = "keeps the array of gradient 0 instead of its contents, where the next step's gradient is written"
+    with pytest.raises(TargetFault, match=message):
         hold_contents(Instead(KeepsTheBuffer), SGD, Guard())
     verdict = verdict_of(Instead(KeepsTheBuffer), "sgd")
     assert (verdict.verdict, verdict.law) == ("error", None)
@@ -61,23 +61,23 @@ def test_the_one_gradient_that_is_kept_is_named() -> None:
 def test_who_copies_or_gives_something_else_each_time_is_not_said_to_keep_a_buffer(case: Case) -> None:
     rng = np.random.default_rng(0)
     hold_contents(NumpyTarget(), case, Guard())
-    hold_contents(doing(lambda given: [np.asarray(rng.normal(size=x.shape), x.dtype) for x in given]), case, Guard())
+    hold_contents(doing(lambda grads: [np.asarray(rng.normal(size=x.shape), x.dtype) for x in grads]), case, Guard())
 
 
 @ALL_CASES
 def test_a_gradient_comes_in_one_writeable_array_for_the_whole_run_unless_it_is_to_be_fresh(case: Case) -> None:
     seen: list[list[Any]] = []
-    target = doing(lambda given: seen.append(list(given)))
+    target = doing(lambda grads: seen.append(list(grads)))
     trajectory(target, case, Guard(), fresh=[1])
-    assert len({id(given[0]) for given in seen}) == 1
-    assert len({id(given[1]) for given in seen}) == len(case.grads)
-    for given in seen:
-        assert all(isinstance(x, np.ndarray) and x.flags.owndata and x.flags.writeable for x in given)
+    assert len({id(grads[0]) for grads in seen}) == 1
+    assert len({id(grads[1]) for grads in seen}) == len(case.grads)
+    for grads in seen:
+        assert all(isinstance(x, np.ndarray) and x.flags.owndata and x.flags.writeable for x in grads)
     assert [x.shape for x in seen[0]] == [(1,), ()]
 
 
-def spoil(given: list[Any]) -> None:
-    given[1][...] = 7
+def spoil(grads: list[Any]) -> None:
+    grads[1][...] = 7
 
 
 @ALL_CASES
@@ -90,7 +90,7 @@ def test_a_zero_that_loses_its_sign_is_a_changed_input() -> None:
     """Inputs are compared by their bits: -0.0 is not 0.0, and a NaN has a payload."""
     zeros = SGD.replace(grads=((np.array([-0.0], np.float32), np.array(1, np.float32)),) * 3)
     with pytest.raises(TargetFault, match="step 1 changed gradient 0"):
-        trajectory(doing(lambda given: given[0].__iadd__(0) and None), zeros, Guard())
+        trajectory(doing(lambda grads: grads[0].__iadd__(0) and None), zeros, Guard())
     nan = np.array([0x7FC00001], np.uint32).view(np.float32)
     assert same_bits(nan, nan.copy())
     assert not same_bits(nan, np.array([np.nan], np.float32))
@@ -98,22 +98,22 @@ def test_a_zero_that_loses_its_sign_is_a_changed_input() -> None:
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "message"),
     [
-        (lambda given: tuple(given[:1]), "step 1 returned 1 parameters, must be 2"),
-        (lambda given: {"params": given}, "step 1 returned dict, must be a list of parameters"),
-        (lambda given: [given[0], 1.5], r"parameter 1 as a float, no array, must be float32 of shape \(\)"),
+        (lambda grads: tuple(grads[:1]), "step 1 returned 1 parameters, must be 2"),
+        (lambda grads: {"params": grads}, "step 1 returned dict, must be a list of parameters"),
+        (lambda grads: [grads[0], 1.5], r"parameter 1 as a float, no array, must be float32 of shape \(\)"),
         (
-            lambda given: [given[0], given[1].astype(np.float64)[()]],
+            lambda grads: [grads[0], grads[1].astype(np.float64)[()]],
             r"parameter 1 as float64 of shape \(\), must be float32",
         ),
-        (lambda given: [given[0].astype(np.float64), given[1]], r"as float64 of shape \(1,\), must be float32"),
-        (lambda given: [given[0].reshape(1, 1), given[1]], r"as float32 of shape \(1, 1\), must be float32 of shape"),
+        (lambda grads: [grads[0].astype(np.float64), grads[1]], r"as float64 of shape \(1,\), must be float32"),
+        (lambda grads: [grads[0].reshape(1, 1), grads[1]], r"as float32 of shape \(1, 1\), must be float32 of shape"),
     ],
 )
-def test_what_a_step_must_return_is_said_with_what_it_returned(returned: Any, said: str) -> None:
+def test_what_a_step_must_return_is_said_with_what_it_returned(returned: Any, message: str) -> None:
     for case in (SGD, CLIP):
-        with pytest.raises(TargetFault, match=said):
+        with pytest.raises(TargetFault, match=message):
             trajectory(doing(returned), case, Guard())
 
 
@@ -150,7 +150,7 @@ def test_a_scalar_of_numpy_is_a_0d_array(dtype: str) -> None:
 
 
 def test_a_run_that_takes_too_long_is_interrupted() -> None:
-    def forever(given: list[Any]) -> None:
+    def forever(grads: list[Any]) -> None:
         while True:
             pass
 

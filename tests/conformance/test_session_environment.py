@@ -25,15 +25,17 @@ from tests.conformance.judged import verdict_of
 def test_numpy_raises_inside_a_run_as_it_does_by_default() -> None:
     seen: list[dict[str, str]] = []
     with np.errstate(all="ignore"):
-        trajectory(doing(lambda given: seen.append(dict(np.geterr()))), SGD, Guard())
+        trajectory(doing(lambda grads: seen.append(dict(np.geterr()))), SGD, Guard())
     assert seen == [NUMPY_DEFAULT] * 3
 
 
 def test_a_target_that_sets_how_numpy_reports_errors_is_told_so() -> None:
     before = np.geterr()
-    said = "changed how this process computes: np.seterr(divide='raise', over='raise', under='raise', invalid='raise')"
-    verdict = verdict_of(doing(lambda given: np.seterr(all="raise") and None), "sgd")
-    assert (verdict.verdict, verdict.reason) == ("error", said)
+    reason = (
+        "changed how this process computes: np.seterr(divide='raise', over='raise', under='raise', invalid='raise')"
+    )
+    verdict = verdict_of(doing(lambda grads: np.seterr(all="raise") and None), "sgd")
+    assert (verdict.verdict, verdict.reason) == ("error", reason)
     assert np.geterr() == before
 
 
@@ -81,13 +83,13 @@ def restored() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("restored")
-@pytest.mark.parametrize(("deed", "said"), DEEDS)
-def test_a_target_that_changes_the_floating_point_environment_is_told_so(deed: Callable[[], None], said: str) -> None:
+@pytest.mark.parametrize(("deed", "change"), DEEDS)
+def test_a_target_that_changes_the_floating_point_environment_is_told_so(deed: Callable[[], None], change: str) -> None:
     assert changes() == []
-    verdict = verdict_of(doing(lambda given: deed()), "sgd")
-    assert (verdict.verdict, verdict.reason) == ("error", f"changed how this process computes: {said}")
+    verdict = verdict_of(doing(lambda grads: deed()), "sgd")
+    assert (verdict.verdict, verdict.reason) == ("error", f"changed how this process computes: {change}")
     deed()
-    assert changes() == [said], "the deed must be one that lasts for this test to mean anything"
+    assert changes() == [change], "the deed must be one that lasts for this test to mean anything"
 
 
 @INTEL
@@ -106,9 +108,9 @@ def test_every_mode_of_rounding_and_of_reading_subnormals_is_noticed() -> None:
 
 
 @pytest.mark.usefixtures("restored")
-@pytest.mark.parametrize(("deed", "said"), DEEDS)
-def test_what_one_engine_changes_is_no_fault_of_the_next(deed: Callable[[], None], said: str) -> None:
-    engines = [doing(lambda given: deed()), NumpyTarget()]
+@pytest.mark.parametrize(("deed", "change"), DEEDS)
+def test_what_one_engine_changes_is_no_fault_of_the_next(deed: Callable[[], None], change: str) -> None:
+    engines = [doing(lambda grads: deed()), NumpyTarget()]
     first, second = judge(engines, "sgd", "float32", effort=EFFORTS["quick"], seed=0)
     assert (first.verdict, second.verdict, second.reason) == ("error", "conforms", "")
     assert changes() == []
@@ -122,15 +124,15 @@ def of_size(dtype: str, size: float) -> Case:
 
 
 @pytest.mark.usefixtures("restored")
-@pytest.mark.parametrize(("deed", "said"), DEEDS)
-def test_the_oracle_computes_alike_whatever_the_environment_and_leaves_it(deed: Any, said: str) -> None:
+@pytest.mark.parametrize(("deed", "change"), DEEDS)
+def test_the_oracle_computes_alike_whatever_the_environment_and_leaves_it(deed: Any, change: str) -> None:
     for dtype, size in (("float32", 0.1), ("float64", 3e-310)):
         case = of_size(dtype, size)
         before = expected(case)
         kept_evaluation.cache_clear()
         deed()
         after = expected(case)
-        assert changes() == [said]
+        assert changes() == [change]
         assert after is not before
         with default_environment():
             for a, b in ((before.value, after.value), (before.bound, after.bound)):
@@ -138,15 +140,15 @@ def test_the_oracle_computes_alike_whatever_the_environment_and_leaves_it(deed: 
 
 
 @pytest.mark.usefixtures("restored")
-@pytest.mark.parametrize(("deed", "said"), DEEDS)
-def test_the_default_environment_gives_back_what_it_found(deed: Callable[[], None], said: str) -> None:
+@pytest.mark.parametrize(("deed", "change"), DEEDS)
+def test_the_default_environment_gives_back_what_it_found(deed: Callable[[], None], change: str) -> None:
     deed()
     with default_environment():
         assert changes() == []
-    assert changes() == [said]
+    assert changes() == [change]
     with pytest.raises(ZeroDivisionError), default_environment():
         raise ZeroDivisionError
-    assert changes() == [said]
+    assert changes() == [change]
     np_before = np.geterr()
     with default_environment():
         assert set(np.geterr().values()) == {"ignore"}

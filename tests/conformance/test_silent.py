@@ -45,22 +45,22 @@ def observed() -> Observed:
 
 
 def test_what_says_nothing_of_most_elements_is_dropped_before_the_last_case() -> None:
-    one, seen = Vague(CASES), observed()
-    assert seen.holding_on_all([one], judged=0.5)[0] == []
-    assert seen.silent == {one}
-    assert 0 < len(one.asked) < len(CASES)
+    candidate, seen = Vague(CASES), observed()
+    assert seen.holding_on_all([candidate], judged=0.5)[0] == []
+    assert seen.silent == {candidate}
+    assert 0 < len(candidate.asked) < len(CASES)
 
 
 def test_what_says_something_of_most_elements_is_asked_of_every_case() -> None:
     smallest = sorted(CASES, key=lambda case: case.elements)[:4]
     assert 0 < sum(case.elements for case in smallest) < 0.5 * sum(case.elements for case in CASES)
-    one, seen = Vague(smallest), observed()
-    ((alive, agreement),), _ = seen.holding_on_all([one], judged=0.5)
-    assert (alive, seen.silent, len(one.asked)) == (one, set(), len(CASES))
+    candidate, seen = Vague(smallest), observed()
+    ((alive, agreement),), _ = seen.holding_on_all([candidate], judged=0.5)
+    assert (alive, seen.silent, len(candidate.asked)) == (candidate, set(), len(CASES))
     assert 0.5 < agreement.judged < 1
 
 
 def test_nothing_is_dropped_where_no_part_is_asked_for() -> None:
-    one, seen = Vague(CASES), observed()
-    assert [alive for alive, _ in seen.holding_on_all([one])[0]] == [one]
-    assert (seen.silent, len(one.asked)) == (set(), len(CASES))
+    candidate, seen = Vague(CASES), observed()
+    assert [alive for alive, _ in seen.holding_on_all([candidate])[0]] == [candidate]
+    assert (seen.silent, len(candidate.asked)) == (set(), len(CASES))

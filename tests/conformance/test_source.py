@@ -78,8 +78,8 @@ def run_by_formula(case: Case) -> list[list[Any]]:
     }
     exec(compile(text, f"the formula of {case.optimizer}", "exec"), inside)
     hyper = {name: np.float64(x) if isinstance(x, float) else x for name, x in case.hyper.items()}
-    given = {"slots": subject.declaration.slots} if isinstance(subject, RuleSubject) else {}
-    inside["documented"] = inside["Documented"](**hyper, **given)
+    slots = {"slots": subject.declaration.slots} if isinstance(subject, RuleSubject) else {}
+    inside["documented"] = inside["Documented"](**hyper, **slots)
     exec(compile(RULE_LOOP if is_rule else WRAPPER_LOOP, "the loop", "exec"), inside)
     return [[np.array(array) for array in arrays] for arrays in inside["steps"]()]
 
@@ -89,10 +89,10 @@ def test_the_text_of_a_formula_computes_what_the_subject_does_bit_for_bit(optimi
     subject, compared = SUBJECTS[optimizer], 0
     with np.errstate(all="ignore"):
         for case in drawn_cases(subject, "float64", seed=4, count=25):
-            found = run_by_formula(case)
+            computed = run_by_formula(case)
             must = [[np.array(array) for array in arrays] for arrays in subject.trajectory(case, Double())]
-            assert len(found) == len(must) == len(case.grads)
-            for a, b in zip(chain(*found), chain(*must), strict=True):
+            assert len(computed) == len(must) == len(case.grads)
+            for a, b in zip(chain(*computed), chain(*must), strict=True):
                 assert (a.shape, a.dtype, a.tobytes()) == (b.shape, b.dtype, b.tobytes())
                 compared += a.size
     assert compared > 1000

@@ -36,8 +36,8 @@ CLASS = documented_class("momentum")
 
 
 def by(subject: str, **where: Any) -> Property:
-    (found,) = (one for one in properties(SUBJECTS[subject]) if one.where[0] == where)
-    return found
+    (split,) = (each for each in properties(SUBJECTS[subject]) if each.where[0] == where)
+    return split
 
 
 @pytest.mark.parametrize("name", SUBJECTS)
@@ -163,11 +163,11 @@ def test_rules_that_are_near_are_sides_beside_the_documented_one() -> None:
 @pytest.mark.parametrize("name", ["vectors_by_sgd", "betas_swapped"])
 def test_a_diagnosis_says_the_same(name: str) -> None:
     fault = FAULTS[name]
-    (found,) = diagnose([fault.target()], fault.optimizer, "float32", effort=QUICK, seed=0)
-    assert (outcome(found.verdict), found.explanation) == (fault.outcome, None)
-    text = report("x", [found], 0, width=200)
+    (diagnosis,) = diagnose([fault.target()], fault.optimizer, "float32", effort=QUICK, seed=0)
+    assert (outcome(diagnosis.verdict), diagnosis.explanation) == (fault.outcome, None)
+    text = report("x", [diagnosis], 0, width=200)
     assert f"float32: DIVERGES, {fault.outcome.removeprefix('diverges: ')}" in text
-    assert found.verdict.reason in text
+    assert diagnosis.verdict.reason in text
 
 
 def test_a_case_that_the_target_fails_on_is_explained_by_nothing() -> None:

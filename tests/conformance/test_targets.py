@@ -77,9 +77,9 @@ def test_subjects_stand_in_the_table_or_are_absent_with_a_reason(name):
     assert set(target.offers) | set(target.absent) <= set(SUBJECTS)
     assert not set(target.offers) & set(target.absent)
     for subject in SUBJECTS:
-        found = target.unsupported(subject, hyper_of(subject), "float32")
-        assert (found is None) == (subject in target.offers), subject
-        assert found is None or (found == target.absent.get(subject, found) and name in found)
+        reason = target.unsupported(subject, hyper_of(subject), "float32")
+        assert (reason is None) == (subject in target.offers), subject
+        assert reason is None or (reason == target.absent.get(subject, reason) and name in reason)
 
 
 @pytest.mark.parametrize("name", builtin_names())
@@ -140,8 +140,8 @@ def test_every_hyperparameter_is_passed_and_every_slot_is_documented(name):
         if not hasattr(entry, "arguments"):  # an operator, called with all of them
             continue
         renamed = getattr(entry, "names", {})
-        given = entry.arguments.values() if isinstance(entry.arguments, dict) else entry.arguments
-        passed = {word for name in given for word in words(renamed.get(name, name))}
+        arguments = entry.arguments.values() if isinstance(entry.arguments, dict) else entry.arguments
+        passed = {word for name in arguments for word in words(renamed.get(name, name))}
         passed |= {chosen for chosen, _ in getattr(entry, "words", {}).values()}
         assert passed | set(entry.pinned) == declared, optimizer
         assert not passed & set(entry.pinned), optimizer

@@ -24,13 +24,13 @@ class Found(Probed):
 
 def tried(optimizer: str, dtype: str) -> list[list[tuple[str, Arithmetic]]]:
     return [
-        [(one.rule.name, one.arithmetic) for one in tier]
+        [(explanation.rule.name, explanation.arithmetic) for explanation in tier]
         for tier in tiers(optimizer, dtype, Found(optimizer, dtype, ()))
     ]
 
 
 def names(optimizer: str) -> list[str]:
-    return [one.name for one in named_classes(optimizer)]
+    return [point_class.name for point_class in named_classes(optimizer)]
 
 
 def test_in_float32_rules_come_before_arithmetic() -> None:
@@ -88,7 +88,7 @@ def test_a_clip_may_hold_its_norm_in_float32_beside_float64() -> None:
         [("documented", both)],
         [(name, partly) for name in named],
     ]
-    assert all(not one.float32_norm for tier in tried("clip_by_norm", "float32") for _, one in tier)
+    assert all(not arithmetic.float32_norm for tier in tried("clip_by_norm", "float32") for _, arithmetic in tier)
 
 
 def test_an_average_may_be_formed_as_increments() -> None:
@@ -99,4 +99,4 @@ def test_an_average_may_be_formed_as_increments() -> None:
 
 def test_a_rule_without_moments_is_not_tried_with_increments() -> None:
     assert [] in tried("sgd", "float32")
-    assert all(not one.incremental_moments for tier in tried("sgd", "float64") for _, one in tier)
+    assert all(not arithmetic.incremental_moments for tier in tried("sgd", "float64") for _, arithmetic in tier)

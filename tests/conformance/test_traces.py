@@ -24,7 +24,7 @@ from optimetry.conformance.subjects.wrappers.compression import are_sent
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rule import State
 
-TRACED = [name for name, one in SUBJECTS.items() if isinstance(one, RuleSubject) and not one.shaped]
+TRACED = [name for name, subject in SUBJECTS.items() if isinstance(subject, RuleSubject) and not subject.shaped]
 """The rules that take no rows and columns apart."""
 
 
@@ -42,10 +42,10 @@ def test_a_traced_update_computes_what_the_rule_does(optimizer, step):
     rule = subject_named(optimizer).of(case.hyper)
     param, grad = (np.linspace(low, 2.0, 6).reshape(2, 3) for low in (-1.0, 0.5))
     slots = {slot: np.abs(param) + 0.25 + x for slot, x in rule.initial_state(param).items()}
-    given = param, grad, State(**slots), 0.3, step
+    arguments = param, grad, State(**slots), 0.3, step
     program = program_of(rule)
-    after, state = updated(shared(program), vars(rule), *given)
-    must, must_state = rule.update(*given)
+    after, state = updated(shared(program), vars(rule), *arguments)
+    must, must_state = rule.update(*arguments)
     assert np.array_equal(after, must)
     assert listed(state) == listed(must_state)
     assert listed(first_state(program, vars(rule), param)) == listed(rule.initial_state(param))
@@ -81,8 +81,8 @@ def test_a_traced_wrapper_computes_what_it_does(name):
     for _ in range(6):
         fed = [rng.normal(size=5), rng.normal(size=3)]
         must, state = wrapper.feed(fed, parameters, state)
-        given, traced_state = fed_through(program, vars(wrapper), fed, parameters, traced_state)
-        assert all(np.allclose(a, b, rtol=1e-14, atol=0) for a, b in zip(given, must, strict=True))
+        traced, traced_state = fed_through(program, vars(wrapper), fed, parameters, traced_state)
+        assert all(np.allclose(a, b, rtol=1e-14, atol=0) for a, b in zip(traced, must, strict=True))
 
 
 def test_entries_that_are_sent_are_the_same_evaluated_together_or_alone():

@@ -126,9 +126,13 @@ CHOICES: list[tuple[str, dict[str, str], tuple[dict[str, Any], dict[str, float]]
 ]
 
 
-@pytest.mark.parametrize(("name", "point", "given", "expected"), CHOICES, ids=lambda x: x if isinstance(x, str) else "")
-def test_a_choice_is_what_its_text_says(name: str, point: dict[str, str], given: Any, expected: float) -> None:
-    hyper, slots = given
+@pytest.mark.parametrize(
+    ("name", "point", "hyper_and_slots", "expected"), CHOICES, ids=lambda x: x if isinstance(x, str) else ""
+)
+def test_a_choice_is_what_its_text_says(
+    name: str, point: dict[str, str], hyper_and_slots: Any, expected: float
+) -> None:
+    hyper, slots = hyper_and_slots
     rule: Any = at(name, point, hyper)
     state = State(**{slot: np.array([slots.get(slot, 0.0)]) for slot in rule.slots})
     moved, _ = rule.update(np.array([W]), np.array([G]), state, LR, T)
@@ -158,12 +162,14 @@ def test_the_trust_ratio_may_be_left_out_where_nothing_decays(decay: float) -> N
     state = State(moment1=np.zeros(2), moment2=np.zeros(2))
     documented, _ = subject_named("lamb").declaration.of(hyper).update(param, grad, state, 0.1, 1)
     variant: Any = at("lamb", {"zero_decay": "ratio_one"}, hyper)
-    found, _ = variant.update(param, grad, state, 0.1, 1)
+    computed, _ = variant.update(param, grad, state, 0.1, 1)
     if decay:
-        assert found.tolist() == documented.tolist()
+        assert computed.tolist() == documented.tolist()
     else:
-        assert found.tolist() == pytest.approx((param - 0.1 * 0.5 * grad / np.sqrt(0.5 * grad**2)).tolist(), rel=1e-5)
-        assert found.tolist() != documented.tolist()
+        assert computed.tolist() == pytest.approx(
+            (param - 0.1 * 0.5 * grad / np.sqrt(0.5 * grad**2)).tolist(), rel=1e-5
+        )
+        assert computed.tolist() != documented.tolist()
 
 
 def test_a_rate_outside_is_multiplied_first_where_there_is_no_momentum() -> None:
@@ -180,15 +186,19 @@ def test_a_choice_of_arithmetic_is_as_documented_by_default(name: str) -> None:
     chosen, documented = WITH_ARITHMETIC[name], subject_named(name).declaration
     assert issubclass(chosen, documented)
     for case in cases_of(name, np.float64):
-        has, wants = (on_bounds(case, kind.of(case.hyper)) for kind in (chosen, documented))
-        assert np.array_equal(has.value, wants.value)
-        assert np.array_equal(has.bound, wants.bound)
+        actual, expected = (on_bounds(case, kind.of(case.hyper)) for kind in (chosen, documented))
+        assert np.array_equal(actual.value, expected.value)
+        assert np.array_equal(actual.bound, expected.bound)
 
 
 @pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if issubclass(family, Rule)])
 def test_a_family_starts_as_its_document_does(name: str) -> None:
     param = np.ones((2, 3), np.float32)
-    chosen = {one.name: 0.9 for one in subject_named(name).hyperparameters() if one.default is None}
+    chosen = {
+        hyperparameter.name: 0.9
+        for hyperparameter in subject_named(name).hyperparameters()
+        if hyperparameter.default is None
+    }
     family, documented = at(name, {}, chosen), subject_named(name).declaration.of(chosen)
     assert isinstance(family, Rule)
     assert isinstance(documented, Rule)

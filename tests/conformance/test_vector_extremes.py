@@ -30,7 +30,7 @@ def without(of_set, end):
 
 
 def test_what_is_short_begins_again():
-    found = {"optimizer": "sgd", "dtype": "float32"}
+    file = {"optimizer": "sgd", "dtype": "float32"}
     one, two = (np.float32(x).tobytes().hex() for x in (1, 2))
     vector = {
         "hyper": {},
@@ -42,7 +42,7 @@ def test_what_is_short_begins_again():
         "expected": [[one + two, two]],
         "allowed": [["0x0p+0 0x1p-1", "nan"]],
     }
-    case = case_of(found, vector)
+    case = case_of(file, vector)
     assert case.learning_rates == (0.5, 0.25, 0.5, 0.25)
     assert [param.tolist() for param in case.parameters] == [[1, 2, 1, 2, 1], 2, [1, 2, 1, 2, 1]]
     assert [grad if grad is None else grad.tolist() for grad in case.grads[3]] == [[1] * 5, None, [1] * 5]

@@ -49,10 +49,10 @@ def test_a_file_keeps_its_schema_and_is_the_same_each_time(folder, tmp_path, opt
     for name in ("adam-float32.json", "adam-float64.json"):
         text = (folder / "fluid" / name).read_bytes()
         assert text == (tmp_path / "fluid" / name).read_bytes()
-        found = json.loads(text)
-        jsonschema.validate(found, SCHEMA)
-        assert len({vector["id"] for vector in found["vectors"]}) == len(found["vectors"])
-        assert {flag for vector in found["vectors"] for flag in vector["flags"]} == set(found["flags"])
+        file = json.loads(text)
+        jsonschema.validate(file, SCHEMA)
+        assert len({vector["id"] for vector in file["vectors"]}) == len(file["vectors"])
+        assert {flag for vector in file["vectors"] for flag in vector["flags"]} == set(file["flags"])
         assert "\\" not in text.decode("ascii").replace("\\u", "")  # the reader in C++ knows no other
 
 
@@ -86,7 +86,11 @@ def test_what_has_no_vectors_is_refused(arguments, refused, tmp_path):
 def test_a_larger_case_tells_what_no_small_one_does():
     """An epsilon beside a small root shows in few cases in float32, and in small ones in float64."""
     larger = {
-        dtype: [[one.name for one in told] for case, told in cases if case.elements > vector_cases.LARGEST]
+        dtype: [
+            [point_class.name for point_class in classes]
+            for case, classes in cases
+            if case.elements > vector_cases.LARGEST
+        ]
         for dtype in vectors.DTYPES
         for cases in [vector_cases.chosen("papers.radam", dtype)]
     }
@@ -211,10 +215,10 @@ def test_the_page_says_which_faults_vectors_miss():
 
 def test_the_example_of_the_page_is_a_vector_of_the_rule():
     text = PAGE.partition("```json\n")[2].partition("```")[0]
-    found = json.loads(text)
-    jsonschema.validate(found, SCHEMA)
-    (vector,) = found["vectors"]
-    case = vector_reading.case_of(found, vector)
+    file = json.loads(text)
+    jsonschema.validate(file, SCHEMA)
+    (vector,) = file["vectors"]
+    case = vector_reading.case_of(file, vector)
     assert [param.shape for param in case.parameters] == [(3,), (3,)]
     play = partial(vector_table.played, vector=vector, case=case, guard=Guard())
     assert play(NumpyTarget()) is not None

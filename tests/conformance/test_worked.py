@@ -24,39 +24,39 @@ from tests.conformance.judged import class_named
 
 
 def of_dialect(optimizer: str, name: str) -> Worked:
-    one = class_named(optimizer, name)
-    found = worked(computing(one), probes_of(optimizer, "float64"), Explanation(one), name, Guard())
-    assert found is not None
-    return found
+    point_class = class_named(optimizer, name)
+    example = worked(computing(point_class), probes_of(optimizer, "float64"), Explanation(point_class), name, Guard())
+    assert example is not None
+    return example
 
 
-def row(rows: tuple[Row, ...], what: str) -> Row:
-    (found,) = (each for each in rows if each.what == what)
-    return found
+def row(rows: tuple[Row, ...], name: str) -> Row:
+    (only,) = (each for each in rows if each.what == name)
+    return only
 
 
 def test_what_two_formulas_compute_differently_stands_side_by_side() -> None:
-    found = of_dialect("adam", "scaled_epsilon")
-    assert [each.what for each in found.given] == ["lr", "param", "grad", "moment1", "moment2"]
-    only = row(found.between, "sqrt(new moment2) + epsilon")
+    example = of_dialect("adam", "scaled_epsilon")
+    assert [each.what for each in example.given] == ["lr", "param", "grad", "moment1", "moment2"]
+    only = row(example.between, "sqrt(new moment2) + epsilon")
     assert only.other is None
-    v, epsilon = row(found.after, "new moment2").documented, found.divergence.case.hyper["epsilon"]
+    v, epsilon = row(example.after, "new moment2").documented, example.divergence.case.hyper["epsilon"]
     assert v is not None
     assert only.documented == pytest.approx(np.sqrt(v) + epsilon)
-    given, after = (row(rows, what) for rows, what in ((found.given, "param"), (found.after, "new param")))
-    steps = [each for each in found.between if each.what.startswith("[") and "new moment1" in each.what]
-    assert given.documented is not None
+    before, after = (row(rows, what) for rows, what in ((example.given, "param"), (example.after, "new param")))
+    steps = [each for each in example.between if each.what.startswith("[") and "new moment1" in each.what]
+    assert before.documented is not None
     assert steps[0].documented is not None
-    assert after.documented == pytest.approx(given.documented - steps[0].documented)
-    assert after.other == pytest.approx(found.divergence.given)
-    assert after.documented == pytest.approx(found.divergence.expected)
+    assert after.documented == pytest.approx(before.documented - steps[0].documented)
+    assert after.other == pytest.approx(example.divergence.given)
+    assert after.documented == pytest.approx(example.divergence.expected)
 
 
 def test_a_quantity_in_both_formulas_has_both_numbers() -> None:
-    found = of_dialect("rmsprop", "initial_value")
-    assert row(found.given, "mean_square") == Row("mean_square", 0.0, 1.0)
-    both = row(found.between, "rho*mean_square")
-    assert (both.documented, both.other) == (0.0, found.divergence.case.hyper["rho"])
+    example = of_dialect("rmsprop", "initial_value")
+    assert row(example.given, "mean_square") == Row("mean_square", 0.0, 1.0)
+    both = row(example.between, "rho*mean_square")
+    assert (both.documented, both.other) == (0.0, example.divergence.case.hyper["rho"])
 
 
 def test_long_expressions_are_numbered_and_shown_where_they_are_needed() -> None:
@@ -85,9 +85,9 @@ def test_functions_are_noted_by_their_names_as_operations_are() -> None:
 def test_what_is_no_number_of_the_formula_is_not_traced() -> None:
     with pytest.raises(NotTraceable, match="multiply has an operand"):
         Number("x", 1.0, []) * np.ones(2)
-    found = of_dialect("asgd", "decay_in_history")
-    assert found.between == ()
-    assert found.divergence.slot == "d"
+    example = of_dialect("asgd", "decay_in_history")
+    assert example.between == ()
+    assert example.divergence.slot == "d"
 
 
 def test_a_mistake_of_the_tracer_is_not_taken_for_what_cannot_be_traced(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,12 +109,12 @@ def test_a_run_that_skips_an_update_is_shown_without_its_gradient() -> None:
     cases = [
         case.replace(hyper={**case.hyper, "initial_accumulator_value": 0.1}) for case in probes_of("adagrad", "float32")
     ]
-    found = worked(target, cases, other, "skips", Guard())
-    assert found is not None
-    assert found.divergence.step == 2
-    assert row(found.given, "grad").other is None
-    assert row(found.given, "param").other == row(found.after, "new param").other
-    text = "\n".join(worked_text(found, 100))
+    example = worked(target, cases, other, "skips", Guard())
+    assert example is not None
+    assert example.divergence.step == 2
+    assert row(example.given, "grad").other is None
+    assert row(example.given, "param").other == row(example.after, "new param").other
+    text = "\n".join(worked_text(example, 100))
     assert "first divergence at step 2" in text
     assert "moment, returned" in text
 

@@ -27,9 +27,9 @@ SGD, ADAM, ADAGRAD, DECAYED = (Job(name, ("float32",)) for name in ("sgd", "adam
 
 def judged(name, jobs, count=1, time_limit=60.0):
     with Workers(Task(Launch(f"miniatures:{name}"), FEW, 0, time_limit), count) as pool:
-        found = list(pool.run(jobs))
+        verdicts = list(pool.run(jobs))
     assert multiprocessing.active_children() == []
-    return found
+    return verdicts
 
 
 def error_of(name, time_limit=60.0):
@@ -53,7 +53,9 @@ def test_the_order_is_that_of_the_jobs_however_many_workers():
     jobs = [SGD, ADAGRAD, DECAYED]
     alone = judged("SlowAtFirst", jobs, count=1)
     together = judged("SlowAtFirst", jobs, count=3)
-    assert [(found.optimizer, found.dtype) for (found,) in together] == [(job.optimizer, *job.dtypes) for job in jobs]
+    assert [(verdict.optimizer, verdict.dtype) for (verdict,) in together] == [
+        (job.optimizer, *job.dtypes) for job in jobs
+    ]
     assert together == alone
 
 
@@ -77,13 +79,13 @@ def test_a_worker_that_does_not_start_is_no_folder_that_cannot_be_written(refuse
     full = Mock(Pipe=Mock(side_effect=OSError(errno.EMFILE, "Too many open files")))
     monkeypatch.setattr(worker, "new_processes", Mock(side_effect=[worker.new_processes(), full]))
     monkeypatch.chdir(tmp_path)
-    told = refused("check", "miniatures:Correct", "--optimizer", "sgd", "--effort", "quick", "-n", 2, *out)
-    assert told == "optimetry: error: target miniatures:Correct: no worker starts: Too many open files\n"
+    message = refused("check", "miniatures:Correct", "--optimizer", "sgd", "--effort", "quick", "-n", 2, *out)
+    assert message == "optimetry: error: target miniatures:Correct: no worker starts: Too many open files\n"
 
 
 def test_the_other_jobs_go_on_after_a_crash():
     crashed, good, after = judged("OnlySgdCrashes", [SGD, ADAM, SGD])
-    assert [found.verdict for (found,) in (crashed, good, after)] == ["error", "conforms", "error"]
+    assert [verdict.verdict for (verdict,) in (crashed, good, after)] == ["error", "conforms", "error"]
 
 
 def test_a_target_that_cannot_be_loaded_is_refused():
@@ -164,8 +166,8 @@ def test_an_error_of_the_judge_itself_is_the_error_of_one_job(capfd):
 
 def test_a_job_of_some_engines_and_several_dtypes_has_them_in_order():
     job = Job("sgd", ("float64", "float32"), (1, 0))
-    (found,) = judged("TwoEngines", [job])
-    assert [(x.dtype, x.engine) for x in found] == [
+    (verdicts,) = judged("TwoEngines", [job])
+    assert [(x.dtype, x.engine) for x in verdicts] == [
         ("float64", "fast"),
         ("float64", "plain"),
         ("float32", "fast"),
@@ -174,8 +176,8 @@ def test_a_job_of_some_engines_and_several_dtypes_has_them_in_order():
 
 
 def test_a_lost_job_has_an_error_for_each_dtype():
-    (found,) = judged("Exits", [Job("sgd", ("float64", "float32"))])
-    assert [(x.dtype, x.verdict) for x in found] == [("float64", "error"), ("float32", "error")]
+    (verdicts,) = judged("Exits", [Job("sgd", ("float64", "float32"))])
+    assert [(x.dtype, x.verdict) for x in verdicts] == [("float64", "error"), ("float32", "error")]
 
 
 def test_workers_diagnose_where_they_are_told_to():
@@ -236,13 +238,13 @@ def test_a_worker_has_the_variables_of_its_parent_when_it_is_started(tmp_path, m
 
 def test_a_process_that_workers_are_forked_from_has_imported_no_framework():
     """Nor anything else that a target may want to import first."""
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", f"import sys, {jobs.__name__}; print(*sys.modules)"],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert {row.module for row in FRAMEWORKS.values()}.isdisjoint(found.stdout.split())
+    assert {row.module for row in FRAMEWORKS.values()}.isdisjoint(process.stdout.split())
 
 
 def test_waiting_costs_no_processor_time(monkeypatch):

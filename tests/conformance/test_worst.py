@@ -48,33 +48,33 @@ class Off(NumpyTarget):
 def test_the_search_climbs_to_where_a_target_is_furthest_off():
     """A peak at the parameter 1.5 and the gradient 0.5, whose foot is wide enough for drawn elements to meet it."""
     target = Off(lambda param, grad: 2.0 ** (40 - 12 * (np.abs(np.log2(param / 1.5)) + np.abs(np.log2(grad / 0.5)))))
-    found, drawn = (search.worst(target, "sgd", "float32") for search in (SHORT, DRAWN))
-    assert 10 < 2 * drawn.share < found.share
-    (parameter,), ((grad,), *_) = found.case.parameters, found.case.grads
+    worst, drawn = (search.worst(target, "sgd", "float32") for search in (SHORT, DRAWN))
+    assert 10 < 2 * drawn.share < worst.share
+    (parameter,), ((grad,), *_) = worst.case.parameters, worst.case.grads
     assert abs(abs(float(parameter[0])) - 1.5) < 0.05
-    assert len(found.case.grads) > 1 or abs(abs(float(grad[0])) - 0.5) < 0.05
+    assert len(worst.case.grads) > 1 or abs(abs(float(grad[0])) - 0.5) < 0.05
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "torch.adamw"])
 def test_a_worst_case_is_one_element_with_the_ratio_that_was_reached(optimizer):
-    found = SHORT.worst(NumpyTarget(), optimizer, "bfloat16")
-    assert found.case.size == 1
-    assert 0.9 < found.share <= 1
-    steps = len(found.case.grads)
-    last = expected(found.case).steps(steps - 1, steps)
-    agreement = compare(trajectory(NumpyTarget(), found.case, Guard())[-1:], last, found.case.form)
-    assert agreement.share == found.share
-    assert ratios(NumpyTarget(), found.case, Guard())[0][0] == found.share
-    assert SHORT.worst(NumpyTarget(), optimizer, "bfloat16").case.to_json() == found.case.to_json()
+    worst = SHORT.worst(NumpyTarget(), optimizer, "bfloat16")
+    assert worst.case.size == 1
+    assert 0.9 < worst.share <= 1
+    steps = len(worst.case.grads)
+    last = expected(worst.case).steps(steps - 1, steps)
+    agreement = compare(trajectory(NumpyTarget(), worst.case, Guard())[-1:], last, worst.case.form)
+    assert agreement.share == worst.share
+    assert ratios(NumpyTarget(), worst.case, Guard())[0][0] == worst.share
+    assert SHORT.worst(NumpyTarget(), optimizer, "bfloat16").case.to_json() == worst.case.to_json()
 
 
 def test_what_leaves_the_format_is_told_apart_from_a_ratio():
     """An average as ``old + (1 - b)*(new - old)`` overflows in the difference of two large gradients."""
     lerp = StyledTarget(STYLES["lerp"])
     with np.errstate(all="ignore"):
-        found = Search(starts=8, generations=3).worst(lerp, "adamax", "bfloat16")
-        shares, left = ratios(lerp, found.beyond, Guard())
-    assert 0 < found.share <= SLACK
+        worst = Search(starts=8, generations=3).worst(lerp, "adamax", "bfloat16")
+        shares, left = ratios(lerp, worst.beyond, Guard())
+    assert 0 < worst.share <= SLACK
     assert (shares[0], left[0]) == (0, True)
 
 
@@ -97,13 +97,13 @@ def test_a_kept_case_rejects_what_drawn_cases_do_not(monkeypatch):
 
 
 def test_a_worst_case_is_kept_once(tmp_path):
-    found = SHORT.worst(NumpyTarget(), "sgd", "float32")
-    each = Row("sgd", "float32", "as documented", found, 0.5, 0.6)
+    worst = SHORT.worst(NumpyTarget(), "sgd", "float32")
+    each = Row("sgd", "float32", "as documented", worst, 0.5, 0.6)
     assert [keep(each, tmp_path), keep(each, tmp_path)] == [True, False]
     assert not keep(Row("sgd", "float32", "as documented", Worst(), 0.0, 0.0), tmp_path)
     (line,) = (tmp_path / file_of("sgd", "float32")).read_text().splitlines()
-    assert line == found.case.to_json()
-    assert f"{found.share:.4f}" in page([each], "")
+    assert line == worst.case.to_json()
+    assert f"{worst.share:.4f}" in page([each], "")
 
 
 def test_the_corpus_has_cases_of_its_own_subject_and_dtype():

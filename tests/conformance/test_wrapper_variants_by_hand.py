@@ -29,11 +29,11 @@ from optimetry.reference.averaging.exponential import Decayed
 
 def fed(wrapper: Any, *values: float, initial: float = 0.0) -> list[float]:
     """What an average of one number gives after each update."""
-    state, given = None, []
+    state, outputs = None, []
     for value in values:
         out, state = wrapper.feed([np.array([value])], [np.array([initial])], state)
-        given.append(float(out[0][0]))
-    return given
+        outputs.append(float(out[0][0]))
+    return outputs
 
 
 def test_an_average_may_start_at_the_first_value() -> None:
@@ -74,9 +74,9 @@ def test_an_average_may_be_corrected_by_a_power_of_its_last_decay() -> None:
 
 def test_the_correction_of_an_average_may_hold_an_epsilon() -> None:
     shares = 1 - 0.999999 * 0.5, 1 - 0.999999 * 0.25
-    given = fed(CorrectedWithEpsilon(decay=0.5), 4.0, 8.0)
-    assert given == pytest.approx([2.0 / shares[0], 5.0 / shares[1]], rel=1e-15)
-    assert 3e-6 < 4.0 - given[0] < 5e-6
+    outputs = fed(CorrectedWithEpsilon(decay=0.5), 4.0, 8.0)
+    assert outputs == pytest.approx([2.0 / shares[0], 5.0 / shares[1]], rel=1e-15)
+    assert 3e-6 < 4.0 - outputs[0] < 5e-6
 
 
 def test_a_mean_may_be_over_the_current_window_alone() -> None:
@@ -86,11 +86,11 @@ def test_a_mean_may_be_over_the_current_window_alone() -> None:
 
 def compressed(wrapper: Any, *gradients: list[float]) -> list[list[float]]:
     """The messages of one tensor."""
-    state, given = None, []
+    state, outputs = None, []
     for gradient in gradients:
         out, state = wrapper.feed([np.array(gradient)], [np.zeros(len(gradient))], state)
-        given.append(out[0].tolist())
-    return given
+        outputs.append(out[0].tolist())
+    return outputs
 
 
 def test_a_compression_may_leave_momentum_to_others() -> None:

@@ -70,12 +70,12 @@ def share(root: Expression, form: Format, rng: np.random.Generator) -> tuple[flo
 def distribution(form: Format, depth: int, ops: tuple[str, ...]) -> Shares:
     """The median, the 90th percentile and the largest share of random expressions, and the vacuous part."""
     rng = np.random.default_rng(depth)
-    found: list[tuple[float, float]] = []
-    while len(found) < EXPRESSIONS:
+    pairs: list[tuple[float, float]] = []
+    while len(pairs) < EXPRESSIONS:
         root = expressions.random_expression(rng, depth, ops)
         if any(node.op in expressions.ROUNDED for node in expressions.nodes(root)):
-            found.append(share(root, form, rng))
-    shares, vacuous = np.array(found).T
+            pairs.append(share(root, form, rng))
+    shares, vacuous = np.array(pairs).T
     return float(np.median(shares)), float(np.quantile(shares, 0.9)), float(shares.max()), float(vacuous.mean())
 
 

@@ -32,13 +32,13 @@ def generate() -> None:
 
 def statuses() -> dict[str, tuple[Path, str]]:
     """Return, for every mutant by name, the file that it changes and how it ended."""
-    found = {}
+    by_name = {}
     for path in walk_mutatable_files():
         data = SourceFileMutationData(path=path)
         data.load()
         for name, code in data.exit_code_by_key.items():
-            found[name] = path, "uncollected" if code in UNCOLLECTED else str(status_by_exit_code[code])
-    return found
+            by_name[name] = path, "uncollected" if code in UNCOLLECTED else str(status_by_exit_code[code])
+    return by_name
 
 
 def diff(name: str, path: Path) -> str:

@@ -105,26 +105,26 @@ def documented() -> Table:
 
 def rows() -> list[tuple[str, str, str, str]]:
     """Page, name, place and test of everything that is documented."""
-    found = []
+    lines = []
     for key, entry in documented().items():
         page, name = key.split()
-        found.append((page, f"`{name}`", place(name), f"`{CLASSES[name]}`"))
+        lines.append((page, f"`{name}`", place(name), f"`{CLASSES[name]}`"))
         for method in sorted(entry.keys() - {"__init__"}):
             held_by = WRAPPERS.get(name, METHODS)[method]
-            found.append((page, f"`{name}.{method}`", place(name, method), f"`{held_by}`"))
+            lines.append((page, f"`{name}.{method}`", place(name, method), f"`{held_by}`"))
     aliases = committed()["aliases"] | {"AdadeltaOptimizer": "AdadeltaOptimizer"}
     for alias, name in sorted(aliases.items()):
         held_by = CLASSES[name] if alias == name else "test_signatures.py::test_an_alias_is_the_class"
-        found.append(("000", f"`{alias}`", place(name), f"`{held_by}`"))
-    return found
+        lines.append(("000", f"`{alias}`", place(name), f"`{held_by}`"))
+    return lines
 
 
 def place(name: str, method: str | None = None) -> str:
     """The file and name that implement a class or one of its methods."""
-    found = getattr(optimetry.reference, name)
-    found = found if method is None else getattr(found, method)
-    file = "reference/" + "/".join(inspect.getmodule(found).__name__.split(".")[2:]) + ".py"  # type: ignore[union-attr]
-    return f"`{file}` {found.__qualname__}"
+    member = getattr(optimetry.reference, name)
+    member = member if method is None else getattr(member, method)
+    file = "reference/" + "/".join(inspect.getmodule(member).__name__.split(".")[2:]) + ".py"  # type: ignore[union-attr]
+    return f"`{file}` {member.__qualname__}"
 
 
 def tests_named() -> set[str]:

@@ -85,9 +85,11 @@ def explained(stored: dict[str, Any]) -> Verdict | None:
     once = [(name, held, False) for name in rules for held in rounded_sets(stored["rule"], dtype)]
     for name, held, everywhere in (*once, *((name, (), True) for name in rules)):
         rule = rules[name].lifted(lambda name, value, held=held: float(np.float32(value)) if name in held else value)
-        found = agreement(case, rule, after, everywhere)
-        if found.conforms and not found.vacuous:
-            return Verdict(name, "everything, everywhere" if everywhere else ", ".join(held), found.share, found.ulp)
+        compared = agreement(case, rule, after, everywhere)
+        if compared.conforms and not compared.vacuous:
+            return Verdict(
+                name, "everything, everywhere" if everywhere else ", ".join(held), compared.share, compared.ulp
+            )
     return None
 
 
@@ -181,24 +183,24 @@ def wrapper_verdict(index: int) -> Verdict | None:
     start = np.max(np.abs([flat(arrays(step, dtype)).astype(np.float64) for step in fed]), axis=0)
     for variant in (False, True) if stored["wrapper"] in VARIANTS else (False,):
         for held in HELD:
-            found = agreement_of(after, wrapper_steps(stored, variant, held), start, dtype)
-            if found.conforms and not found.vacuous:
+            compared = agreement_of(after, wrapper_steps(stored, variant, held), start, dtype)
+            if compared.conforms and not compared.vacuous:
                 name = VARIANTS[stored["wrapper"]] if variant else ""
-                return Verdict(name, held, found.share, found.ulp)
+                return Verdict(name, held, compared.share, compared.ulp)
     return None
 
 
 def counts() -> dict[str, dict[str, Counter[str]]]:
     """How many cases of each rule each explanation has, by library."""
-    found: dict[str, dict[str, Counter[str]]] = {}
+    counted: dict[str, dict[str, Counter[str]]] = {}
     for file, library in FILES.items():
         for i, stored in enumerate(cases(file)):
-            of_rule = found.setdefault(f"{stored['rule']} {stored['dtype']}", {})
+            of_rule = counted.setdefault(f"{stored['rule']} {stored['dtype']}", {})
             of_rule.setdefault(library, Counter())[str(verdict(file, i))] += 1
     for i, stored in enumerate(wrapper_cases()):
-        of_wrapper = found.setdefault(f"{stored['wrapper']} {stored['dtype']}", {})
+        of_wrapper = counted.setdefault(f"{stored['wrapper']} {stored['dtype']}", {})
         of_wrapper.setdefault(FILES["fluid185"], Counter())[str(wrapper_verdict(i))] += 1
-    return found
+    return counted
 
 
 HEAD = """\
@@ -223,7 +225,8 @@ def page() -> str:
     rows = []
     for rule, of_rule in sorted(table.items()):
         cells = [
-            "; ".join(f"{n} {what}" for what, n in of_rule.get(each, Counter()).items()) for each in FILES.values()
+            "; ".join(f"{n} {explanation}" for explanation, n in of_rule.get(each, Counter()).items())
+            for each in FILES.values()
         ]
         rows.append(f"| {rule} | {' | '.join(cell or '-' for cell in cells)} |\n")
     total = sum(sum(each.values()) for of_rule in table.values() for each in of_rule.values())

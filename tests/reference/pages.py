@@ -52,10 +52,12 @@ def parsed(seeds: Path) -> Table:
         ends = [match.start() for match in starts[1:]] + [len(text)]
         for match, end in zip(starts, ends, strict=True):
             methods = {
-                name: given for name, given in METHOD.findall(text[match.end() : end]) if given not in NO_ARGUMENTS
+                name: signature
+                for name, signature in METHOD.findall(text[match.end() : end])
+                if signature not in NO_ARGUMENTS
             }
             signatures = {"__init__": match[2], **methods}
-            table[f"{page} {match[1]}"] = {name: " ".join(given.split()) for name, given in signatures.items()}
+            table[f"{page} {match[1]}"] = {name: " ".join(signature.split()) for name, signature in signatures.items()}
     return table
 
 

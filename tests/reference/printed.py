@@ -87,8 +87,8 @@ class Example:
     @property
     def broken(self) -> Broken | None:
         """Why it does not run as printed, where it does not."""
-        found = [each for each in BROKEN if each.page in ("", self.page) and each.has in self.source]
-        return found[0] if found else None
+        matches = [each for each in BROKEN if each.page in ("", self.page) and each.has in self.source]
+        return matches[0] if matches else None
 
     @property
     def repaired(self) -> str:

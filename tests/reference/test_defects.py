@@ -131,11 +131,11 @@ def test_what_is_fed_is_not_computed():
 
 
 def test_two_programs_under_one_executor_do_not_share_by_accident():
-    (first, one, loss), (second, two, _) = small_program(), small_program()
-    ref.SGD(0.5).minimize(loss, one)
+    (first, first_startup, loss), (second, second_startup, _) = small_program(), small_program()
+    ref.SGD(0.5).minimize(loss, first_startup)
     executor = Executor()
-    executor.run(one)
-    executor.run(two)
+    executor.run(first_startup)
+    executor.run(second_startup)
     names = [{p.name for p in program.all_parameters()} for program in (first, second)]
     before = values(executor, second)
     executor.run(first, FEED)
@@ -145,13 +145,13 @@ def test_two_programs_under_one_executor_do_not_share_by_accident():
 
 
 def test_an_optimizer_on_two_programs_has_a_momentum_for_each():
-    (first, one, loss), (second, two, other) = small_program(), small_program()
+    (first, first_startup, loss), (second, second_startup, other) = small_program(), small_program()
     momentum = ref.Momentum(0.5, 0.5)
-    momentum.minimize(loss, one)
-    momentum.minimize(other, two)
+    momentum.minimize(loss, first_startup)
+    momentum.minimize(other, second_startup)
     executor = Executor()
-    executor.run(one)
-    executor.run(two)
+    executor.run(first_startup)
+    executor.run(second_startup)
     steps = []
     for program in (first, second):
         bias = program.all_parameters()[1].name

@@ -57,8 +57,8 @@ def test_batches_run_over_files_and_the_last_may_be_shorter(x: Variable, tmp_pat
 def test_a_line_that_is_no_row_is_named_with_its_file_and_number(line: str, x: Variable, tmp_path: Path) -> None:
     with pytest.raises(ArgumentError) as caught:
         list(dataset(x, tmp_path, "2 1 2", "2 3 4", line).batches())
-    said = f"Dataset: {tmp_path / 'second.txt'}:2: {line!r}, must be a count and values for each of x (float32)"
-    assert str(caught.value) == said
+    message = f"Dataset: {tmp_path / 'second.txt'}:2: {line!r}, must be a count and values for each of x (float32)"
+    assert str(caught.value) == message
 
 
 def test_whole_numbers_are_read_exactly_and_others_refused(x: Variable, tmp_path: Path) -> None:

@@ -23,10 +23,10 @@ def test_every_case_is_there():
 @pytest.mark.parametrize("case", RULES, ids=label)
 def test_a_rule_explains_what_the_library_computed(case):
     file, number = case
-    found, stored = golden_cases.verdict(file, number), golden_cases.cases(file)[number]
-    assert found is not None
+    verdict, stored = golden_cases.verdict(file, number), golden_cases.cases(file)[number]
+    assert verdict is not None
     if stored["rule"] in DOCUMENTED_IN_FLOAT32 and stored["dtype"] == "float32":
-        assert str(found) == "documented"
+        assert str(verdict) == "documented"
 
 
 @pytest.mark.parametrize(

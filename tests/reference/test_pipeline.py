@@ -189,9 +189,9 @@ def versions(shift: int, cuts: int) -> None:
     count = 12
     built = piped(chain(cuts - 1), queue_size=30)
     trace = reference(built, feeds(count))
-    for section, found in enumerate(seen(trace, 2 * cuts - 1)):
+    for section, numbers in enumerate(seen(trace, 2 * cuts - 1)):
         behind = max(0, 2 * (cuts - 1 - section) - 1) + shift
-        assert found == [max(0, micro_batch - behind) for micro_batch in range(count)]
+        assert numbers == [max(0, micro_batch - behind) for micro_batch in range(count)]
 
 
 @pytest.mark.parametrize("cuts", [1, 2, 3, 5])

@@ -42,9 +42,9 @@ def test_every_dropout_of_a_program_has_a_mask_of_its_own():
         layers.dropout(x, 0.5, seed=3),
         layers.dropout(x, 0.5, seed=3),
     ]
-    one, other, seeded, again = Executor().run(feed={"x": np.ones((1, 1000), np.float32)}, fetch_list=masks)
-    assert np.any(one != other)
-    assert np.any(one != seeded)
+    mask, other, seeded, again = Executor().run(feed={"x": np.ones((1, 1000), np.float32)}, fetch_list=masks)
+    assert np.any(mask != other)
+    assert np.any(mask != seeded)
     np.testing.assert_array_equal(seeded, again)
 
 
@@ -69,16 +69,16 @@ A, B = (np.array(rows, np.float32) for rows in ([[1.0, -2.0], [0.5, 4.0]], [[3.0
 )
 def test_a_layer_gives_its_documented_values(layer, expected):
     out = layer(layers.data("a", [2, 2]), layers.data("b", [2, 2]))
-    (got,) = Executor().run(feed={"a": A, "b": B}, fetch_list=[out])
-    np.testing.assert_array_equal(got, expected, strict=True)
-    assert out.shape == got.shape
+    (value,) = Executor().run(feed={"a": A, "b": B}, fetch_list=[out])
+    np.testing.assert_array_equal(value, expected, strict=True)
+    assert out.shape == value.shape
 
 
 def test_the_cross_entropy_is_minus_the_logarithm_of_the_probability_of_the_label():
     probabilities = np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)
     loss = layers.cross_entropy(layers.data("p", [2, 2]), layers.data("label", [2, 1], "int64"))
-    (got,) = Executor().run(feed={"p": probabilities, "label": np.array([[1], [0]])}, fetch_list=[loss])
-    np.testing.assert_allclose(got, -np.log([[0.75], [0.5]]), rtol=1e-6)
+    (value,) = Executor().run(feed={"p": probabilities, "label": np.array([[1], [0]])}, fetch_list=[loss])
+    np.testing.assert_allclose(value, -np.log([[0.75], [0.5]]), rtol=1e-6)
 
 
 def test_activations_are_their_formulas_and_overflow_nowhere():

@@ -204,10 +204,10 @@ def test_wrong_checkpoints_are_named_and_change_nothing(
     main, hidden, loss = small()
     before = list(main.operators), dict(main.variables)
     optimizer = RecomputeOptimizer(SGD(0.1))
-    given = checkpoints(hidden, loss)
+    marked = checkpoints(hidden, loss)
     with pytest.raises(error, match=text):  # noqa: PT012 - either call may be the wrong one
-        if given is not None:
-            optimizer._set_checkpoints(given)
+        if marked is not None:
+            optimizer._set_checkpoints(marked)
         optimizer.minimize(loss)
     assert (main.operators, main.variables) == before
 

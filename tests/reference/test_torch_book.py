@@ -52,9 +52,9 @@ def test_the_book_has_these_classes() -> None:
 
 @pytest.mark.parametrize("name", SIGNATURES)
 def test_names_order_and_defaults_are_torchs(name: str) -> None:
-    given = eval(f"dict({SIGNATURES[name]})")
-    expected = {"lr": given.pop("lr")}
-    for argument, default in given.items():
+    defaults = eval(f"dict({SIGNATURES[name]})")
+    expected = {"lr": defaults.pop("lr")}
+    for argument, default in defaults.items():
         several = zip(PAIRS[argument], default, strict=True) if isinstance(default, tuple) else ()
         word = WORDS.get(argument)
         expected |= dict(several) or ({word: default is not None} if word else {argument: default})

@@ -37,13 +37,13 @@ def in_a_program(of: Callable[[Any], Any]) -> Any:
 def test_arithmetic_with_a_number_on_either_side_is_that_of_its_array(
     function: Callable[[Any, Any], Any], computed: Callable[[Callable[[Any], Any]], Any]
 ) -> None:
-    for one, must in (
+    for expression, must in (
         (lambda x: function(x, 4.0), function(VALUES, np.float32(4))),
         (lambda x: function(4.0, x), function(np.float32(4), VALUES)),
         (lambda x: function(x, x), function(VALUES, VALUES)),
     ):
-        found = computed(one)
-        assert (found.dtype, found.tolist()) == (np.float32, must.tolist())
+        value = computed(expression)
+        assert (value.dtype, value.tolist()) == (np.float32, must.tolist())
 
 
 @pytest.mark.parametrize("computed", [at_once, in_a_program])

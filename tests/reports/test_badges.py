@@ -12,23 +12,23 @@ FINE = dataclasses.replace(GOOD, optimizer="adam", engine="single")
 
 
 def test_the_worst_engine_is_on_the_badge():
-    found = dict(badges([Results(HEADER, [FINE, BAD, GOOD, ABSENT])]))
-    assert set(found) == {f"torch-{rule}-float32.{ending}" for rule in ("adam", "sgd") for ending in ("json", "svg")}
-    assert json.loads(found["torch-adam-float32.json"]) == {
+    files = dict(badges([Results(HEADER, [FINE, BAD, GOOD, ABSENT])]))
+    assert set(files) == {f"torch-{rule}-float32.{ending}" for rule in ("adam", "sgd") for ending in ("json", "svg")}
+    assert json.loads(files["torch-adam-float32.json"]) == {
         "schemaVersion": 1,
         "label": "adam float32",
         "message": "dialect scaled_epsilon",
         "color": COLOURS["dialect"],
     }
-    title = ET.fromstring(found["torch-sgd-float32.svg"]).find("{http://www.w3.org/2000/svg}title")
+    title = ET.fromstring(files["torch-sgd-float32.svg"]).find("{http://www.w3.org/2000/svg}title")
     assert title is not None
     assert title.text == "sgd float32: conforms"
 
 
 def test_a_stranger_draws_no_script_and_leaves_the_folder_not():
     strange = dataclasses.replace(GOOD, optimizer="../../<script>" + "x" * 1000)
-    found = dict(badges([Results(dataclasses.replace(HEADER, target="../../a"), [strange])]))
-    for name, text in found.items():
+    files = dict(badges([Results(dataclasses.replace(HEADER, target="../../a"), [strange])]))
+    for name, text in files.items():
         assert "/" not in name
         assert "<script>" not in text or name.endswith(".json")
         assert len(text) < 3000

@@ -60,22 +60,22 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize(("said", "part"), PARTS.items())
-def test_every_kind_of_part_survives_a_file_and_has_words(path, said, part):
+@pytest.mark.parametrize(("words", "part"), PARTS.items())
+def test_every_kind_of_part_survives_a_file_and_has_words(path, words, part):
     verdict = dataclasses.replace(BAD, verdict="diverges", dialect=None, computes=Computes(parts=[part, part]))
     with Writer(path, HEADER) as writer:
         writer.write(verdict)
     assert read(path).verdicts == [verdict]
-    assert str(part) == said
-    assert part.words == said.replace("documented", "the documented rule")
-    assert str(verdict.computes) == f"{said}; {said}"
+    assert str(part) == words
+    assert part.words == words.replace("documented", "the documented rule")
+    assert str(verdict.computes) == f"{words}; {words}"
 
 
 @pytest.mark.parametrize(
-    "given", [{"held": {}}, {"forgotten": "rho"}, {"complement": "rho", "swapped": ["a", "b"]}, {}], ids=str
+    "inputs", [{"held": {}}, {"forgotten": "rho"}, {"complement": "rho", "swapped": ["a", "b"]}, {}], ids=str
 )
-def test_other_kinds_of_parts_are_refused(path, given):
-    verdict = dataclasses.replace(BAD, computes=Computes(parts=[Part("documented", given=given)]))
+def test_other_kinds_of_parts_are_refused(path, inputs):
+    verdict = dataclasses.replace(BAD, computes=Computes(parts=[Part("documented", given=inputs)]))
     with Writer(path, HEADER) as writer:
         writer.write(verdict)
     assert "not a verdict line: computes.parts[0].given" in refusal(path)
@@ -90,8 +90,8 @@ def test_an_identity_without_parts_is_read_as_one_with_none(path):
     assert read(path).verdicts[1] == BAD
 
 
-@pytest.mark.parametrize(("said", "way"), WAYS.items())
-def test_every_kind_of_arithmetic_has_words(said, way):
+@pytest.mark.parametrize(("words", "way"), WAYS.items())
+def test_every_kind_of_arithmetic_has_words(words, way):
     (entry,) = way.record()
-    assert described(entry) == said
-    assert str(Computes("documented", None, False, way.record())) == f"documented; {said}"
+    assert described(entry) == words
+    assert str(Computes("documented", None, False, way.record())) == f"documented; {words}"

@@ -22,12 +22,14 @@ def listed() -> list[tuple[list[set[str]], str]]:
 
 def diverging() -> set[Row]:
     """Framework, engine, dtype and rule of each published verdict that diverges."""
-    found = set()
+    combinations = set()
     for file in sorted((ROOT / "reports" / "published").glob("*-*/results.jsonl")):
         rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
         name = file.parent.name.rpartition("-")[0]
-        found |= {(name, x["engine"], x["dtype"], x["optimizer"]) for x in rows if x.get("verdict") == "diverges"}
-    return found
+        combinations |= {
+            (name, x["engine"], x["dtype"], x["optimizer"]) for x in rows if x.get("verdict") == "diverges"
+        }
+    return combinations
 
 
 def belongs(row: Row, sets: list[set[str]]) -> bool:

@@ -15,10 +15,10 @@ FOUND = Results(HEADER, [GOOD, BAD], [], [accuracy()])
 
 
 def test_json_has_every_digit_and_every_record():
-    (found,) = json.loads(formats.as_json([FOUND]))
-    assert found["header"]["target"] == "torch"
-    assert [verdict["share"] for verdict in found["verdicts"]] == [GOOD.share, BAD.share]
-    assert found["accuracy"][0]["points"][0]["update"]["median"] == 2e-6
+    (record,) = json.loads(formats.as_json([FOUND]))
+    assert record["header"]["target"] == "torch"
+    assert [verdict["share"] for verdict in record["verdicts"]] == [GOOD.share, BAD.share]
+    assert record["accuracy"][0]["points"][0]["update"]["median"] == 2e-6
 
 
 def test_markdown_has_verdicts_and_errors():
@@ -29,7 +29,7 @@ def test_markdown_has_verdicts_and_errors():
 
 
 @pytest.mark.parametrize(
-    ("folder", "told"),
+    ("folder", "texts"),
     [
         ("speed/sweep", {"table": "\naccelerated numba ", "markdown": "# How fast steps are"}),
         ("certificates/torch-2.13.0", {"table": "all 4,294,967,296", "markdown": "# Certificates"}),
@@ -37,9 +37,9 @@ def test_markdown_has_verdicts_and_errors():
     ],
 )
 @pytest.mark.parametrize("form", ["table", "markdown"])
-def test_whatever_was_measured_is_shown(folder, told, form, capsys):
+def test_whatever_was_measured_is_shown(folder, texts, form, capsys):
     assert main(["report", str(PUBLISHED / folder), "--format", form]) == 0
-    assert told[form] in capsys.readouterr().out
+    assert texts[form] in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", ["check", "report"])

@@ -35,9 +35,9 @@ def measured(tmp_path: Path) -> Path:
 
 def test_measurements_are_added_whatever_comes_first(verdicts: Path, measured: Path) -> None:
     for files in ([verdicts, measured], [measured, verdicts]):
-        ((file, found),) = read_joined(files)
+        ((file, results),) = read_joined(files)
         assert file == verdicts
-        assert found == Results(HEADER, [GOOD, BAD], [], [accuracy()])
+        assert results == Results(HEADER, [GOOD, BAD], [], [accuracy()])
 
 
 def test_measurements_of_another_target_stand_for_themselves(verdicts: Path, tmp_path: Path) -> None:

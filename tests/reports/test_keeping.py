@@ -18,16 +18,16 @@ def whole(path):
 def test_what_an_unfinished_file_has_is_read_cut_and_continued(path, whole, missing, half):
     lines = whole.splitlines(keepends=True)
     path.write_text("".join(lines[: len(lines) - missing]) + half, encoding="utf-8")
-    found = read(path, unfinished=True)
+    kept = read(path, unfinished=True)
     verdicts = [GOOD, BAD, ABSENT]
-    assert (found.header, found.verdicts) == (HEADER, verdicts[: min(4 - missing, 3)])
-    cut(path, found)
-    assert path.read_text(encoding="utf-8") == "".join(lines[: 1 + len(found.verdicts)])
-    with Writer(path, HEADER, found) as writer:
-        for verdict in verdicts[len(found.verdicts) :]:
+    assert (kept.header, kept.verdicts) == (HEADER, verdicts[: min(4 - missing, 3)])
+    cut(path, kept)
+    assert path.read_text(encoding="utf-8") == "".join(lines[: 1 + len(kept.verdicts)])
+    with Writer(path, HEADER, kept) as writer:
+        for verdict in verdicts[len(kept.verdicts) :]:
             writer.write(verdict)
     assert path.read_text(encoding="utf-8") == whole
-    assert len(found.verdicts) == min(4 - missing, 3)  # what was read is not what is written
+    assert len(kept.verdicts) == min(4 - missing, 3)  # what was read is not what is written
 
 
 def test_a_line_that_is_cut_off_is_dropped_though_it_is_an_object(path, whole):
@@ -48,11 +48,11 @@ def test_a_broken_line_in_the_middle_is_refused_nevertheless(path, whole):
 
 
 def test_a_file_that_does_not_begin_with_what_is_kept_is_not_cut(path, whole):
-    found = read(path)
+    kept = read(path)
     changed = whole.replace('"seed": 7', '"seed":  7')
     path.write_text(changed, encoding="utf-8")
     with pytest.raises(ResultsError) as caught:
-        cut(path, found)
+        cut(path, kept)
     assert str(caught.value) == f"{path}: {CHANGED}"
     assert path.read_text(encoding="utf-8") == changed
 

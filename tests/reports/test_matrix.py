@@ -53,8 +53,8 @@ def test_engines_that_differ_stand_apart():
 def test_what_the_other_combinations_compute_is_told():
     fused = dataclasses.replace(GOOD, engine="fused")
     odd = dataclasses.replace(double(NAMED), engine="fused")
-    found = cell(GOOD, double(GOOD), fused, odd)
-    assert found == "float64 fused: `ascent` (1.0e+09; 1.0e+09 ULP)<br>otherwise: conforms (0.500; 3 ULP)"
+    text = cell(GOOD, double(GOOD), fused, odd)
+    assert text == "float64 fused: `ascent` (1.0e+09; 1.0e+09 ULP)<br>otherwise: conforms (0.500; 3 ULP)"
 
 
 def test_an_engine_that_lacks_the_rule_says_nothing_where_another_has_it():

@@ -48,8 +48,8 @@ def cells(row):
 
 
 def test_there_is_one_folder_for_each_framework_at_its_pinned_version():
-    found = {path.parent for path in PUBLISHED.glob("*-*/results.jsonl")}
-    assert found == set(FOLDERS.values()), AGAIN
+    folders = {path.parent for path in PUBLISHED.glob("*-*/results.jsonl")}
+    assert folders == set(FOLDERS.values()), AGAIN
 
 
 @each_framework
@@ -69,17 +69,17 @@ def test_tables_are_of_the_results(name):
 
 def test_certificates_are_of_the_results_and_hold():
     folder = PUBLISHED / "certificates"
-    found = [read(file) for file in sorted(folder.glob("*/results.jsonl"))]
-    assert [x.header.target for x in found] == ["accelerated", "torch"]
-    assert (folder / "certificates.md").read_text(encoding="utf-8") == certificate_tables.markdown(found)
-    assert (folder / "certificates.csv").read_text(encoding="utf-8") == certificate_tables.csv_text(found)
-    assert all(results.certificates and all(each.holds for each in results.certificates) for results in found)
+    certified = [read(file) for file in sorted(folder.glob("*/results.jsonl"))]
+    assert [x.header.target for x in certified] == ["accelerated", "torch"]
+    assert (folder / "certificates.md").read_text(encoding="utf-8") == certificate_tables.markdown(certified)
+    assert (folder / "certificates.csv").read_text(encoding="utf-8") == certificate_tables.csv_text(certified)
+    assert all(results.certificates and all(each.holds for each in results.certificates) for results in certified)
 
 
 def test_the_matrix_is_of_the_results():
-    found = [results_of(name) for name in FOLDERS]
+    published = [results_of(name) for name in FOLDERS]
     folders = [FOLDERS[name].name for name in FOLDERS]
-    assert (PUBLISHED / "matrix.md").read_text(encoding="utf-8") == page(found, folders), AGAIN
+    assert (PUBLISHED / "matrix.md").read_text(encoding="utf-8") == page(published, folders), AGAIN
 
 
 @each_framework
@@ -149,13 +149,13 @@ def test_records_that_differ_in_more_than_last_digits_are_not_alike(other):
 
 
 def test_effects_are_those_of_every_difference_found():
-    found = {
+    differences = {
         (name, verdict.optimizer, str(verdict.computes) or verdict.verdict)
         for name in FOLDERS
         for verdict in results_of(name).verdicts
         if verdict.verdict in ("imprecise", "dialect", "diverges") and verdict.optimizer in RULES
     }
-    assert {(row[0], row[1], row[3]) for row in map(cells, rows(PUBLISHED / "effects.md"))} == found, AGAIN
+    assert {(row[0], row[1], row[3]) for row in map(cells, rows(PUBLISHED / "effects.md"))} == differences, AGAIN
 
 
 def test_every_effect_is_among_the_findings_and_no_other():

@@ -32,9 +32,9 @@ def test_frameworks_are_pinned_and_measured_alike() -> None:
         assert folder.name == f"{each.header.target}-{each.header.target_version}"
         if each.header.target in FRAMEWORKS:
             assert each.header.target_version == FRAMEWORKS[each.header.target].version, AGAIN
-        assert {one.gradients for one in each.accuracy} == set(plots.GRADIENTS)
-        assert {one.book for one in each.accuracy} <= set(BOOKS)
-        assert all([point.step for point in one.points][-1] == 10_000 for one in each.accuracy)
+        assert {accuracy.gradients for accuracy in each.accuracy} == set(plots.GRADIENTS)
+        assert {accuracy.book for accuracy in each.accuracy} <= set(BOOKS)
+        assert all([point.step for point in accuracy.points][-1] == 10_000 for accuracy in each.accuracy)
 
 
 def test_tables_are_of_the_results_and_have_pages() -> None:

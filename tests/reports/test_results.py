@@ -21,9 +21,9 @@ def changed(path, number, **fields):
 
 
 def test_what_was_written_is_read(path):
-    found = read(path)
-    assert found.header == HEADER
-    assert found.verdicts == [GOOD, BAD, ABSENT]
+    results = read(path)
+    assert results.header == HEADER
+    assert results.verdicts == [GOOD, BAD, ABSENT]
 
 
 def test_a_verdict_line_has_the_documented_fields_in_their_order():

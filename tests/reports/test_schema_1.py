@@ -22,9 +22,9 @@ SCHEMA_1 = """\
 
 def test_a_file_of_schema_1_is_read_with_what_it_says(path):
     path.write_text(SCHEMA_1)
-    found = read(path)
-    adam, sgd, ftrl = found.verdicts
-    assert (found.header.target, found.header.schema) == ("torch", results.SCHEMA_VERSION)
+    old = read(path)
+    adam, sgd, ftrl = old.verdicts
+    assert (old.header.target, old.header.schema) == ("torch", results.SCHEMA_VERSION)
     assert (adam.verdict, adam.dialect, adam.computes) == (
         "dialect",
         "scaled_epsilon+float32",
@@ -34,10 +34,10 @@ def test_a_file_of_schema_1_is_read_with_what_it_says(path):
     assert adam.counterexample == {"case": "{}", "script": None}
     assert (sgd.computes, sgd.vacuous, sgd.book, sgd.law) == (Computes("documented"), 0.25, "fluid", None)
     assert (ftrl.verdict, ftrl.computes) == ("diverges", Computes())
-    with Writer(path, found.header) as writer:
-        for verdict in found.verdicts:
+    with Writer(path, old.header) as writer:
+        for verdict in old.verdicts:
             writer.write(verdict)
-    assert read(path) == found, "written again in the schema of today"
+    assert read(path) == old, "written again in the schema of today"
 
 
 def test_a_file_of_schema_1_with_wrong_counts_is_refused(path):

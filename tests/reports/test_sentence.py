@@ -22,7 +22,7 @@ def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "said", "first"),
+    ("verdicts", "expected", "first"),
     [
         ([GOOD], "torch computes 1 rule as documented.", None),
         ([GOOD, *of("adam", "conforms", "unsupported")], "torch computes all 2 rules as documented.", None),
@@ -50,7 +50,7 @@ def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
             "ftrl",
         ),
         (
-            [GOOD, *(one for name in "abcdefg" for one in of(name, "error"))],
+            [GOOD, *(verdict for name in "abcdefg" for verdict in of(name, "error"))],
             "torch computes 1 of 8 rules as documented; a, b, c, d, e and 2 more ended with errors.",
             None,
         ),
@@ -72,6 +72,6 @@ def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
         ),
     ],
 )
-def test_a_sentence_that_a_person_understands(verdicts: list[Verdict], said: str, first: str | None) -> None:
-    assert sentence("torch", verdicts, {"l1_decay"}) == said
+def test_a_sentence_that_a_person_understands(verdicts: list[Verdict], expected: str, first: str | None) -> None:
+    assert sentence("torch", verdicts, {"l1_decay"}) == expected
     assert next_step(verdicts) == first

@@ -56,9 +56,9 @@ class Page(HTMLParser):
         self.tags.append(tag)
         if tag not in self.VOID:
             self.open.append(tag)
-        given = dict(attrs)
-        self.links += [value for name in ("href", "src") if (value := given.get(name))]
-        self.ids += [value for name in ("id",) if (value := given.get(name))]
+        attributes = dict(attrs)
+        self.links += [value for name in ("href", "src") if (value := attributes.get(name))]
+        self.ids += [value for name in ("id",) if (value := attributes.get(name))]
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -74,14 +74,14 @@ def text_of(folder: Path, name: str) -> str:
 
 def test_every_page_is_whole_and_every_link_leads_somewhere(tmp_path: Path) -> None:
     written = build([TORCH, OLDER], tmp_path)
-    found = pages(tmp_path)
+    site = pages(tmp_path)
     assert written[0] == tmp_path / "index.html"
-    assert set(found) == {
+    assert set(site) == {
         "index.html",
         *(f"rule/{name}.html" for name in ("adam", "ftrl", "sgd")),
         *(f"target/torch-{version}.html" for version in ("2.12.0", "2.13.0")),
     }
-    for name, page in found.items():
+    for name, page in site.items():
         assert not page.open
         assert len(page.ids) == len(set(page.ids))
         for link in page.links:
@@ -154,7 +154,7 @@ def test_a_strangers_results_reach_no_page_as_markup(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("reports", "text"),
     [
         ([TORCH, TORCH], "two results of torch 2.13.0, must be one of each version of a target"),
         (
@@ -163,9 +163,9 @@ def test_a_strangers_results_reach_no_page_as_markup(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_the_same_thing_twice_is_refused(given: list[Results], text: str, tmp_path: Path) -> None:
+def test_the_same_thing_twice_is_refused(reports: list[Results], text: str, tmp_path: Path) -> None:
     with pytest.raises(ResultsError, match=re.escape(text)):
-        build(given, tmp_path)
+        build(reports, tmp_path)
     assert not list(tmp_path.iterdir())
 
 

@@ -65,8 +65,8 @@ def test_times_of_one_size_have_no_picture_and_each_table_a_name_of_its_own(tmp_
 
 
 def test_a_report_has_a_table_of_sizes_and_a_picture_of_them(tmp_path):
-    found = [Results(HEADER, speed=[*ROWS, row("touch", 0.5, rule="adam")])]
-    made = [*write_tables(tmp_path, found), *pictures_written(found, tmp_path)]
+    reports = [Results(HEADER, speed=[*ROWS, row("touch", 0.5, rule="adam")])]
+    made = [*write_tables(tmp_path, reports), *pictures_written(reports, tmp_path)]
     assert sorted(path.name for path in tmp_path.iterdir()) == made == ["speed.md", "sweep-sgd-float32-1.svg"]
     page = (tmp_path / "speed.md").read_text()
     assert re.sub(" +", "", page.split("## sgd, float32, 1 parameter\n\n")[1]).splitlines()[:4] == [
@@ -82,14 +82,14 @@ def test_times_of_a_new_run_replace_those_of_the_same_thing(tmp_path):
     path = tmp_path / "results.jsonl"
     add(path, HEADER, accuracy=[accuracy()], speed=[*ROWS, row("numba", 3.0, rule="adam")])
     add(path, HEADER, speed=[row("touch", 1.5), row("numba", 2.5)])
-    found = read(path)
-    assert [(each.rule, each.elements, each.nanoseconds) for each in found.speed] == [
+    results = read(path)
+    assert [(each.rule, each.elements, each.nanoseconds) for each in results.speed] == [
         ("sgd", 10_000, 1.25),
         ("adam", 1000, 3.0),
         ("sgd", 1000, 1.5),
         ("sgd", 1000, 2.5),
     ]
-    assert found.accuracy == [accuracy()]
+    assert results.accuracy == [accuracy()]
     with pytest.raises(ResultsError, match=r"results of torch 2\.13\.0, must be of torch 3: choose another folder"):
         add(path, dataclasses.replace(HEADER, target_version="3"))
 
