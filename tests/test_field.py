@@ -118,7 +118,7 @@ def test_the_page_has_the_pinned_version_and_every_pair(library: str) -> None:
 
 @pytest.mark.parametrize("name", study.ROUNDS)
 def test_the_page_has_the_figures_of_each_round(name: str) -> None:
-    """Those of the first run can be counted again; of the latest the page must say so much about the same pairs."""
+    """Those of the first run are counted again; the latest run must be of as many libraries and pairs."""
     page = (ROOT / "docs" / "field.md").read_text(encoding="utf-8")
     pairs = [pair for pair in truths() if pair.round == name]
     first_run = dict(study.figures(study.first_contact(pairs)))

@@ -24,10 +24,10 @@ Variant = tuple[str, dict[str, Any]]
 
 
 def variants(rule: type[Rule]) -> list[Variant]:
-    """A rule with hyperparameters by which implementations differ, and again for each other kernel that it has."""
+    """The rule with hyperparameters that tell implementations apart, and again with some for each further kernel."""
     declared = rule.hyperparameters()
     hyper: dict[str, Any] = {}
-    for hyperparameter in declared:  # of two decays, no two are equal, or to exchange them would change nothing
+    for hyperparameter in declared:  # distinct: exchanging two equal decays would change nothing
         if hyperparameter.kind is not bool:
             unused = [
                 value
@@ -50,9 +50,9 @@ IDS = [f"{name}-{'-'.join(map(str, hyper.values()))}" for name, hyper in VARIANT
 
 
 def variants_in(dtypes: Iterable[str], other: str, holds: Callable[[Kernel], bool] = lambda kernel: True) -> list[Any]:
-    """The variants whose kernel is such, with dtypes, as parameters of a test.
+    """Parameters of a test: the variants whose kernel ``holds`` accepts, with dtypes.
 
-    What is around a body is the same for all; so those of other books than fluid are tried in one other dtype.
+    The loops around a body are the same for all rules; so rules of books other than fluid are tried in ``other`` alone.
     """
     return [
         pytest.param(name, hyper, dtype, id=f"{id_}-{dtype}")
@@ -63,13 +63,13 @@ def variants_in(dtypes: Iterable[str], other: str, holds: Callable[[Kernel], boo
 
 
 def variants_where(holds: Callable[[Kernel], bool] = lambda kernel: True) -> list[Any]:
-    """The variants whose kernel is such, as parameters of a test."""
+    """Parameters of a test: the variants whose kernel ``holds`` accepts."""
     chosen = zip(VARIANTS, IDS, strict=True)
     return [pytest.param(name, hyper, id=id_) for (name, hyper), id_ in chosen if holds(kernel(name, hyper))]
 
 
 def programs_where(holds: Callable[[Kernel], bool] = lambda kernel: True) -> list[Any]:
-    """The same, without those whose programs for CUDA are an earlier one's: books share formulas."""
+    """`variants_where`, without those that share their CUDA programs with an earlier one: books share formulas."""
     by_texts: dict[tuple[str, ...], Any] = {}
     for variant in variants_where(holds):
         passes = kernel(*variant.values).passes
@@ -83,12 +83,12 @@ def kernel(name: str, hyper: dict[str, Any]) -> Kernel:
 
 
 def has_norms(kernel: Kernel) -> bool:
-    """Whether it sums, which has an order of its own."""
+    """Whether the kernel sums, in an order of its own."""
     return any(pass_.sums for pass_ in kernel.passes)
 
 
 def has_power(kernel: Kernel) -> bool:
-    """Whether it raises to a general power, which is done by a library."""
+    """Whether the kernel raises to a general power, which a library does."""
     return any("power_of(" in pass_.cuda for pass_ in kernel.passes)
 
 
@@ -98,7 +98,7 @@ def is_exact(kernel: Kernel) -> bool:
 
 
 def kind(kernel: Kernel) -> tuple[bool, bool, str | None]:
-    """What a step must treat apart."""
+    """The properties of a kernel by which a step treats it differently."""
     return has_norms(kernel), kernel.by_rows, kernel.ring
 
 
@@ -162,10 +162,10 @@ def rate(step: int) -> float:
 
 
 def bits(tensors: list[Array]) -> list[bytes]:
-    """What is in memory."""
+    """The bytes of each array."""
     return [np.asarray(array).tobytes() for array in tensors]
 
 
 def state_bits(optimizer: Accelerated) -> dict[str, list[bytes]]:
-    """What is in memory of everything that a step may change."""
+    """The bytes of everything that a step may change."""
     return {slot: bits(held) for slot, held in optimizer.state_dict().items()} | {"param": bits(optimizer.parameters)}

@@ -133,7 +133,7 @@ def compiled(text: str, name: str, fmad: bool) -> Launch:
 
 
 def translated(text: str, name: str) -> str:
-    """C++ for g++: what the text of a program needs before it, and what runs it after it."""
+    """C++ for g++: the text of a program between the definitions that it needs and the code that runs it."""
     if "cvt.rn.f16" in text:
         start, end = text.index("__device__ inline float widen"), text.index('\nextern "C"')
         text = text[:start] + FLOAT16 + text[end:]
@@ -160,7 +160,7 @@ def built(text: str, fmad: bool) -> Path:
 
 
 def plant(before: str, after: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Change every program that has this text."""
+    """Replace a text in every program that contains it."""
     texts = [(cuda, "pass_text"), (cuda, "norms_text")]
     texts += [(cuda_tiles, name) for name in ("tiled_text", "renew_text", "rates_text")]
     for module, name in texts:

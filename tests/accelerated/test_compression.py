@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("emulated_cuda")
 
 
 def selected(values: Any, number: int, engine: str, **options: Any) -> Message:
-    """What is taken of values by a compression without momentum."""
+    """The message of a compression without momentum that sends ``number`` of the values."""
     compression = Compression([np.zeros_like(values)], 0.0, engine=engine, **options)
     sparsity = next(
         s for s in (1 - (number + x) / values.size for x in (0, 0.5)) if count_sent(values.size, s) == number

@@ -69,7 +69,7 @@ def test_every_narrow_dtype_is_converted_as_bits() -> None:
 @pytest.mark.parametrize(("name", "conversions"), CONVERSIONS)
 @pytest.mark.parametrize("direction", ["widen", "narrow"])
 def test_a_loop_is_vectorised_in_lanes_of_32_bits(name: str, conversions: Any, direction: str) -> None:
-    """A sum of two ``uint32`` that is not made one again has 64 bits, and a vector holds half as many."""
+    """A sum of two ``uint32`` that is not converted back has 64 bits, and a vector holds half as many."""
     halves, numbers = np.zeros(64, np.uint16), np.zeros(64, np.float32)
     values, result = (halves, numbers) if direction == "widen" else (numbers, halves)
     sweep = sweep_of(conversions[direction == "narrow"])

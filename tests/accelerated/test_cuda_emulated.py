@@ -34,15 +34,15 @@ pytestmark = [needs_compiler, pytest.mark.usefixtures("emulated_cuda")]
 
 
 def cuda(*ends: str) -> list[AcceleratedTarget]:
-    """The engines on CUDA with these ends of their names."""
+    """The CUDA engines whose names end so."""
     return [AcceleratedTarget(f"cuda{end}") for end in ends]
 
 
 @pytest.mark.filterwarnings("ignore")  # as in the workers of `optimetry check`: cases overflow on purpose
 @pytest.mark.parametrize(
     ("rule", "dtype"),
-    # The bodies of other books are around the same loops: there one dtype shows what engines that agree cannot, and
-    # one rule of those that share a body.
+    # The bodies of other books stand in the same loops, so one dtype is enough for them, and one rule of those that
+    # share a body.
     [
         (rule, dtype)
         for rule in dict.fromkeys(variant.values[0] for variant in programs_where())
@@ -51,8 +51,8 @@ def cuda(*ends: str) -> list[AcceleratedTarget]:
 )
 def test_the_suite_judges_every_rule(rule: str, dtype: str) -> None:
     masters = ("", MASTER) if DTYPES[dtype].narrow else ("",)
-    # Laws are about what surrounds a body, which is the same with fmad, and in all narrow and in all wide dtypes: they
-    # are tried in one of each.
+    # Laws test what surrounds a body. That is the same with fmad, in all narrow and in all wide dtypes, so they are
+    # tried in one of each.
     once = replace(QUARTER_QUICK, law_cases=1 if dtype == "bfloat16" else 0)
     for fmad, effort in (("", HALF_QUICK if dtype == "float32" else once), (FMAD, QUARTER_QUICK)):
         for verdict in judge(cuda(*(fmad + master for master in masters)), rule, dtype, effort=effort, seed=0):

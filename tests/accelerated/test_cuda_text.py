@@ -101,7 +101,7 @@ def test_selection_is_compiled_and_computes_in_whole_numbers(kernel: str, dtype:
 
 
 def kernels(name: str, hyper: dict[str, Any]) -> list[Kernel]:
-    """Those of a wrapper, or the one of a rule."""
+    """The kernels of a wrapper, or the one kernel of a rule."""
     return wrapped.kernels(name) if name in wrapped.WRAPPED else [kernel(name, hyper)]
 
 

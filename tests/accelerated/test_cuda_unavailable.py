@@ -93,7 +93,7 @@ def test_arrays_of_another_library() -> None:
         Accelerated("sgd", [foreign], engine="numpy")
     with pytest.raises(ArrayError, match=r"sgd: gradient 0 is a cupy\.ndarray, must be a NumPy array, Rows or None"):
         Accelerated("sgd", [np.ones(1)]).step([foreign], 0.1)
-    with pytest.raises(EngineUnavailableError):  # which engine fits says the array
+    with pytest.raises(EngineUnavailableError):  # the array decides which engine fits
         Accelerated("sgd", [foreign])
 
 

@@ -125,7 +125,7 @@ def test_another_formula_is_another_entry_of_the_cache() -> None:
 
 
 def writer(made: Kernel, pass_: Pass) -> loop_text.Writer:
-    """What writes the loop of a pass."""
+    """The function that writes the loop of a pass."""
     if made.factors is None:
         return loop_text.text_of
     return tile_text.crossed_text if pass_ is made.passes[0] else tile_text.tiled_text

@@ -44,7 +44,7 @@ OTHERS = variants_in(WIDE, "float32", lambda kernel: kernel.regrouped or has_nor
 
 @pytest.mark.parametrize("rule", [name for book in BOOKS.values() for name in book if name != "torch.muon"])
 def test_every_rule_has_a_kernel(rule: str) -> None:
-    """But Muon: products of matrices are for libraries of them."""
+    """Except Muon, whose matrix products are left to libraries."""
     for name, hyper in variants(offered()[rule]):
         passes = kernel(name, hyper).passes
         assert {slot for pass_ in passes for slot in pass_.writes} <= {"param", *offered()[name].slots}
@@ -143,7 +143,7 @@ def test_master_copies_are_the_float32_run(name: str, hyper: dict[str, Any], dty
         plain.step(gradients(dtype, step), rate(step))
         rounded = [array.astype(narrow.parameters[0].dtype) for array in wide.parameters]
         assert bits(narrow.parameters) == bits(rounded)
-        if step == 0:  # later the one without copies has lost something
+        if step == 0:  # later the optimizer without master copies has lost digits
             assert bits(plain.parameters) == bits(rounded)
     assert bits(plain.parameters) != bits(rounded)
     state, must = narrow.state_dict(), wide.state_dict()

@@ -19,7 +19,7 @@ from tests.accelerated.cases import EACH_KIND
 
 
 def slower_elsewhere(error: type[BaseException] | None = None) -> tuple[Callable[[], None], threading.Event]:
-    """A task that ends later in another thread, which has begun it by then, and what is set when it has ended there.
+    """A task that another thread begins before this one ends it, and ends later; and the event that says it has.
 
     In this thread it may end with an error.
     """

@@ -31,7 +31,7 @@ SOME = Effort("quick", 40, 1)
 @pytest.mark.filterwarnings("ignore")  # as in the workers of `optimetry check`: cases overflow on purpose
 @pytest.mark.parametrize("wrapper", WRAPPERS)
 def test_a_wrapper_conforms(wrapper: str, dtype: str) -> None:
-    """On every engine; laws are about what is around a body: tried without fmad, in a narrow and a wide dtype."""
+    """On every engine; laws test what surrounds a body: tried without fmad, in a narrow and a wide dtype."""
     once = replace(QUARTER_QUICK, law_cases=1 if dtype == "bfloat16" else 0)
     for engines, effort in zip(JUDGED, (SOME if dtype == "float32" else once, QUARTER_QUICK), strict=True):
         verdicts = judge([AcceleratedTarget(engine) for engine in engines], wrapper, dtype, effort=effort, seed=0)

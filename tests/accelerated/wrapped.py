@@ -35,9 +35,9 @@ def kernels(name: str) -> list[Kernel]:
 
 
 def results(name: str, inputs: list[Array], read: list[Array], **engine: Any) -> list[Array]:
-    """All that a wrapper makes of arrays, one of which has other values each time; ``read`` is what is added.
+    """Everything that a wrapper computes from its input arrays; a regularizer and an average also read ``read``.
 
-    They are NumPy arrays, on whatever device it works.
+    The results are NumPy arrays, whatever the device.
     """
     made = WRAPPED[name](inputs, **engine)
     device, own, outputs = made.device, made.arrays, []
@@ -62,7 +62,7 @@ def results(name: str, inputs: list[Array], read: list[Array], **engine: Any) ->
 
 
 def on_host(name: str, dtype: str, engine: str, **options: Any) -> list[Array]:
-    """What a wrapper makes of the arrays of the tests of engines."""
+    """The results of a wrapper on the arrays of the engine tests."""
     return results(name, copies(arrays(dtype, 0)), arrays(dtype, 1), engine=engine, **options)
 
 

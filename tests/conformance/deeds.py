@@ -1,4 +1,4 @@
-"""A target that does something with what it is fed, one that heeds none of it, and a short case to feed them."""
+"""A target that acts on the gradients it is fed, a run that ignores them, and a short case to feed both."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SGD = Case("sgd", "float32", {}, (0.1,) * 3, PARAMETERS, GRADS)
 
 
 def doing(deed: Callable[[list[Any]], Any]) -> Instead:
-    """The reference, which does something with what it is fed, and returns what that returns unless it is None."""
+    """The reference, but each step also calls ``deed`` on its gradients and returns its result unless that is None."""
 
     def begin(documented: Any, parameters: list[Array]) -> Any:
         run: Any = run_of(documented, parameters)

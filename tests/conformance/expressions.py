@@ -193,7 +193,7 @@ class Honest:
         return value if held is None else self._flushed(self._nearest(value, held), held)
 
     def _flushed(self, value: Any, form: Format) -> Any:
-        """On hardware that may flush subnormals to zero, in half of the cases, that."""
+        """Flush subnormals to zero in half of the cases, where the format's hardware may do so."""
         if self.rng is None or not form.flushes or self.rng.random() < 0.5:
             return value
         return elementwise(lambda number: Fraction(0) if abs(number) < form.smallest_normal else number)(value)

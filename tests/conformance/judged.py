@@ -1,4 +1,4 @@
-"""What several tests ask of the judge."""
+"""Helpers that ask the judge for verdicts, diagnoses and classes."""
 
 from __future__ import annotations
 

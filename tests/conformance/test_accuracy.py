@@ -16,7 +16,7 @@ from optimetry.reports.results import read
 
 
 class Changed(NumpyTarget):
-    """The reference, but for what a function makes of the start, the gradients, and the parameters after a step."""
+    """The reference, with a function in place of each step: it gets the reference's run, the gradients and the rate."""
 
     def __init__(self, change):
         self.change = change

@@ -47,7 +47,7 @@ def test_a_part_of_a_unit_is_rounded_up() -> None:
 
 
 def test_units_are_those_of_the_largest_magnitude_so_far() -> None:
-    """What is lost by cancellation near zero does not count: the parameter before the first step is part of it."""
+    """Cancellation near zero does not count: units are of the largest parameter so far, the start included."""
     off = float(np.float32(0.25) - np.float32(0.25) + np.float32(2.0**-20))
     apart = oracle([[0.0]], [[1.0]], [0.0])
     assert compare(returned([off]), apart, FLOAT32).ulp == int(LARGEST_ULP)
@@ -112,7 +112,7 @@ def test_agreements_add_up_to_the_worst_of_both() -> None:
 
 
 class Reluctant(Expected):
-    """An expected value of ones that nobody should ask for behind some step."""
+    """An expected value that fails when it is asked for more steps than its ``start`` says."""
 
     def steps(self, first: int, behind: int) -> Expected:
         assert behind <= self.start

@@ -21,7 +21,7 @@ from optimetry.conformance.targets.session import Guard
 
 
 def breaches(law: str, target: Target, optimizer: str, dtype: str = "float32", count: int = 3) -> list[str]:
-    """What some cases show."""
+    """How some cases break the law; empty if none does."""
     cases = drawn_cases(SUBJECTS[optimizer], dtype, seed=0, count=count)
     offered = [case for case in cases if reason_unsupported(target, case) is None]
     tried = [LAWS[law].broken(Trial(target, case, Guard())) for case in offered]

@@ -43,7 +43,7 @@ def test_exactly_computed_zeros_are_exact(form: Format, shape: tuple[int, ...]) 
 
 @formats
 def test_what_underflows_even_the_wide_format_is_no_exact_zero(form: Format) -> None:
-    """Otherwise a guard on it would be decided, and decided wrongly for who keeps it in still more bits."""
+    """Otherwise a guard on it would be decided, wrongly for an implementation that keeps more bits."""
     tiny = exact(wide(form.tiny, form), form)
     vanishing = [tiny**100, tiny]
     for _ in range(12):

@@ -55,7 +55,7 @@ those of what may be computed in bfloat16."""
 
 @pytest.mark.parametrize("name", HYPERS)
 def test_no_two_choices_of_numbers_in_float32_are_the_same_in_float64(name: str) -> None:
-    """What is tried as one tier, of which one alone may explain a target."""
+    """They are tried as one tier, in which only one may explain a target."""
     explanations = [explanation for tier in tiers(name, "float64", Probed(name, "float64", ())) for explanation in tier]
     chosen = [
         explanation for explanation in explanations if explanation.rule.documented and explanation.arithmetic.float32

@@ -62,7 +62,7 @@ def certificate(target, number, **options):
 
 
 class Changed(NumpyTarget):
-    """The reference, but for what a function makes of the parameters after a step."""
+    """The reference, with a function applied to every parameter after each step."""
 
     def __init__(self, change):
         self.change = change

@@ -34,7 +34,7 @@ def test_a_terminal_gets_a_progress_bar():
 
 
 def gone(group, patience=10.0):
-    """Whether every process of a group has ended, soon."""
+    """Wait until every process of a group has ended; return whether that happened in time."""
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         states = subprocess.run(["ps", "-e", "-o", "pgid=,stat="], check=True, capture_output=True, text=True).stdout

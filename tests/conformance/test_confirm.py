@@ -50,7 +50,7 @@ def of_the_class(documented: Any) -> Any:
 
 
 class AnotherBitAtTimes(RuleRun):
-    """In the runs that ``differs`` says, the last bit of the first element of an update is another."""
+    """Changes the last bit of the first element of each update in the runs where ``differs`` is set."""
 
     differs = False
 
@@ -80,7 +80,7 @@ def test_a_dialect_whose_tail_rounds_differently_is_that_dialect() -> None:
 
 @pytest.mark.parametrize("period", [2, 3, 4])
 def test_a_dialect_that_is_not_repeatable_breaks_that_law(period: int) -> None:
-    """It keeps no gradient's array, which runs with arrays of their own might seem to show."""
+    """It keeps no array of a gradient, though runs with fresh arrays may differ as if it did."""
     runs = count()
 
     def begin(documented: Any, parameters: list[Any]) -> AnotherBitAtTimes:

@@ -114,7 +114,7 @@ def test_narrow_formats_are_diagnosed_too(dtype: str) -> None:
 
 def test_a_rule_that_the_drawn_cases_do_not_show_is_rejected_by_the_probes() -> None:
     def disguised(documented: Any, parameters: list[Array]) -> Any:
-        """Another rule in four steps alone, as no drawn case has them."""
+        """Another rule, in the probes alone."""
         probe = any(np.array_equal(parameters[0], case.parameters[0]) for case in probes_of("adagrad", "float32"))
         return run_of(
             class_named("adagrad", "epsilon_inside").of(documented.hyper()) if probe else documented, parameters

@@ -23,7 +23,7 @@ from optimetry.reference.rule import Rule
 
 
 def breaches(target: Target, optimizer: str, dtype: str = "float32", count: int = 3) -> list[str]:
-    """What some cases show."""
+    """How some cases break the law; empty if none does."""
     cases = drawn_cases(SUBJECTS[optimizer], dtype, seed=0, count=count)
     offered = [case for case in cases if reason_unsupported(target, case) is None]
     tried = [LAWS[DTYPES].broken(Trial(target, case, Guard())) for case in offered]

@@ -21,9 +21,10 @@ BLEND, NEGATED = "one_engine_steps_along_a_blend", "one_engine_saves_a_negated_v
 
 
 def breaches(law: str, target: Target, engines: list[Target], optimizer: str) -> list[str]:
-    """What some cases show against one engine."""
+    """How some cases break the law in one engine; empty if none does."""
     cases = [case for case in drawn_cases(SUBJECTS[optimizer], "float32", seed=0, count=30) if len(case.grads) > 2]
     tried = [LAWS[law].broken(Trial(target, case, Guard(), engines=engines)) for case in cases[:6]]
+    assert tried
     return [text for text in tried if text is not None]
 
 

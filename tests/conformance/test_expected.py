@@ -109,7 +109,7 @@ def test_numbers_that_may_be_held_in_float32_have_its_bound() -> None:
 
 @pytest.mark.parametrize("optimizer", SUBJECTS)
 def test_tensors_evaluated_together_are_what_each_is_alone(optimizer: str) -> None:
-    """Where elements are independent, parameters are joined to be evaluated: nothing else must come of it."""
+    """Where elements are independent, parameters are joined to be evaluated, which must not change a bit."""
     subject = SUBJECTS[optimizer]
     for case in drawn_cases(subject, "float32", seed=2, count=6):
         whole = expected(case)

@@ -55,7 +55,7 @@ LATE = {
 
 
 def items() -> list[Any]:
-    """All faults of a rule in one dtype behind each other, so that what their cases give is evaluated once."""
+    """All faults, ordered by rule and dtype, so that the oracle evaluates their cases once."""
     pairs = [(fault, dtype) for fault in FAULTS.values() for dtype in fault.dtypes]
     ordered = sorted(pairs, key=lambda pair: (pair[0].optimizer, pair[1]))
     return [pytest.param(fault, dtype, id=f"{fault.name}-{dtype}") for fault, dtype in ordered]

@@ -73,7 +73,7 @@ def library() -> Iterator[ProgramTarget]:
 
 
 def run_time(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield what is not for types alone."""
+    """Yield the nodes outside ``if TYPE_CHECKING``."""
     for node in ast.iter_child_nodes(tree):
         if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
             yield node

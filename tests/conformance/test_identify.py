@@ -47,7 +47,7 @@ class Once(float):
 
 
 def planted(optimizer: str, name: str, arithmetic: Arithmetic) -> Instead:
-    """A target that computes a rule in just these ways."""
+    """A target that computes a class in this arithmetic."""
     throughout = Explanation(
         class_named(optimizer, name), replace(arithmetic, flushes_subnormals=False, float32_in_some_uses=())
     )

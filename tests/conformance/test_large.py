@@ -115,7 +115,7 @@ def test_the_oracle_gives_a_part_what_it_gives_the_whole(optimizer: str) -> None
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("optimizer", ["lamb", "lars_momentum", "clip_by_global_norm"])
 def test_zeros_change_no_norm(optimizer: str, dtype: str) -> None:
-    """The oracle gives the elements that are not zero what it gives them beside zeros, with the same bound."""
+    """The oracle gives nonzero elements the same values and bounds with the zeros beside them and without."""
     case = case_of(optimizer, Scale(((4099,),), steps=2, sparse=True), dtype)
     assert np.count_nonzero(case.grads[1][0]) == 8
     part = sampled(case, np.zeros((2, 4099)), documented_class(optimizer).of(case.hyper))
@@ -145,7 +145,7 @@ def test_what_large_cases_add_replaces_nothing_that_is_drawn() -> None:
 
 
 def test_a_compression_counts_zeros() -> None:
-    """How many entries it sends is a share of all: no tensor of zeros but for a few stands for it."""
+    """It sends a share of all entries, zeros included, so it gets no sparse large case."""
     scales = [Scale(((4099,),), sparse=True), Scale(((4099,),))]
     assert len(list(large_plans(subject_named("dgc_compress"), "float32", scales, 0))) == 1
 

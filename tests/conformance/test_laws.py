@@ -134,7 +134,7 @@ def test_universal_laws_come_first(optimizer: str) -> None:
 
 
 class Counted(NumpyTarget):
-    """The reference, which counts its runs; the second and all behind it return something else, if it is to drift."""
+    """The reference, which counts its runs; if it drifts, every run after the first returns something else."""
 
     def __init__(self, drifts: bool = False) -> None:
         self.runs, self.drifts = 0, drifts
@@ -183,7 +183,7 @@ def test_a_law_about_repeated_runs_makes_its_own(name: str, runs: int) -> None:
         target = Counted(drifts)
         trial = Trial(target, some_cases("adam")[0], Guard(), known={})
         trial.run()
-        target.runs = 0  # the first of the law's own is the first again
+        target.runs = 0  # count the law's own runs from the first
         assert (LAWS[name].broken(trial) is not None) == drifts
         assert target.runs == runs
 

@@ -71,7 +71,7 @@ target = Toy()
 
 
 def ran(code, **more):
-    """What a program prints that is run where optimetry is not installed."""
+    """The output of a program that is run where optimetry is not installed."""
     begin = ELSEWHERE.format(numpy=str(Path(np.__file__).parents[1]), harness=str(Path(HARNESS).parent))
     command = [sys.executable, "-S", "-c", begin + code]
     done = subprocess.run(command, check=False, capture_output=True, text=True, **more)

@@ -95,7 +95,7 @@ def test_what_tells_rows_and_columns_apart_is_not_traced() -> None:
 
 
 def test_gradients_of_muon_are_so_small_that_iterations_do_not_forget_their_size() -> None:
-    """What is small is multiplied by a in each iteration: summed over all steps, some gradients stay below 1 by it."""
+    """Each iteration multiplies small numbers by a: some gradients, summed over all steps, stay below 1 after all."""
     muon = subject_named("torch.muon")
     default = {x.name: x.default for x in muon.hyperparameters() if x.name in ("a", "b", "c", "eps", "ns_steps")}
     limits, judged = Limits(pinned=tuple(default.items())), 0

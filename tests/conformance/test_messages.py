@@ -40,7 +40,7 @@ def test_the_schema_is_one() -> None:
 
 @pytest.fixture(scope="module")
 def conversation() -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """All that is said while rules and an average are judged: requests, each with its answer.
+    """All messages while rules and an average are judged: requests, each with its answer.
 
     Once with a program that takes packed runs and several steps at once, and once with one that does not.
     """

@@ -24,7 +24,7 @@ def levels(whole: Expression, part: Expression) -> int:
 
 
 def missed(name: str) -> list[str]:
-    """Return what a pair of edits would be lost by: edits far above another edit, or not known to look at it."""
+    """Return why a pair of edits would be lost: edits far above another edit, or not known to look at it."""
     subject = subject_named(name)
     program = program_of(subject.of({}))
     assert program is not None

@@ -182,7 +182,7 @@ def test_a_stale_line_of_a_ledger_fails(suite, pytester):
 
 
 def listing(tmp_path, judging, text):
-    """What was judged, held to a ledger of that text."""
+    """The judging, with a ledger of that text."""
     ledger = tmp_path / "expected.txt"
     ledger.write_text(text)
     return replace(judging, ledger=read(ledger, list(SUBJECTS), list(FORMATS)))

@@ -34,7 +34,7 @@ DTYPES = ("float32", "float64")
 
 
 def stacked(optimizer: str, dtype: str) -> Expected:
-    """What every class has in all probes, shape (classes, numbers)."""
+    """The expected values of every class in all probes, shape (classes, numbers)."""
     rows = [
         [np.concatenate([getattr(x, part).reshape(-1) for x in oracles]) for oracles in oracles_of(optimizer, dtype)]
         for part in ("value", "bound")

@@ -78,7 +78,7 @@ def test_each_answers_as_the_protocol_says(target: ProgramTarget) -> None:
 
 
 def test_every_hyperparameter_that_is_not_pinned_has_a_use(target: ProgramTarget) -> None:
-    """In some case with two values of it: as the rows of other frameworks' tables are held to pass all."""
+    """Two values of it give different results in some case; other frameworks' tables are held to pass all."""
     rng = np.random.default_rng(0)
     dtype = target.connection.hello["optimizers"]["sgd"][0]
     start = (rng.normal(size=5).astype(dtype),)
@@ -114,23 +114,23 @@ def test_every_hyperparameter_that_is_not_pinned_has_a_use(target: ProgramTarget
         assert used == (set() if rule in IS_PLAIN_DESCENT.get(target.name, ()) else expected), rule
 
 
-def said_of(target: ProgramTarget, rule: str) -> set[str]:
-    """What a few cases in float32 say of a rule, on any engine."""
+def verdicts_of(target: ProgramTarget, rule: str) -> set[str]:
+    """The verdicts of a few float32 cases on a rule, of all engines."""
     verdicts = judge(target.engines(), rule, "float32", effort=Effort("few", 12, 1), seed=0)
     return {f"{verdict.verdict}: {verdict.computes}" for verdict in verdicts}
 
 
 @pytest.mark.parametrize("target", ["tfjs"], indirect=True)
 def test_a_sample_of_tensorflow_js_has_its_verdicts(target: ProgramTarget) -> None:
-    assert said_of(target, "sgd") == said_of(target, "momentum") == {"conforms: documented"}
-    assert said_of(target, "adam") == {"dialect: scaled_epsilon, step_count_global"}
-    assert said_of(target, "adagrad") == {"dialect: epsilon_inside"}
+    assert verdicts_of(target, "sgd") == verdicts_of(target, "momentum") == {"conforms: documented"}
+    assert verdicts_of(target, "adam") == {"dialect: scaled_epsilon, step_count_global"}
+    assert verdicts_of(target, "adagrad") == {"dialect: epsilon_inside"}
 
 
 @pytest.mark.parametrize("target", ["torchcpp"], indirect=True)
 def test_a_sample_of_torch_in_cpp_has_its_verdicts(target: ProgramTarget) -> None:
-    assert said_of(target, "sgd") == {"conforms: documented"}
-    assert said_of(target, "adam") == {"dialect: scaled_epsilon = papers.adam = torch.adam"}
+    assert verdicts_of(target, "sgd") == {"conforms: documented"}
+    assert verdicts_of(target, "adam") == {"dialect: scaled_epsilon = papers.adam = torch.adam"}
 
 
 @pytest.mark.parametrize("target", ["tfjs"], indirect=True)

@@ -33,7 +33,7 @@ def faulty() -> Iterator[dict[str, ProgramTarget]]:
 
 
 def comparable(verdict: Verdict) -> Verdict:
-    """Without what a process of its own has printed."""
+    """The verdict without the output of the target's process."""
     shown = verdict.counterexample and {k: v for k, v in verdict.counterexample.items() if k != "output"}
     return dataclasses.replace(verdict, counterexample=shown)
 

@@ -173,7 +173,7 @@ def test_the_trust_ratio_may_be_left_out_where_nothing_decays(decay: float) -> N
 
 
 def test_a_rate_outside_is_multiplied_first_where_there_is_no_momentum() -> None:
-    """As the frameworks do that skip the velocity then: the other order rounds otherwise."""
+    """As in frameworks that skip the velocity then; the other order rounds otherwise."""
     rule: Any = at("rmsprop", {"learning_rate_placement": "outside"}, {"rho": 0.5, "epsilon": 0.0, "momentum": 0.0})
     grad, zeros = np.arange(1.0, 100.0), np.zeros(99)
     moved, _ = rule.update(zeros, grad, State(mean_square=zeros + 6, mean_grad=zeros, velocity=zeros), 0.1, 1)

@@ -121,7 +121,7 @@ def test_an_average_formed_as_increments_is_rounded_as_increments() -> None:
 
 
 def test_a_first_value_is_an_increment_where_averages_are() -> None:
-    """Diffusers' first decay is 0, which it forms as an increment, too: what the start is large beside is lost."""
+    """Diffusers' first decay is 0, also formed as an increment: a value far smaller than the start is lost."""
     assert fed(StartsAtFirst(decay=0.5), 0.1, initial=1e20) == [0.1]
     assert fed(StartsAtFirst(decay=0.5, incremental_moments=True), 0.1, initial=1e20) == [0.0]
 

@@ -1,4 +1,4 @@
-"""What a first step must come to: the rule on the gradients that the program itself yields."""
+"""The expected result of a first step: the rule on the gradients that the program itself yields."""
 
 from typing import Any
 
