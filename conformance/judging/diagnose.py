@@ -109,16 +109,16 @@ def _diagnosis(examination: Examination) -> Diagnosis:
         return Diagnosis(verdict)
     target, guard, rejection = examination.target, examination.guard, examination.rejection
     known = Diagnosis(verdict, None if verdict.computes.found else examination.explanation)
+    if rejection is not None and rejection.search_result is not None and verdict.computes.found:
+        known = dataclasses.replace(known, found=_formula(rejection.search_result))
     with suppress(TargetFault):  # too late to change the verdict: the diagnosis ends with what is known by then
         probed = rejection.observed.probed if rejection else Probed.of(target, verdict.optimizer, verdict.dtype, guard)
         known = dataclasses.replace(known, ranking=tuple(probed.agreements()), probed=probed)
         if known.explanation is None:
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
-            if rejection is not None and rejection.search_result is not None and verdict.computes.found:
-                formula = _formula(rejection.search_result)
-                ruled = isinstance(subject_named(verdict.optimizer), RuleSubject)
-                apart = effect(target, default_case(verdict.optimizer, verdict.dtype, 1.0)) if ruled else None
-                known = dataclasses.replace(known, found=formula, effect=apart)
+            if known.found and isinstance(subject_named(verdict.optimizer), RuleSubject):
+                apart = effect(target, default_case(verdict.optimizer, verdict.dtype, 1.0))
+                known = dataclasses.replace(known, effect=apart)
         if verdict.verdict != "conforms":
             known = dataclasses.replace(known, worked=_worked(examination, known))
     return known

@@ -88,12 +88,15 @@ def _evaluated(case: Case, computed: Declared) -> Iterator[tuple[Sequence[Any], 
 
 
 def _offered(run: Any, states: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the slots of the rule that the target offers in the rule's shape, with one array for each parameter."""
+    """Yield the slots of the rule that the target offers in the rule's shape, with one array for each parameter.
+
+    A slot in which the rule still has a plain number, as Adan's change after the first step, has no shape.
+    """
     state = getattr(run, "state", None)
     shown = state() if callable(state) and states and states[0] else {}
     for slot in states[0] if states else ():
         arrays = shown.get(slot, [])
-        if [np.shape(x) for x in arrays] == [each[slot].shape for each in states]:
+        if [np.shape(x) for x in arrays] == [getattr(each[slot], "shape", None) for each in states]:
             yield slot, list(arrays)
 
 

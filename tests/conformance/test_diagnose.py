@@ -26,6 +26,7 @@ from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.protocol import Hyper, engines_of
 from optimetry.conformance.targets.session import Guard
+from optimetry.reference.errors import TargetFault
 from optimetry.reports.results import Computes
 from tests.conformance.judged import FEW, NAMED, class_named, diagnosed, label, verdict_of
 
@@ -184,6 +185,28 @@ def test_without_state_the_parameter_is_located() -> None:
     assert divergence is not None
     assert (divergence.slot, divergence.step, divergence.compared) == ("parameter", 2, ())
     assert first_divergence(Instead(stateless), case, point_class.of(case.hyper), Guard()) is None
+
+
+def test_a_slot_that_is_a_plain_number_at_first_is_compared_once_it_has_a_shape() -> None:
+    """Adan's average of changes is the number 0 after the first step."""
+    case = probes_of("papers.adan", "float64")[0]
+
+    def slower(documented: Any, parameters: list[Array]) -> Any:
+        return run_of(replace(documented, beta3=documented.beta3 / 2), parameters)
+
+    found = first_divergence(Instead(slower), case, documented_class("papers.adan").of(case.hyper), Guard())
+    assert found is not None
+    assert (found.slot, found.step) == ("n", 2)
+
+
+def test_a_found_formula_is_reported_though_the_target_fails_behind_its_verdict(monkeypatch: Any) -> None:
+    def failing(*arguments: Any) -> Any:
+        raise TargetFault("hung")
+
+    monkeypatch.setattr("optimetry.conformance.judging.diagnose.first_divergence", failing)
+    text = text_of(FAULTS["decayed_adagrad_square_missing"].target(), "decayed_adagrad", "float32")
+    assert "ANOTHER RULE, which is declared nowhere: found by search" in text
+    assert "first divergence" not in text
 
 
 def test_a_wrapper_is_located_in_what_it_returns() -> None:
