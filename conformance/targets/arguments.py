@@ -33,6 +33,7 @@ SYNONYMS: tuple[tuple[str, ...], ...] = (
     ("lars_coeff", "trust_coefficient", "trust_coef", "eta"),
     ("l1", "lambda1", "l1_regularization_strength"),
     ("l2", "lambda2", "l2_regularization_strength"),
+    ("d", "clip_threshold", "clipping_threshold"),
     ("lr_power", "learning_rate_power"),
     ("initial_accumulator_value", "initial_accumulator"),
     ("a", "muon_a"),

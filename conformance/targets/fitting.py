@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import Parameter
 from typing import Any, NamedTuple
 
 from optimetry.conformance.subjects.names import near_miss, not_among
@@ -15,6 +16,9 @@ from optimetry.conformance.targets.arguments import PAIRS, RATES, SYNONYMS, THRE
 from optimetry.conformance.targets.offers import Source
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reference.errors import HyperparameterError, TargetError
+
+UNNAMED = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+"""The kinds of ``*args`` and ``**kwargs``."""
 
 
 class Taken(NamedTuple):
@@ -55,22 +59,45 @@ class Fit:
         return f"{self.rule}: {', '.join(texts) or 'no arguments'}" + (f"; fixed: {', '.join(held)}" if held else "")
 
 
-def taken_by(make: Callable[..., Any], spec: str) -> list[Taken]:
-    """Return the arguments that can be given by name.
+def taken_by(make: Callable[..., Any], spec: str, base: type = object) -> list[Taken]:
+    """Return the arguments that can be given by name, with those that `parameters_of` a class follows.
 
     Raises:
         TargetError: they cannot be read.
     """
     try:
-        parameters = inspect.signature(make).parameters.values()
+        parameters = parameters_of(make, base)
     except (TypeError, ValueError) as error:
         raise TargetError(f"target {spec}: its arguments cannot be read: {error}") from error
-    unnamed = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [
-        Taken(parameter.name, parameter.default is parameter.empty)
-        for parameter in parameters
-        if parameter.kind not in unnamed
-    ]
+    return [Taken(parameter.name, parameter.default is parameter.empty) for parameter in parameters]
+
+
+def parameters_of(make: Callable[..., Any], base: type = object) -> list[Parameter]:
+    """Return the named parameters of a function or a class.
+
+    In place of ``**kwargs`` of a class are those of the next constructor in its method resolution order, as far as
+    ``base``, whose options are not followed. They have a default, since the class may pass on values of its own.
+    """
+    parameters = list(inspect.signature(make).parameters.values())
+    for cls in make.__mro__ if isinstance(make, type) else ():
+        if cls in base.__mro__ or Parameter.VAR_KEYWORD not in {each.kind for each in parameters}:
+            break
+        if "__init__" in vars(cls):
+            parameters = _followed(parameters, list(inspect.signature(vars(cls)["__init__"]).parameters.values())[1:])
+    return [each for each in parameters if each.kind not in UNNAMED]
+
+
+def _followed(parameters: Sequence[Parameter], further: Sequence[Parameter]) -> list[Parameter]:
+    """Return parameters with further ones in place of ``**kwargs``, and of ``*args`` if they have it."""
+    starred = any(each.kind is Parameter.VAR_POSITIONAL for each in parameters)
+    followed = [each for each in parameters if each.kind not in UNNAMED]
+    names = {each.name for each in followed}
+    for each in further:
+        if each.kind is Parameter.VAR_KEYWORD or (starred and each.kind is Parameter.VAR_POSITIONAL):
+            followed.append(each)
+        elif each.kind is not Parameter.VAR_POSITIONAL and each.name not in names:
+            followed.append(each.replace(default=None, kind=each.kind if starred else Parameter.KEYWORD_ONLY))
+    return sorted(followed, key=lambda each: each.kind)
 
 
 def fitted(
@@ -208,7 +235,7 @@ class _Fitting:
             self._refuse(str(error))
 
     def _there_is(self) -> str:
-        return f"only {', '.join(self.taken)}" if self.taken else "and it takes none"
+        return f"only {', '.join(self.taken)}" if self.taken else "and it names none"
 
     def _refuse(self, problem: str) -> None:
         raise TargetError(f"{self.where}: {problem}")

@@ -52,6 +52,7 @@ class Maker(NamedTuple):
         cannot: called with an offer and a rule; returns words for a target's ``cannot``.
         rate_in_step: whether the learning rate may be an argument of the step, and none of the constructor.
         prepare: called before a user's module is imported, in a process that is ours.
+        base: returns the class whose options every optimizer has, so that no rule is fitted to what is passed on to it.
     """
 
     kind: str
@@ -64,6 +65,7 @@ class Maker(NamedTuple):
     cannot: Callable[[Any, str], Sequence[str]] = lambda offer, rule: ()
     rate_in_step: bool = False
     prepare: Callable[[], None] = lambda: None
+    base: Callable[[], type] = lambda: object
 
 
 class OwnTarget(TableTarget):
@@ -126,7 +128,7 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
     maker.check(made, spec)
     if not callable(made):
         raise TargetError(f"target {spec}: a {type(made).__name__}, must be {maker.kind}")
-    taken, leading = taken_by(made, spec), maker.leading(made)
+    taken, leading = taken_by(made, spec, maker.base()), maker.leading(made)
     named = taken[leading:]
     if len(taken) < leading:
         raise TargetError(f"target {spec}: it takes no parameters to update, must be {maker.kind}")

@@ -22,6 +22,13 @@ class OfParameters:
         return grad + self.mu * velocity if self.nesterov else velocity
 
 
+class PassesOn(OfParameters):
+    """Has the arguments of the class it is made from."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+
+
 class NeverNesterov(OfParameters):
     """Ignores the flag."""
 

@@ -2,10 +2,55 @@
 
 from __future__ import annotations
 
-from optimetry.conformance.targets.fitting import Taken, fitted
+import pytest
+
+from optimetry.conformance.targets.fitting import Taken, fitted, parameters_of, taken_by
 
 
 def test_betas_are_as_many_as_the_rule_has() -> None:
     taken = [Taken(name, False) for name in ("lr", "betas", "eps", "weight_decay")]
     assert fitted("x", "papers.adan", taken, {}).arguments["betas"] == ("beta1", "beta2", "beta3")
     assert fitted("x", "torch.adamw", taken, {}).arguments["betas"] == ("beta1", "beta2")
+
+
+class Base:
+    def __init__(self, params, lr=0.1, mu=0.9, *, decay):
+        self.decay = decay
+
+
+class Named(Base):
+    def __init__(self, params, lr=0.5, **options):
+        super().__init__(params, lr, decay=0.1, **options)
+
+
+class Starred(Named):
+    def __init__(self, *args, extra=None, **kwargs):
+        super().__init__(*args, **kwargs)
+
+
+class Bare(Base):
+    """Has no constructor of its own."""
+
+
+@pytest.mark.parametrize(
+    ("cls", "base", "names"),
+    [
+        (Bare, object, ["params", "lr", "mu", "decay"]),
+        (Named, object, ["params", "lr", "mu", "decay"]),
+        (Starred, object, ["params", "lr", "extra", "mu", "decay"]),
+        (Starred, Base, ["params", "lr", "extra"]),
+        (lambda *args, **kwargs: None, object, []),
+    ],
+)
+def test_a_constructor_that_passes_arguments_on_takes_those_of_the_next_one(cls, base, names) -> None:
+    assert [parameter.name for parameter in parameters_of(cls, base)] == names
+
+
+def test_what_is_passed_on_is_not_required() -> None:
+    assert [argument.name for argument in taken_by(Base, "x") if argument.required] == ["params", "decay"]
+    assert [argument.name for argument in taken_by(Named, "x") if argument.required] == ["params"]
+
+
+def test_a_threshold_of_clips_is_that_of_adafactor() -> None:
+    taken = [Taken(name, False) for name in ("lr", "eps", "clip_threshold", "beta2_decay")]
+    assert fitted("x", "torch.adafactor", taken, {}).arguments["clip_threshold"] == "d"

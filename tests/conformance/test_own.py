@@ -130,6 +130,20 @@ def test_torchs_own_classes_need_no_mapping():
     assert amsgrad.offers["papers.amsgrad"].constants == {"amsgrad": True}
 
 
+@needs("torch")
+def test_a_class_that_passes_its_arguments_on_has_the_engines_of_the_one_before():
+    import torch
+
+    class Mine(torch.optim.SGD):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+
+    target = for_torch(Mine, "momentum")
+    assert target.note == for_torch(torch.optim.SGD, "momentum").note
+    assert target.engine_names == ("single", "foreach", "fused")
+    assert target.offers["momentum"].keywords_on("foreach", {"momentum": 0.5, "use_nesterov": False})["foreach"] is True
+
+
 @needs("jax", "optax")
 def test_a_transformation_is_judged_by_what_it_computes():
     mine = classes("jax")

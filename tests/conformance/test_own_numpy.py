@@ -21,6 +21,7 @@ def judged(target, rule):
     ("name", "rule", "arguments", "untried"),
     [
         ("OfParameters", "momentum", {"mu": "momentum"}, []),
+        ("PassesOn", "momentum", {"mu": "momentum"}, []),
         ("OfLists", "sgd", {}, ["missing gradients"]),
         ("NeverEmpty", "sgd", {}, ["missing gradients", "empty parameters"]),
         ("OfArrays", "decayed_adagrad", {}, []),

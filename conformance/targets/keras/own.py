@@ -73,6 +73,14 @@ def engines(cls: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
     return (backend(),)
 
 
+def base() -> type:
+    """Return the class whose options, such as a weight decay, are of every optimizer of Keras."""
+    import keras
+
+    optimizer: type = keras.optimizers.Optimizer
+    return optimizer
+
+
 def prepare() -> None:
     """Choose a backend that is installed, where none is chosen; give it float64, and keep it on the CPU."""
     names = sorted(KerasTarget.engine_names, key="tensorflow".__ne__)  # which is what Keras chooses by itself
@@ -85,4 +93,4 @@ KIND = "a subclass of keras.optimizers.Optimizer, or a function that makes one"
 
 VERSION = f"keras {metadata.version('keras')}"
 
-MAKER = Maker(KIND, VERSION, OFFERS, offer, engines=engines, check=check, cannot=cannot, prepare=prepare)
+MAKER = Maker(KIND, VERSION, OFFERS, offer, engines=engines, check=check, cannot=cannot, prepare=prepare, base=base)

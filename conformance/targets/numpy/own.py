@@ -21,7 +21,7 @@ from optimetry.conformance.cases.offered import MISSING
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.targets.arguments import RATES
-from optimetry.conformance.targets.fitting import Fit
+from optimetry.conformance.targets.fitting import Fit, parameters_of
 from optimetry.conformance.targets.offers import ClassOffer
 from optimetry.conformance.targets.own import Maker, works
 from optimetry.conformance.targets.protocol import Hyper
@@ -50,7 +50,7 @@ class NumpyClass(ClassOffer):
 
     def constructor_arguments(self, hyper: Hyper) -> dict[str, Any]:
         """Return what the constructor is given beside parameters."""
-        takes_rate = self.rate in inspect.signature(self.cls).parameters
+        takes_rate = self.rate in [parameter.name for parameter in parameters_of(self.cls)]
         return ({self.rate: 1.0} if takes_rate else {}) | self.keywords(hyper)
 
     def start(self, subject: str, hyper: Hyper, parameters: Sequence[Array], engine: str) -> NumpyRun:
@@ -101,7 +101,7 @@ class NumpyRun:
 
 def made_of_parameters(cls: Any) -> bool:
     """Return whether an optimizer is made of its parameters."""
-    return next(iter(inspect.signature(cls).parameters), "") in PARAMETERS
+    return next((parameter.name for parameter in parameters_of(cls)), "") in PARAMETERS
 
 
 def leading(cls: Any) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.targets.fitting import Fit, Taken
+from optimetry.conformance.targets.fitting import Fit, Taken, parameters_of
 from optimetry.conformance.targets.own import Maker, works
 from optimetry.conformance.targets.protocol import Hyper
 from optimetry.conformance.targets.torch.rules import ENGINES, TorchClass, TorchRun, array_of, tensor_over
@@ -29,6 +29,11 @@ ABSENT = object()
 @dataclass(frozen=True)
 class OwnTorchClass(TorchClass):
     """A class that is not torch's, fitted to a rule."""
+
+    @property
+    def taken(self) -> Collection[str]:
+        """The names of the arguments that the class takes, or passes on."""
+        return {parameter.name for parameter in parameters_of(self.cls, torch.optim.Optimizer)}
 
     def refusal(self, subject: str, hyper: Hyper, dtype: str, engine: str) -> str | None:
         """Return what the constructor says where it raises a ValueError, None where it does not."""
@@ -142,6 +147,11 @@ def engines(cls: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
     return tuple(engine for engine in ENGINES if engine == "single" or engine in names)
 
 
+def base() -> type:
+    """Return the class whose arguments are parameters and the defaults of their groups."""
+    return torch.optim.Optimizer
+
+
 KIND = "a subclass of torch.optim.Optimizer, or a function that makes one of parameters"
 
-MAKER = Maker(KIND, f"torch {torch.__version__.partition('+')[0]}", OFFERS, offer, leading, engines, check)
+MAKER = Maker(KIND, f"torch {torch.__version__.partition('+')[0]}", OFFERS, offer, leading, engines, check, base=base)
