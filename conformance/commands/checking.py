@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -18,15 +18,16 @@ from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import Job, Task
 from optimetry.conformance.commands.launching import Launch
-from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of
+from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, Ledger, full, name_of
 from optimetry.conformance.commands.progress import ending_searches, progress_bar
 from optimetry.conformance.commands.results_folder import ResultsFolder, write_tables, writing
 from optimetry.conformance.commands.resuming import begun, jobs_done, resumed
-from optimetry.conformance.commands.terminal import shown, terminal_width
+from optimetry.conformance.commands.terminal import counted, shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import version_note
+from optimetry.reference.errors import UsageError
 from optimetry.reports import tables
 from optimetry.reports.formats import WRITERS
 from optimetry.reports.header import header_of
@@ -77,7 +78,8 @@ def run(check: Check) -> int:
 
     Raises:
         TargetError: the target cannot be loaded; nothing is written then.
-        UsageError: the folder for results cannot be written.
+        UsageError: the folder for results cannot be written; or every verdict is *unsupported*, and there is no ledger,
+            which takes that for expected: results are printed and written then.
         ResultsError: it holds measurements of another target, or what is no results file; it is left as it was.
         KeyboardInterrupt: after Ctrl-C. One that ended a search has let the jobs that were under way come to a verdict;
             these are printed and written, and a run with ``--resume`` goes on behind them.
@@ -107,8 +109,17 @@ def run(check: Check) -> int:
         print()
         print_certificates(header, results.certificates, refusals)
     check.reporting.report(results, balance, check.ledger.path)
+    if check.ledger.path is None and all(verdict.verdict == UNSUPPORTED for verdict in results.verdicts):
+        raise UsageError(nothing_judged(results.verdicts))
     failing = not all(each.holds for each in results.certificates)
     return 1 if balance.unexpected or balance.stale or failing else 0
+
+
+def nothing_judged(verdicts: Sequence[Verdict]) -> str:
+    """Say that every verdict is *unsupported*, and why."""
+    first, *others = dict.fromkeys(f"{verdict.optimizer}: {verdict.reason}" for verdict in verdicts)
+    alike = f" (and {counted(len(others), 'other reason')})" if others else ""
+    return f"nothing was judged, every verdict is unsupported: {first}{alike}"
 
 
 def _judge_and_write(check: Check, workers: Workers, results: Results, kept: ResultsFolder) -> list[str]:

@@ -37,8 +37,8 @@ examples:
   optimetry report results --out page                      tables from kept results
   optimetry report results others --site site              pages to look at: open site/index.html
 
-exit status: 0 all that is offered conforms or was expected; 1 some is not; 2 wrong usage, or a target or file that
-cannot be loaded."""
+exit status: 0 all that is offered conforms or was expected; 1 some is not; 2 wrong usage, a target or file that
+cannot be loaded, or nothing judged since every verdict is unsupported and no ledger is given."""
 
 
 class Help(argparse.RawDescriptionHelpFormatter):

@@ -15,9 +15,11 @@ from optimetry.conformance.commands.stateful_session import STEPS, StatefulSessi
 from optimetry.conformance.commands.terminal import counted
 from optimetry.conformance.harness.messages import elements, rows, sent_size
 from optimetry.conformance.harness.program import Program
+from optimetry.conformance.harness.python_harness import RULE
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.packed import RUN, answered_size, parts_of, unpacked
 from optimetry.conformance.targets.program import beginning, steps_of
+from optimetry.conformance.targets.session import kind_of
 from optimetry.reference.errors import UsageError
 from optimetry.reference.rules import RULES
 
@@ -66,7 +68,7 @@ class Rehearsal(Interview):
         return listed
 
     def _runs(self, engine: str, optimizer: str, dtype: str) -> str:
-        """Play a run, the same without steps, and one from other parameters, which must give another answer."""
+        """Play a run, the same without steps, and one of other inputs, which must give another answer."""
         case = example(optimizer, dtype, limits_of(Declared(self.hello, engine), optimizer).offered)
         run = self._run(engine, case)
         if isinstance(run, str):
@@ -77,7 +79,8 @@ class Rehearsal(Interview):
             raise Wrong(*(f"without steps: {text}" for text in wrong.args)) from None
         other = self._run(engine, elsewhere(case))
         if other == run or isinstance(other, str):
-            raise Wrong("gave the same for a run from other parameters: an answer belongs to its own request")
+            inputs = "from other parameters" if kind_of(optimizer) == RULE else "that was fed other arrays"
+            raise Wrong(f"gave the same for a run {inputs}: an answer belongs to its own request")
         self.runs[engine, optimizer, dtype] = run, other
         return f"{STEPS} steps"
 

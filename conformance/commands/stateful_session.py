@@ -31,7 +31,7 @@ class StatefulSession:
         optimizer: the optimizer.
         dtype: the dtype.
         first: the elements of the run of `example` after each step, one behind the other.
-        second: those of the run from other parameters.
+        second: those of the run `elsewhere`.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class StatefulSession:
         return f"{self.optimizer} in {self.dtype}{', which can be resumed' if self.resumable else ''}"
 
     def _step(self, run: int, number: int) -> str:
-        request = {"do": "step", "run": run, **steps_of(self.case)[number]}
+        request = {"do": "step", "run": run, **steps_of(self.begins[run])[number]}
         return self._after(request, self.whole[run][number * self.size :][: self.size])
 
     def _scaled(self) -> str:
@@ -104,7 +104,8 @@ class StatefulSession:
         runs = (7, 8)
         for run in runs:
             self._start(run)
-        requests = [{"do": "step", "run": run, **step} for step in steps_of(self.case) for run in runs]
+        steps = {run: steps_of(self.begins[run]) for run in runs}
+        requests = [{"do": "step", "run": run, **steps[run][number]} for number in range(STEPS) for run in runs]
         size = sent_size(self.case.parameters) * len(requests)
         answers = self.interview.asked({"do": "several", "requests": requests}, size)["answers"]
         if len(answers) != len(requests):
@@ -117,8 +118,10 @@ class StatefulSession:
 
     def _resume(self) -> str:
         state = self.interview.about_run({"do": "state", "run": 2})["state"]
-        reached = unflattened(self.whole[2][self.size :][: self.size], self.case.parameters)
-        self.begins[3] = self.case.replace(parameters=reached)
+        self.begins[3] = self.begins[2]
+        if kind_of(self.optimizer) == RULE:
+            reached = unflattened(self.whole[2][self.size :][: self.size], self.case.parameters)
+            self.begins[3] = self.case.replace(parameters=reached)
         self._start(3)
         self.interview.about_run({"do": "load", "run": 3, "state": state})
         return f"slots {', '.join(state) or 'none'}"
@@ -143,8 +146,13 @@ class StatefulSession:
 
 
 def elsewhere(case: Case) -> Case:
-    """Return the run from other parameters."""
-    return case.replace(parameters=fourfold(case.parameters))
+    """Return a run that must give another result: a rule's from other parameters, a wrapper's fed the negatives.
+
+    A clip or an average does not depend on parameters, and limits or signs may be the same of four times an array.
+    """
+    if kind_of(case.optimizer) == RULE:
+        return case.replace(parameters=fourfold(case.parameters))
+    return case.replace(grads=tuple(tuple(None if grad is None else -grad for grad in row) for row in case.grads))
 
 
 def fourfold(arrays: Sequence[Any]) -> tuple[Any, ...]:

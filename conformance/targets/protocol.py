@@ -73,7 +73,8 @@ class GradientRun(Protocol):
     def transform(self, grads: list[Array]) -> list[Array]:
         """Return what the update rule would be given in place of these gradients, one for each parameter.
 
-        Arrays passed in must not be changed.
+        None is never among them: what a clip makes of a missing gradient is not judged. Arrays passed in must not be
+        changed.
         """
         ...
 

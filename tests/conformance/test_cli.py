@@ -120,6 +120,17 @@ def test_engines_are_rows(optimetry):
     assert "2 verdicts: 1 conforms, 1 unsupported" in out
 
 
+def test_a_run_in_which_nothing_was_judged_is_no_success_unless_a_ledger_knows_of_it(optimetry, tmp_path):
+    asked = ("miniatures:OffersLittle", "--optimizer", "adam", "--dtype", "float64", "--effort", "quick")
+    status, out, err = optimetry("check", *asked)
+    assert status == 2
+    assert "1 verdict: 1 unsupported" in out
+    reason = "nothing was judged, every verdict is unsupported: adam: miniature offers float32 only"
+    assert err == f"optimetry: error: {reason}\n"
+    (tmp_path / "ledger.txt").write_text("# what is not offered needs no line\n")
+    assert optimetry("check", *asked, "--expect", tmp_path / "ledger.txt")[0] == 0
+
+
 def test_what_a_library_cannot_do_is_in_its_row_and_no_failure(optimetry):
     dtypes = ("--dtype", "float32", "--dtype", "float64")
     status, out, _ = optimetry("check", "miniatures:OffersLittle", "--effort", "quick", "--optimizer", "adam", *dtypes)

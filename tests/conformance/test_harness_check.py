@@ -127,6 +127,31 @@ def test_an_honest_harness_passes(honest: str) -> None:
     assert ("run_packed of sgd in float64" in plays) == (honest == "packed")
 
 
+WRAPPING = """
+from optimetry.conformance.harness import python_harness
+from optimetry.conformance.subjects.wrappers import WRAPPERS
+
+class Player(python_harness.Player):
+    def hello(self, request):
+        return {**super().hello(request), "optimizers": {name: ["float64"] for name in FIRST or WRAPPERS}}
+
+python_harness.converse(Player("numpy"))
+"""
+"""A harness of the reference's wrappers."""
+
+
+@pytest.mark.parametrize("first", ["", "model_average", "l2_decay"])
+def test_a_harness_of_wrappers_passes(first: str) -> None:
+    """The first that is offered is also played step by step, and an average resumed."""
+    program = Program([sys.executable, "-c", f"FIRST = {[first] if first else []}\n{WRAPPING}"])
+    try:
+        played = list(Rehearsal(program, 5.0).played())
+    finally:
+        program.end()
+    assert [finding for finding in played if finding.problems] == []
+    assert ("step 3 of run 3" in [finding.question for finding in played]) == (first != "l2_decay")
+
+
 @pytest.mark.parametrize(("lie", "where", "pattern"), LIES, ids=[lie for lie, _, _ in LIES])
 def test_a_lie_is_told_in_words_of_its_own(lie: str, where: str, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = "hung" in pattern

@@ -17,6 +17,7 @@ from optimetry.conformance.targets import for_jax, for_numpy, for_optax, for_tor
 from optimetry.conformance.targets.own import MAKERS
 from optimetry.conformance.targets.own_loading import Own, load_own, parsed
 from optimetry.reference.errors import TargetError, UsageError
+from tests.pages import play
 
 pytestmark = pytest.mark.usefixtures("miniatures")
 
@@ -128,6 +129,14 @@ def test_torchs_own_classes_need_no_mapping():
     assert for_torch(torch.optim.RMSprop, "rmsprop").note.startswith("rmsprop: lr = learning_rate, alpha = rho")
     amsgrad = for_torch(torch.optim.Adam, "papers.amsgrad")
     assert amsgrad.offers["papers.amsgrad"].constants == {"amsgrad": True}
+
+
+def test_the_example_of_wrappers_conforms(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "your-own-class.md").read_text(encoding="utf-8")
+    play(page.partition("\n## Clips, regularizers and averages\n")[2], tmp_path)
+    assert (tmp_path / "clips.py").is_file()
 
 
 @needs("torch")

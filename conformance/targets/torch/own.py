@@ -149,7 +149,8 @@ def engines(cls: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
 
 def base() -> type:
     """Return the class whose arguments are parameters and the defaults of their groups."""
-    return torch.optim.Optimizer
+    optimizer: type = torch.optim.Optimizer
+    return optimizer
 
 
 KIND = "a subclass of torch.optim.Optimizer, or a function that makes one of parameters"
