@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.loading import made
 from optimetry.conformance.targets.table import FRAMEWORKS
@@ -75,6 +77,14 @@ def test_the_target_of_ten_lines_conforms_by_the_command_shown(tmp_path: Path) -
     run = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     assert "2 verdicts: 2 conforms" in run.stdout
+
+
+def test_the_example_of_wrappers_conforms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    page = (ROOT / "docs" / "your-own-class.md").read_text(encoding="utf-8")
+    pages.play(page.partition("\n## Clips, regularizers and averages\n")[2], tmp_path)
+    assert (tmp_path / "clips.py").is_file()
 
 
 def test_the_attributes_of_a_narrow_target_are_allowed() -> None:

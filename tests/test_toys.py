@@ -135,7 +135,7 @@ def test_a_framework_that_does_not_know_the_toys_does_not_offer_them(tree: Tree)
     pytest.importorskip("torch")
     both = (word for toy in TOYS for word in ("--optimizer", toy))
     status, out = tree.run("optimetry", "check", "torch", *both, *CHECK)
-    assert status == 0, out
+    assert status == 2, out
     assert f"{3 * len(TOYS)} unsupported" in out
 
 

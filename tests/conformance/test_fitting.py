@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from optimetry.conformance.targets import for_torch
 from optimetry.conformance.targets.fitting import Taken, fitted, parameters_of, taken_by
 
 
@@ -54,3 +55,16 @@ def test_what_is_passed_on_is_not_required() -> None:
 def test_a_threshold_of_clips_is_that_of_adafactor() -> None:
     taken = [Taken(name, False) for name in ("lr", "eps", "clip_threshold", "beta2_decay")]
     assert fitted("x", "torch.adafactor", taken, {}).arguments["clip_threshold"] == "d"
+
+
+def test_a_class_that_passes_its_arguments_on_has_the_engines_of_the_one_before() -> None:
+    torch = pytest.importorskip("torch")
+
+    class Mine(torch.optim.SGD):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+
+    target = for_torch(Mine, "momentum")
+    assert target.note == for_torch(torch.optim.SGD, "momentum").note
+    assert target.engine_names == ("single", "foreach", "fused")
+    assert target.offers["momentum"].keywords_on("foreach", {"momentum": 0.5, "use_nesterov": False})["foreach"] is True

@@ -17,7 +17,6 @@ from optimetry.conformance.targets import for_jax, for_numpy, for_optax, for_tor
 from optimetry.conformance.targets.own import MAKERS
 from optimetry.conformance.targets.own_loading import Own, load_own, parsed
 from optimetry.reference.errors import TargetError, UsageError
-from tests.pages import play
 
 pytestmark = pytest.mark.usefixtures("miniatures")
 
@@ -129,28 +128,6 @@ def test_torchs_own_classes_need_no_mapping():
     assert for_torch(torch.optim.RMSprop, "rmsprop").note.startswith("rmsprop: lr = learning_rate, alpha = rho")
     amsgrad = for_torch(torch.optim.Adam, "papers.amsgrad")
     assert amsgrad.offers["papers.amsgrad"].constants == {"amsgrad": True}
-
-
-def test_the_example_of_wrappers_conforms(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    page = (Path(__file__).parents[2] / "docs" / "your-own-class.md").read_text(encoding="utf-8")
-    play(page.partition("\n## Clips, regularizers and averages\n")[2], tmp_path)
-    assert (tmp_path / "clips.py").is_file()
-
-
-@needs("torch")
-def test_a_class_that_passes_its_arguments_on_has_the_engines_of_the_one_before():
-    import torch
-
-    class Mine(torch.optim.SGD):
-        def __init__(self, *args, **kwargs):
-            super().__init__(*args, **kwargs)
-
-    target = for_torch(Mine, "momentum")
-    assert target.note == for_torch(torch.optim.SGD, "momentum").note
-    assert target.engine_names == ("single", "foreach", "fused")
-    assert target.offers["momentum"].keywords_on("foreach", {"momentum": 0.5, "use_nesterov": False})["foreach"] is True
 
 
 @needs("jax", "optax")
