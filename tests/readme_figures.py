@@ -20,7 +20,7 @@ ROWS = (
     ),
     ("targets that compute something known: a dialect, a point of a family, …", "{members}", "{exact} named exactly"),
     (
-        "honest re-implementations: regrouped, fused, blocked, threaded, … in {styles} styles",
+        "honest re-implementations: regrouped, fused, blocked, threaded, … in {styles} styles, each in two dtypes",
         "{equivalents}",
         "{conforming} conform",
     ),

@@ -9,7 +9,7 @@ from optimetry.conformance.cases.effort import EFFORTS, Effort
 from tests.pages import blocks, play
 
 DOCS = Path(__file__).parents[1] / "docs"
-PLAYED = ("bound", "expected-failures", "fluid", "half-precision", "tutorial")
+PLAYED = ("bound", "expected-failures", "fluid", "half-precision", "index", "tutorial")
 ELSEWHERE = {
     "accuracy": "tests/conformance/test_accuracy.py",
     "another-language": "tests/test_programs.py",

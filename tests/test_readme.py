@@ -87,6 +87,17 @@ def test_the_example_of_wrappers_conforms(tmp_path: Path, monkeypatch: pytest.Mo
     assert (tmp_path / "clips.py").is_file()
 
 
+def test_the_pytest_line_judges_the_target_of_ten_lines(tmp_path: Path) -> None:
+    code = next(code for kind, code in blocks("Judge your own in ten lines") if kind == "python")
+    (tmp_path / "adapter.py").write_text(code, encoding="utf-8")
+    (line,) = re.findall(r"`(pytest --pyargs [^`]+)`", " ".join(TEXT.split()))
+    run = subprocess.run(
+        [sys.executable, "-m", *shlex.split(line)], check=False, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "4 passed" in run.stdout
+
+
 def test_the_attributes_of_a_narrow_target_are_allowed() -> None:
     page = (ROOT / "docs" / "your-own-class.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {}

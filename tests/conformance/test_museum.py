@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -25,6 +26,7 @@ ABOUT, FOUND = showing.read(DOCS / "museum.jsonl")
 
 SAMPLE = (
     "optax-1130",
+    "tf-9058",
     "aprender-2190",
     "tinker-127",
     "torch-186360",
@@ -75,8 +77,10 @@ def test_what_must_be_accepted_conforms_or_is_a_dialect() -> None:
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_an_exhibit_gets_its_verdict(name: str) -> None:
+def test_an_exhibit_gets_its_verdict_and_the_page_tells_it(name: str) -> None:
     shown = showing.shown(name, "quick", 0.0)
+    published = next(each for each in FOUND if each.name == name)
+    assert replace(published, runs=shown.runs, seconds=shown.seconds) == shown, "run `nox -s museum`"
     assert shown.right, shown.outcome
     assert shown.rejected != (shown.outcome == "conforms")
     assert shown.runs > 0

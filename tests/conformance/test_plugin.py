@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 import warnings
@@ -45,6 +46,12 @@ def test_a_conforming_target_passes_under_readable_ids(suite):
     result.assert_outcomes(passed=2)
     ids = [f"*::{test}?sgd-float32-default?*" for test in (TEST, DRAWN)]
     result.stdout.fnmatch_lines(["optimetry: miniature 1.0, effort quick, seed 0", *ids])
+
+
+def test_the_page_of_continuous_integration_lists_every_option(pytestconfig):
+    page = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+    options = {name for name in vars(pytestconfig.option) if name.startswith("optimizer_")}
+    assert options == {name.replace("-", "_") for name in re.findall(r"^\| `--(optimizer-\w+) ", page, re.MULTILINE)}
 
 
 def test_unsupported_engines_are_skipped_with_the_reason(suite):
