@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tabulate import tabulate
 
 from optimetry.reports.arithmetic import described
-from optimetry.reports.numbers import number, share_text
+from optimetry.reports.numbers import SLACK, number, share_text
 from optimetry.reports.results import Outcome, Results, Verdict
 from optimetry.reports.tables import about
 
@@ -25,7 +25,8 @@ OTHERWISE = "otherwise"
 LEGEND = """\
 A cell says what the framework computes under the rule's name: *conforms*, the documented rule to the last rounding
 error; *imprecise*, the documented rule with less precision than the dtype promises, and what causes that; a `name`,
-exactly one other rule that explains every case; **diverges**, none known; a dash, nothing offered.
+exactly one other rule that explains every case; **diverges**, none known, or the law that is broken, where the
+difference may be within rounding; a dash, nothing offered.
 In brackets the largest difference from the documented rule, as a share of the rounding-error bound (up to 1, or 2 where
 arithmetic is regrouped, is rounding) and in units in the last place. Dtypes and engines stand before what not all of
 them compute."""
@@ -80,6 +81,17 @@ class Statement:
     ulp: int | None
     verdicts: tuple[Verdict, ...]
 
+    @property
+    def law(self) -> str | None:
+        """The law that is broken by what has no name."""
+        return self.verdicts[0].law if self.outcome == "diverges" else None
+
+    @property
+    def differs(self) -> bool:
+        """Whether results differ from the documented ones by more than rounding, not where a law alone is broken."""
+        rounding = self.law is not None and self.share is not None and self.share <= SLACK
+        return self.outcome in ("imprecise", "dialect", "diverges") and not rounding
+
 
 def statements(verdicts: Iterable[Verdict]) -> list[Statement]:
     """Group the verdicts on one rule by what they say; the statement on all others comes last."""
@@ -118,7 +130,8 @@ def _line(statement: Statement) -> str:
     share, ulp = statement.share, statement.ulp
     figures = "" if share is None or ulp is None else f" ({share_text(share)}; {number(ulp)} ULP)"
     where = f"{statement.where}: " if statement.where else ""
-    return f"{where}{'; '.join([computed, *statement.ways])}{figures}"
+    law = f", breaks {statement.law}" if statement.law else ""
+    return f"{where}{'; '.join([computed, *statement.ways])}{law}{figures}"
 
 
 def _where(group: Sequence[Verdict], everything: Sequence[Verdict]) -> str:

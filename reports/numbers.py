@@ -14,11 +14,11 @@ NONE = "\N{EN DASH}"
 
 
 def number(value: float | None) -> str:
-    """Write a number with few digits: 0.930, 12.5, 1.2e+03; – for none."""
+    """Write a number with few digits: 0.930, 12.5, 1.2e+03; a count below 10,000 with all of them; – for none."""
     if value is None:
         return NONE
     if isinstance(value, int):
-        return str(value) if value < 10**6 else f"{value:.1e}"
+        return str(value) if value < 10**4 else f"{value:.1e}"
     if value and not 0.001 <= value < 999.5:
         return f"{value:.1e}"
     return f"{value:.3f}" if value < 9.9995 else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"

@@ -20,12 +20,17 @@ def document_of(subject: Subject) -> Document:
     return Document(
         book=subject.book,
         optimizer=subject.name,
-        source=subject.document,
+        source=source_of(subject),
         summary=" ".join(text.split("\n\n")[0].split()),
         formulas=[" ".join(formula.split()) for formula in subject.declaration.formulas()],
         statements=formula_text(subject),
         notes=notes(subject, "Symbols:", "Decision:", "Departure:"),
     )
+
+
+def source_of(subject: Subject) -> str:
+    """Return the document, and whose page it is on: pages have numbers in docstrings, which ``docs/fluid.md`` lists."""
+    return re.sub(r"^((?:fluid|paddle)\..* \(pages? [^)]+)\)", r"\1 of PaddlePaddle's documentation)", subject.document)
 
 
 def notes(subject: Subject, *beginnings: str) -> list[str]:

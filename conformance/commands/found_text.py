@@ -9,12 +9,14 @@ from difflib import SequenceMatcher
 from tabulate import tabulate
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.commands.documents import source_of
 from optimetry.conformance.commands.terminal import counted, digits_of, rows_of, wrapped
 from optimetry.conformance.judging.diagnose import Diagnosis, FoundFormula
 from optimetry.conformance.naming.points import DOCUMENTED
 from optimetry.conformance.naming.rivals import Telling
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.subjects.registry import subject_named
+from optimetry.reports.accuracy_tables import figure
 
 SHOWN = 3
 """How many formulas are shown that explain a target equally."""
@@ -74,7 +76,7 @@ def _report(diagnosis: Diagnosis, formula: FoundFormula) -> Iterator[str]:
     """Write what an issue upstream needs: what differs, where that is documented, and numbers that show it."""
     verdict, shown = diagnosis.verdict, diagnosis.verdict.counterexample or {}
     subject = subject_named(verdict.optimizer)
-    yield f"{verdict.optimizer} in {verdict.dtype} does not compute its document ({subject.document})."
+    yield f"{verdict.optimizer} in {verdict.dtype} does not compute its document, {source_of(subject)}."
     opening = (
         "The document has" if formula.start == DOCUMENTED else f"Near is the formula of {formula.start}, which has"
     )
@@ -88,6 +90,6 @@ def _report(diagnosis: Diagnosis, formula: FoundFormula) -> Iterator[str]:
         yield f"where the document gives {documented:.9g}; rounding explains {allowed:.2g}."
     if diagnosis.effect is not None:
         yield (
-            f"At the defaults, on N(0, 1) gradients, parameters end {diagnosis.effect:.1e} of their way apart after "
-            "100 steps."
+            "At the defaults, on N(0, 1) gradients, after 100 steps, parameters differ by "
+            f"{figure(diagnosis.effect)} times the distance that they have moved."
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from optimetry.conformance.commands.documents import formula_text, notes, starts_otherwise
+from optimetry.conformance.commands.documents import formula_text, notes, source_of, starts_otherwise
 from optimetry.conformance.commands.terminal import terminal_width
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.subjects.registry import DEFAULT_BOOK, SUBJECTS, chosen_in, subject_named
@@ -91,7 +91,7 @@ def screen(subject: Subject, width: int) -> str:
 def _screen(subject: Subject, width: int) -> Iterator[str]:
     summary = plain((inspect.getdoc(subject.declaration) or "").split("\n\n")[0])
     yield from textwrap.wrap(f"{subject.name}: {summary}", width)
-    yield f"document: {subject.document}"
+    yield f"document: {source_of(subject)}"
     if isinstance(subject, RuleSubject):
         slots = subject.declaration.slots
         first = "" if starts_otherwise(subject) or not slots else ", zeros at first"

@@ -25,7 +25,7 @@ class Adam(Rule):
         w \leftarrow w - \eta_t \frac{m}{\sqrt{v} + \epsilon}
 
     Documented: fluid.optimizer.AdamOptimizer (page 000).
-    Decision: the step uses the new moments, though the page drops their ``_out``; the paper does.
+    Decision: the step uses the new moments, as the paper's does; the page leaves out their ``_out`` there.
 
     Warning:
         This is the paper's "epsilon hat" form. Algorithm 1 of the same paper, which most frameworks follow, scales

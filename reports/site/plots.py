@@ -25,8 +25,11 @@ THEME = {
 """The placeholder of each colour while a picture is drawn, its name, and its value on light and on dark ground."""
 
 TEXT, FAINT, GRID, *SERIES = THEME
-MARKERS = "osD^vX"
-"""A marker for each of `SERIES`: a colour alone says nothing to many readers."""
+MARKERS = "osD^vXP*<>hp"
+"""A marker for each of `SERIES`, and for each again: a colour alone says nothing to many readers."""
+
+DASHES = ("-", "--", ":")
+"""The lines of curves that have each of `SERIES`, those that have it again, and those that have it once more."""
 
 SHOWN = len(SERIES)
 """How many targets one picture has room for."""
@@ -194,8 +197,16 @@ def effects(measured: Mapping[str, Mapping[str, Mapping[float, float]]]) -> str:
             one that is not finite, or 0, is left out.
     """
     names = dict.fromkeys(name for curves in measured.values() for name in curves)
-    drawn = zip(names, SERIES, MARKERS, strict=False)  # as many as there is room for
-    looks = {name: {"color": color, "marker": marker} for name, color, marker in drawn}
+    looks = {
+        name: {
+            "color": SERIES[i % SHOWN],
+            "marker": MARKERS[i % len(MARKERS)],
+            "ls": DASHES[i // SHOWN % len(DASHES)],
+            "lw": 1.2 + 0.5 * (len(names) - 1 - i),  # equal curves stay visible below later ones
+            "ms": 4 + 0.5 * (len(names) - 1 - i),
+        }
+        for i, name in enumerate(names)
+    }
     lines = {
         rule: {
             name: [(size, value) for size, value in sorted(values.items()) if 0 < value < LARGEST]
@@ -203,12 +214,12 @@ def effects(measured: Mapping[str, Mapping[str, Mapping[float, float]]]) -> str:
         }
         for rule, curves in measured.items()
     }
-    return panels(lines, looks, "standard deviation of gradients", "difference / way")
+    return panels(lines, looks, "standard deviation of gradients", "difference / distance moved")
 
 
 def panels(
     measured: Mapping[str, Mapping[str, Sequence[tuple[float, Any]]]],
-    looks: Mapping[str, Mapping[str, str]],
+    looks: Mapping[str, Mapping[str, Any]],
     abscissa: str,
     ordinate: str,
 ) -> str:
@@ -230,7 +241,7 @@ def panels(
         for axes, (rule, curves) in zip(free, measured.items(), strict=False):
             for name, points in curves.items():
                 if name in looks and points:
-                    axes.plot(*zip(*points, strict=True), label=name, lw=1.5, ms=4, **looks[name])
+                    axes.plot(*zip(*points, strict=True), label=name, **{"lw": 1.5, "ms": 4, **looks[name]})
             axes.set_title(rule, loc="left", fontsize=9)
             _ruled(axes)
         for axes in free:  # panels without a rule

@@ -33,14 +33,14 @@ MEANINGS: dict[Outcome, str] = {
     "conforms": "computes the documented rule, to the last rounding error",
     "imprecise": "computes the documented rule with less precision than the dtype promises",
     "dialect": "computes exactly one other rule, which has a name",
-    "diverges": "computes no rule that is known or was found",
+    "diverges": "computes no rule that is known or was found, or breaks a law",
     "unsupported": "does not offer the rule",
-    "error": "raised an error, hung, or returned what is no result",
+    "error": "raised an error, hung, changed its inputs, or returned other shapes or dtypes",
 }
 
 WORDS = (
     (1e-4, "no one will notice"),
-    (1e-2, "a training ends a little elsewhere"),
+    (1e-2, "a training ends slightly different"),
     (0.5, "changes training"),
     (math.inf, "another optimizer"),
 )
@@ -55,6 +55,13 @@ def limited(text: str, longest: int = LONGEST) -> str:
     if len(text) <= longest:
         return text
     return f"{text[:longest]} \N{HORIZONTAL ELLIPSIS} ({len(text) - longest} more characters in the results file)"
+
+
+def breakable(text: str) -> Markup:
+    """Let a long name be broken behind its underscores."""
+    from markupsafe import Markup, escape
+
+    return escape(limited(text, 200)).replace("_", Markup("_<wbr>"))
 
 
 def rendered(latex: str) -> Markup:
@@ -87,7 +94,9 @@ def ratio(share: float | None) -> str:
 
 
 def in_words(measured: Sequence[Accuracy]) -> str:
-    """Say what errors mean for a training at the defaults: a rule of thumb, no verdict; empty where none is known.
+    """Say what errors mean for a training at the defaults, and how large they are; empty where none is known.
+
+    The words are a rule of thumb, no verdict.
 
     The worst of the medians after the last step on a model's gradients counts, in the widest dtype that was measured.
     Half precision tells nothing: there, rounding the parameter alone may be as large as its update.
@@ -99,7 +108,10 @@ def in_words(measured: Sequence[Accuracy]) -> str:
         for dtype in ("float64", "float32")
     }
     widest = next(filter(None, medians.values()), None)
-    return next(words for limit, words in WORDS if max(widest) < limit) if widest else ""
+    if widest is None:
+        return ""
+    words = next(words for limit, words in WORDS if max(widest) < limit)
+    return f"{words} ({accuracy_tables.figure(max(widest))} of an update)"
 
 
 def certificates(records: Sequence[Certificate]) -> list[list[tuple[str, bool]]]:
@@ -111,6 +123,7 @@ def certificates(records: Sequence[Certificate]) -> list[list[tuple[str, bool]]]
 
 FILTERS = {
     "about": about,
+    "breakable": breakable,
     "called": called,
     "certificates": certificates,
     "columns": lambda measured: accuracy_tables.columns(accuracy_tables.steps(measured)),
@@ -124,6 +137,7 @@ FILTERS = {
     "ratio": ratio,
     "rendered": rendered,
     "rows": lambda measured: accuracy_tables.rows(measured, accuracy_tables.steps(measured)),
+    "share": share_text,
     "sign": SIGNS.__getitem__,
 }
 """The functions that templates call, by name."""

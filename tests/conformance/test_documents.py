@@ -28,7 +28,7 @@ def test_a_formula_may_stand_in_the_line_of_its_directive() -> None:
 
 def test_a_document_in_full() -> None:
     document = document_of(SUBJECTS["momentum"])
-    assert document.source == "fluid.optimizer.MomentumOptimizer (page 000)"
+    assert document.source == "fluid.optimizer.MomentumOptimizer (page 000 of PaddlePaddle's documentation)"
     assert document.formulas[0].startswith(r"v \leftarrow \mu v + g")
     assert "velocity = momentum * state.velocity + grad" in document.statements
     assert document.notes[0].startswith("Symbols: :math:`v` velocity")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from optimetry.conformance.commands.cli import main
-from optimetry.conformance.commands.documents import formula_text
+from optimetry.conformance.commands.documents import formula_text, source_of
 from optimetry.conformance.commands.rules import listed, plain, screen
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.subjects.registry import SUBJECTS
@@ -24,7 +24,7 @@ def test_a_screen_holds_all_that_is_declared(name: str) -> None:
     for declared in subject.hyperparameters():
         default = "(required)" if declared.default is None else str(declared.default)
         assert [declared.name, default, declared.allowed, declared.meaning] in rows
-    assert f"document: {subject.document}" in text
+    assert f"document: {source_of(subject)}" in text
     shown = [row[0] for row in rows]
     assert all(dialect.name in shown for dialect in DIALECTS.get(name, ()))
     for slot in subject.declaration.slots if isinstance(subject, RuleSubject) else ():

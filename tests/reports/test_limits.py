@@ -21,8 +21,8 @@ HEADER = Header(
 )
 
 
-@pytest.mark.parametrize(("value", "text"), [(999_999, "999999"), (10**6, "1.0e+06")])
-def test_whole_numbers_are_written_out_below_a_million(value, text):
+@pytest.mark.parametrize(("value", "text"), [(9_999, "9999"), (10**4, "1.0e+04")])
+def test_whole_numbers_are_written_out_below_ten_thousand(value, text):
     assert tables.number(value) == text
 
 

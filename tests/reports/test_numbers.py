@@ -27,8 +27,8 @@ from optimetry.reports.numbers import LARGEST_SHARE, number, percent, share_text
         (1234.5, "1.2e+03"),
         (1e-7, "1.0e-07"),
         (3, "3"),
-        (999_999, "999999"),
-        (10**6, "1.0e+06"),
+        (9_999, "9999"),
+        (114_792, "1.1e+05"),
         (2**62, "4.6e+18"),
     ],
 )

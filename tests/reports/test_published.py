@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.ledger import read as read_ledger
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.formats import MARGIN
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.loading import load_target
 from optimetry.conformance.targets.protocol import engine_name, engines_of
 from optimetry.conformance.targets.table import FRAMEWORKS
@@ -58,6 +60,16 @@ def test_results_are_of_the_pinned_version_and_of_every_rule(name):
     assert (header.target, header.target_version) == (name, FRAMEWORKS[name].version), AGAIN
     assert set(RULES) <= set(header.optimizers)
     assert set(header.dtypes) == set(FRAMEWORKS[name].dtypes)
+
+
+@each_framework
+def test_documents_say_what_is_documented(name):
+    """But for statements that have been regrouped since: a verdict is on those that it was compared with."""
+    for document in results_of(name).documents:
+        today = document_of(subject_named(document.optimizer))
+        if document.statements != today.statements:
+            today = dataclasses.replace(today, statements=document.statements, notes=document.notes)
+        assert document == today, f"{document.optimizer}: {AGAIN}"
 
 
 @each_framework

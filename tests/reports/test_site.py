@@ -14,6 +14,7 @@ import pytest
 
 from optimetry.conformance.commands.cli import main
 from optimetry.reports.document import Document
+from optimetry.reports.matrix import matrix as markdown_matrix
 from optimetry.reports.results import Computes, Results, ResultsError, Writer
 from optimetry.reports.site.build import build
 from optimetry.reports.site.mathml import block, mathml
@@ -42,7 +43,7 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is inst
 class Page(HTMLParser):
     """What a page refers to, and whether every element that is opened is closed."""
 
-    VOID = ("meta", "link", "input", "br", "img")
+    VOID = ("meta", "link", "input", "br", "img", "wbr")
 
     def __init__(self, file: Path) -> None:
         super().__init__()
@@ -95,7 +96,7 @@ def test_a_cell_says_what_is_computed_and_a_page_how_far_it_is(tmp_path: Path) -
     build([TORCH], tmp_path)
     matrix, rule = text_of(tmp_path, "index.html"), text_of(tmp_path, "rule/adam.html")
     assert '<li data-verdict="dialect" data-of="float32/fused ">' in matrix
-    assert "scaled_epsilon" in matrix
+    assert "scaled_<wbr>epsilon" in matrix
     assert "beta1 in float32" in matrix
     assert "epsilon is scaled: √(1 + β₂ᵗ)" in rule
     assert "beyond any bound" in rule
@@ -111,7 +112,30 @@ def test_what_diverges_by_a_broken_law_says_so_in_its_cell(tmp_path: Path) -> No
     broken = dataclasses.replace(BAD, verdict="diverges", computes=Computes(), dialect=None)
     build([Results(HEADER, [GOOD, broken])], tmp_path)
     assert "breaks rest" in text_of(tmp_path, "index.html")
+    assert (
+        markdown_matrix([Results(HEADER, [broken])])
+        .splitlines()[-1]
+        .split("|")[2]
+        .strip()
+        .startswith("**diverges**, breaks rest (")
+    )
     assert "breaks" not in text_of(tmp_path, "rule/sgd.html")
+
+
+def test_every_target_is_in_the_navigation(tmp_path: Path) -> None:
+    many = [dataclasses.replace(TORCH, header=dataclasses.replace(HEADER, target_version=f"2.{i}")) for i in range(13)]
+    build(many, tmp_path)
+    links = Page(tmp_path / "rule/adam.html").links
+    assert {f"../target/torch-2.{i}.html" for i in range(13)} <= set(links)
+    assert "<summary>Libraries</summary>" in text_of(tmp_path, "index.html")
+
+
+def test_a_formula_that_the_reason_states_is_not_repeated(tmp_path: Path) -> None:
+    build([TORCH], tmp_path)
+    assert "<dt>scaled_epsilon</dt>" in text_of(tmp_path, "rule/adam.html")
+    assert BAD.computes.formula is not None
+    build([Results(HEADER, [dataclasses.replace(BAD, reason=BAD.computes.formula)])], tmp_path)
+    assert "<dt>scaled_epsilon</dt>" not in text_of(tmp_path, "rule/adam.html")
 
 
 def test_two_versions_say_what_changed(tmp_path: Path) -> None:

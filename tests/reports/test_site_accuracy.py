@@ -8,7 +8,7 @@ import pytest
 
 from optimetry.reports import accuracy_tables
 from optimetry.reports.accuracy import LARGEST, Spread
-from optimetry.reports.results import Results
+from optimetry.reports.results import Computes, Results
 from optimetry.reports.site import plots
 from optimetry.reports.site.build import build
 from optimetry.reports.site.words import in_words
@@ -23,13 +23,28 @@ def test_pages_show_the_figures_and_what_they_mean(tmp_path):
     matrix, rule, target = (
         (tmp_path / name).read_text() for name in ("index.html", "rule/adam.html", "target/torch-2.13.0.html")
     )
-    assert "at the defaults: no one will notice" in matrix
+    assert "at the defaults: no one will notice (2.0e-06 of an update)" in matrix
     assert matrix.count("at the defaults") == 1  # what conforms needs no such words
     assert rule.count("<td>2.0e-06 (2.0e-04)</td>") == 4  # two kinds of gradients, after 1 and after 10 steps
     assert '<td class="wraps">fused, single</td><td>training</td>' in rule
     assert "<td>lion</td>" in target
     assert 'src="../picture/adam-float32.svg"' in rule
     assert "torch 2.13.0, fused" in (tmp_path / "picture/adam-float32.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "law", "share", "says"),
+    [
+        ("error", None, 0.9, False),
+        ("diverges", "groups_are_independent", 0.9, False),
+        ("diverges", "groups_are_independent", 3.0, True),
+        ("diverges", None, 3.0, True),
+    ],
+)
+def test_what_a_run_at_the_defaults_does_not_show_has_no_such_words(tmp_path, outcome, law, share, says):
+    verdict = dataclasses.replace(BAD, verdict=outcome, computes=Computes(), dialect=None, law=law, share=share)
+    build([Results(HEADER, [verdict], [], MEASURED)], tmp_path)
+    assert ("at the defaults" in (tmp_path / "index.html").read_text()) == says
 
 
 def test_a_rule_that_was_measured_and_not_judged_has_a_page(tmp_path):
@@ -40,18 +55,22 @@ def test_a_rule_that_was_measured_and_not_judged_has_a_page(tmp_path):
 
 @pytest.mark.parametrize(
     ("median", "words"),
-    [(0.0, "no one will notice"), (3e-3, "a training ends a little elsewhere"), (0.1, "changes training")],
+    [
+        (0.0, "no one will notice (0 of an update)"),
+        (3e-3, "a training ends slightly different (3.0e-03 of an update)"),
+        (0.1, "changes training (0.1 of an update)"),
+    ],
 )
 def test_the_worst_engine_has_the_word(median, words):
     assert in_words([accuracy(median=0.0), accuracy(median=median), accuracy(gradients="normal", median=9.0)]) == words
-    assert in_words([accuracy(median=LARGEST / 100)]) == "another optimizer"
+    assert in_words([accuracy(median=LARGEST / 100)]) == "another optimizer (1.0e+298 of an update)"
     assert in_words([]) == ""
 
 
 def test_rounding_to_less_precision_is_not_called_another_optimizer():
     measured = [accuracy(median=2e-6), accuracy(dtype="float16", median=0.9), accuracy(dtype="float64", median=2e-3)]
-    assert in_words(measured[:2]) == "no one will notice"
-    assert in_words(measured) == "a training ends a little elsewhere"  # what is left when rounding is small
+    assert in_words(measured[:2]) == "no one will notice (2.0e-06 of an update)"
+    assert in_words(measured).startswith("a training ends slightly different")  # what is left when rounding is small
     assert in_words([measured[1]]) == ""
 
 

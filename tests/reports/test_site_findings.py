@@ -34,6 +34,13 @@ def test_a_section_is_a_finding_about_rules():
     assert second.file == "finding/Epsilon-is-scaled-adam-in-torch-2.html"
 
 
+def test_the_name_of_a_page_ends_behind_a_word():
+    files = Names()
+    assert files.named("finding", "torch in C++") == "finding/torch-in-Cpp.html"
+    assert files.named("finding", "word " * 30) == f"finding/{'-'.join(['word'] * 16)}.html"
+    assert files.named("finding", "w" * 99) == f"finding/{'w' * 80}.html"
+
+
 def test_what_it_says_is_safe_and_leads_nowhere_that_is_not_there():
     first, _ = findings(PAGE, [], Names())
     assert "&lt;script&gt;" in first.body

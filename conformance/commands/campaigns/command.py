@@ -254,7 +254,7 @@ def _print(headers: dict[str, Any], outcome: Outcome, out: Path) -> None:
         print()
     if outcome.searches:
         print(f"Largest error ratios that were found; the arguments stand in {out / WORST_CASES}.\n")
-        print(tabulate(map(_row, outcome.searches), ("rule", "dtype", "engine", "error ratio"), "simple"))
+        print(tabulate(map(_row, outcome.searches), ("rule", "dtype", "engine", "share"), "simple"))
         print()
     print(f"written: {out}")
 
