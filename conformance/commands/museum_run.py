@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 from tqdm import tqdm
@@ -11,10 +13,11 @@ from tqdm import tqdm
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands.arguments import search_of, whole
 from optimetry.conformance.commands.results_folder import checked_folder, write
+from optimetry.conformance.commands.worker import inherited
 from optimetry.conformance.selftest.museum.exhibit import EXHIBITS, load
 from optimetry.conformance.selftest.museum.page import bugs_of, page, summary
 from optimetry.conformance.selftest.museum.picture import picture
-from optimetry.conformance.selftest.museum.showing import Shown, all_shown, read, written
+from optimetry.conformance.selftest.museum.showing import Shown, read, shown, written
 from optimetry.conformance.subjects.names import chosen
 from optimetry.reference.errors import UsageError
 
@@ -31,18 +34,37 @@ def run(options: argparse.Namespace) -> int:
     if checked_folder(options.out) is not None and options.case and not (options.out / DATA).is_file():
         raise UsageError(f"--case {options.case[0]} --out {options.out}: there is no {DATA} yet to put it into")
     about: dict[str, object] = {"effort": effort}
-    shown, kept = list[Shown](), list[Shown]()
+    rows, kept = list[Shown](), list[Shown]()
     if options.case and options.out is not None:
         about, kept = read(options.out / DATA)
     for row in tqdm(all_shown(names, effort, search, workers), "museum", len(names), disable=None):
         tqdm.write(line(row))
-        shown.append(row)
+        rows.append(row)
         if options.out is not None:  # what is known is kept where the run is ended
-            write(options.out / DATA, written(in_order(shown, kept), **about))
-    print(summary(shown))
+            write(options.out / DATA, written(in_order(rows, kept), **about))
+    print(summary(rows))
     if options.out is not None:
-        write_page(options.out, in_order(shown, kept), about)
-    return 0 if all(row.right if row.exhibit.honest else row.rejected and not row.wrong for row in shown) else 1
+        write_page(options.out, in_order(rows, kept), about)
+    return 0 if all(row.right if row.exhibit.honest else row.rejected and not row.wrong for row in rows) else 1
+
+
+def all_shown(names: Sequence[str], effort: str, search: float | None, workers: int) -> Iterator[Shown]:
+    """Judge exhibits in processes of their own, and yield what is made of each as soon as that is known.
+
+    They are killed where the caller stops early, as after Ctrl-C.
+    """
+    if workers == 1:
+        yield from (shown(name, effort, search) for name in names)
+        return
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        try:
+            with inherited():
+                waiting = [pool.submit(shown, name, effort, search) for name in names]
+            yield from (judged.result() for judged in as_completed(waiting))
+        except BaseException:
+            for process in active_children():
+                process.kill()
+            raise
 
 
 def in_order(shown: Iterable[Shown], kept: Iterable[Shown]) -> list[Shown]:

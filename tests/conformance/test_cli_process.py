@@ -7,6 +7,7 @@ import subprocess
 import sys
 import termios
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,28 @@ def test_ctrl_c_is_status_130_and_leaves_an_unfinished_file(tmp_path):
     assert gone(running.pid)
     with pytest.raises(ValueError, match="unfinished"):
         read(tmp_path / "out" / "results.jsonl")
+
+
+def test_ctrl_c_ends_the_museum_and_its_processes_at_once():
+    *python, code = COMMAND
+    with subprocess.Popen(
+        (*python, INTERRUPTIBLE + code, "museum", "-n", "2"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment() | {"PYTHONUNBUFFERED": "1"},
+        start_new_session=True,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline()  # the other process is busy
+        os.killpg(running.pid, signal.SIGINT)
+        try:
+            _, err = running.communicate(timeout=20)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+    assert (running.returncode, err.endswith("optimetry: interrupted\n"), "Traceback" in err) == (130, True, False)
+    assert gone(running.pid)
 
 
 def test_a_reader_that_has_seen_enough_is_no_traceback():

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
 from pathlib import Path
 
 from optimetry.conformance.cases.effort import EFFORTS
@@ -105,16 +103,6 @@ def shown(name: str, effort: str, search: float | None) -> Shown:
         search=search,
         seconds=round(time.process_time() - began, 1),
     )
-
-
-def all_shown(names: Sequence[str], effort: str, search: float | None, workers: int) -> Iterator[Shown]:
-    """Judge exhibits in processes of their own, and yield what is made of each as soon as that is known."""
-    if workers == 1:
-        yield from (shown(name, effort, search) for name in names)
-    else:
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            waiting = [pool.submit(shown, name, effort, search) for name in names]
-            yield from (judged.result() for judged in as_completed(waiting))
 
 
 def written(results: Sequence[Shown], **about: object) -> str:
