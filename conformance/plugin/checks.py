@@ -19,6 +19,8 @@ from optimetry.conformance.plugin.properties import OF_EFFORT, PROFILES, Nonconf
 from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import DEFAULT_BOOK, SUBJECTS, chosen_in, subject_named
 from optimetry.conformance.targets.loading import load_target, made
+from optimetry.conformance.targets.own import MAKERS
+from optimetry.conformance.targets.own_loading import Own, load_own
 from optimetry.conformance.targets.protocol import Target, engine_name, engines_of
 from optimetry.reports.numbers import number, share_text
 from optimetry.reports.results import Verdict
@@ -57,9 +59,10 @@ class Judging:
         book: str = DEFAULT_BOOK,
     ) -> Judging:
         """Check every name, load the target and read the ledger; raise UsageError, TargetError or LedgerError."""
+        names = chosen_in(book, optimizers)
         return cls(
-            target=load_target(target) if isinstance(target, str) else made(target, repr(target)),
-            optimizers=chosen_in(book, optimizers),
+            target=_loaded(target, names) if isinstance(target, str) else made(target, repr(target)),
+            optimizers=names,
             dtypes=chosen("dtype", dtypes, FORMATS),
             effort=EFFORTS[chosen("effort", [effort], EFFORTS)[0]],
             seed=seed,
@@ -170,6 +173,14 @@ class Check:
         )
         script = (verdict.counterexample or {}).get("script")
         return f"{text}\ncounterexample, a standalone script:\n\n{script}" if script else text
+
+
+def _loaded(spec: str, optimizers: list[str]) -> Target:
+    """Load a target; one optimizer of a user stands for the one rule that is asked for."""
+    framework, colon, _ = spec.partition(":")
+    if colon and framework in MAKERS and len(optimizers) == 1:
+        return load_own(Own(spec, optimizers[0]))
+    return load_target(spec)
 
 
 def parameters(judging: Judging) -> list[ParameterSet]:

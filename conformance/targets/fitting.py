@@ -160,7 +160,8 @@ class _Fitting:
         if argument not in self.taken and not (names == (LEARNING_RATE,) and self.rate_in_step):
             if argument in self.declared and not names:
                 return self._hold(argument, value)
-            hint = f"; write {names[0]}={argument}" if names and names[0] in self.taken else ""
+            swapped = names and names[0] in self.taken and argument in (*self.declared, LEARNING_RATE)
+            hint = f"; write {names[0]}={argument}" if swapped else ""
             self._refuse(f"no argument {argument!r}, {self._there_is()}{hint or near_miss(argument, self.taken)}")
         if names == (LEARNING_RATE,):
             self.fit.rate = argument

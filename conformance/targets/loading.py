@@ -26,6 +26,8 @@ from optimetry.conformance.targets.session import Guard
 from optimetry.conformance.targets.table import FRAMEWORKS, Framework
 from optimetry.reference.errors import TargetError, UsageError
 
+NOT_INSTALLED = "not installed"
+
 
 def builtin_names() -> list[str]:
     """Return the names of the targets that come with optimetry: one for each folder in ``conformance/targets``."""
@@ -59,12 +61,18 @@ def pin(row: Framework) -> str:
 def install_hint(name: str) -> str:
     """Return the command that installs what a built-in target needs, and what else will do."""
     row = FRAMEWORKS.get(name)
+    command = install_command(name)
+    if row and row.python:
+        return f"{command}, and --python {name}-env/bin/python"
+    return f"{command}, or name a Python that has it by --python" if row and row.apart else command
+
+
+def install_command(name: str) -> str:
+    """Return the command that installs what a built-in target needs, into an environment of its own if it must."""
+    row = FRAMEWORKS.get(name)
     registry = row.registry if row else "pip"
     command = f"{registry} install " + " ".join(f'"{requirement}"' for requirement in requirements(name))
-    if row and row.python:
-        folder = f"{name}-env"
-        return f"python{row.python} -m venv {folder} && {folder}/bin/{command}, and --python {folder}/bin/python"
-    return f"{command}, or name a Python that has it by --python" if row and row.apart else command
+    return f"python{row.python} -m venv {name}-env && {name}-env/bin/{command}" if row and row.python else command
 
 
 def version_note(name: str, version: str) -> str:
@@ -85,7 +93,7 @@ def distribution_of(requirement: str) -> str:
 
 
 def builtin_version(name: str) -> str:
-    """Return the version of a built-in target's framework, without importing it, or how to install it."""
+    """Return the version of a built-in target's framework, without importing it, or what else has it."""
     row = FRAMEWORKS.get(name)
     if row is None:  # our own targets, which need nothing more
         try:
@@ -93,7 +101,7 @@ def builtin_version(name: str) -> str:
         except TargetError as error:
             return f"not available: {error}"
     if not row.extra:
-        return f"of {f'Python {row.python}' if row.python else row.registry}: {install_hint(name)}"
+        return f"of {f'Python {row.python}' if row.python else row.registry}"
     try:
         versions = [
             metadata.version(distribution_of(requirement)) for requirement in requirements(name)
@@ -101,7 +109,13 @@ def builtin_version(name: str) -> str:
         version = versions[0].split("+")[0]
         return version if version == row.version else f"{version}, adapter for {row.version}"
     except metadata.PackageNotFoundError:
-        return f"not installed: {install_hint(name)}"
+        return NOT_INSTALLED
+
+
+def is_missing(name: str) -> bool:
+    """Return whether this Python lacks a built-in target's framework."""
+    row = FRAMEWORKS.get(name)
+    return row is not None and (not row.extra or builtin_version(name) == NOT_INSTALLED)
 
 
 def builtin_meaning(name: str) -> str:
@@ -131,7 +145,8 @@ def load_target(spec: str) -> Target:
         try:
             candidate = getattr(candidate, attribute)
         except AttributeError as error:
-            hint = "; one optimizer of yours needs --as, the rule that it stands for" if name in MAKERS else ""
+            remedy = "; one optimizer of yours needs the rule that it stands for: --as, in pytest --optimizer-rule"
+            hint = remedy if name in MAKERS else ""
             raise TargetError(f"target {spec}: {error}{hint}") from None
     return made(candidate, spec)
 
@@ -144,13 +159,23 @@ def hold_name(spec: str) -> None:
     """
     name, colon, path = spec.partition(":")
     names = builtin_names()
+    file = _file_hint(name, path)
     if not colon and name not in names:
         raise TargetError(
             f"unknown target {name!r}, must be one of: {', '.join(names)}, or your own as module:object"
-            f"{near_miss(name, names)}"
+            f"{file or near_miss(name, names)}"
         )
     if colon and not all(word.isidentifier() for word in [*name.split("."), *path.split(".")]):
-        raise TargetError(f"target {spec!r}: must be the name of a built-in target, or module:object")
+        raise TargetError(f"target {spec!r}: must be the name of a built-in target, or module:object{file}")
+
+
+def _file_hint(name: str, path: str) -> str:
+    """Return ``; did you mean adapter:MyTarget?`` where the name is that of a Python file here, else nothing."""
+    stem = name.removesuffix(".py")
+    module = stem.replace("/", ".")
+    if not all(word.isidentifier() for word in module.split(".")) or not Path(f"{stem}.py").is_file():
+        return ""
+    return f"; did you mean {module}:{path}?" if path else f"; did you mean {module}:NAME, with what {stem}.py defines?"
 
 
 def program_command(name: str, python: str | None = None) -> list[str] | None:
@@ -203,6 +228,7 @@ def _imported(module: str, spec: str) -> Any:
         if error.name is not None and f"{module}.".startswith(f"{error.name}."):
             raise TargetError(
                 f"target {spec}: no module {error.name!r} in the current directory or among what is installed"
+                f"{_file_hint(module, spec.partition(':')[2]) if module.endswith('.py') else ''}"
             ) from error
         raise TargetError(f"target {spec}: importing {module} raised {_text(error)}") from error
     except (Exception, SystemExit) as error:

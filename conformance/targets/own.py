@@ -117,9 +117,9 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
     Raises:
         TargetError: it is no optimizer, does not fit, or cannot do one step; the text says why.
     """
-    maker = maker_of(framework)
     name = path or f"{getattr(made, '__module__', '')}.{getattr(made, '__qualname__', made)}"
     spec = f"{framework}:{name}"
+    maker = maker_of(spec)
     if not rules:
         raise TargetError(f"target {spec}: no rule that it stands for, such as adam or torch.adamw")
     for rule in rules:
@@ -144,25 +144,26 @@ def own_target(framework: str, made: Any, rules: Mapping[str, Mapping[str, Any]]
     return target
 
 
-def maker_of(framework: str) -> Maker:
-    """Return the `Maker` of a framework.
+def maker_of(spec: str) -> Maker:
+    """Return the `Maker` of the framework in ``FRAMEWORK:module.Name``.
 
     Raises:
         TargetError: there is no such framework, or it is not installed.
     """
+    framework, colon, _ = spec.partition(":")
     if framework not in MAKERS:
+        hint = near_miss(framework, MAKERS) if colon else f"; did you mean numpy:{spec}?"
         raise TargetError(
-            f"target {framework}:…: with --as, the part before the colon must be one of {', '.join(MAKERS)}"
-            f"{near_miss(framework, MAKERS)}"
+            f"target {spec}: with --as, must be FRAMEWORK:module.Name, the framework one of {', '.join(MAKERS)}{hint}"
         )
     try:
         maker: Maker = importlib.import_module(MAKERS[framework]).MAKER
     except ModuleNotFoundError as error:
         row = FRAMEWORKS.get(framework)
         hint = f": pip install {row.distribution}" if row else ""
-        raise TargetError(f"target {framework}:…: {error.name} is not installed{hint}") from error
+        raise TargetError(f"target {spec}: {error.name} is not installed{hint}") from error
     except Exception as error:
-        raise TargetError(f"target {framework}:…: importing it raised {' '.join(str(error).split())}") from error
+        raise TargetError(f"target {spec}: importing {framework} raised {' '.join(str(error).split())}") from error
     return maker
 
 

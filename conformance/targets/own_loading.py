@@ -59,7 +59,7 @@ def load_own(own: Own) -> OwnTarget:
     """
     framework, _, path = own.spec.partition(":")
     words = path.split(".")
-    maker = maker_of(framework)
+    maker = maker_of(own.spec)
     if len(words) < 2 or not all(word.isidentifier() for word in words):
         raise TargetError(f"target {own.spec}: must be {framework}:module.Name, the place of {maker.kind}")
     maker.prepare()

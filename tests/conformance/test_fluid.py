@@ -141,7 +141,7 @@ def test_the_table_is_read_by_python_3_7() -> None:
 def test_without_the_library_it_is_said_how_to_get_it(capsys: pytest.CaptureFixture[str]) -> None:
     hint = 'python3.7 -m venv fluid-env && fluid-env/bin/pip install "paddlepaddle==1.8.5" "protobuf<3.21"'
     assert install_hint("fluid") == f"{hint}, and --python fluid-env/bin/python"
-    assert builtin_version("fluid") == f"of Python 3.7: {install_hint('fluid')}"
+    assert builtin_version("fluid") == "of Python 3.7"
     assert main(["check", "fluid", "--beside"]) == 2
     printed = capsys.readouterr().err
     assert printed.count("\n") == 1

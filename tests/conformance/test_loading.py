@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -9,6 +10,8 @@ from optimetry.conformance.targets.loading import (
     builtin_names,
     builtin_version,
     extras,
+    install_command,
+    is_missing,
     load_target,
     version_note,
 )
@@ -63,6 +66,24 @@ def test_what_is_neither_name_nor_module_and_object_is_refused(spec):
 
 def test_an_empty_name_is_unknown():
     assert "unknown target ''" in refusal("")
+
+
+@pytest.mark.parametrize(
+    ("spec", "meant"),
+    [
+        ("here_alone.py:MyTarget", "here_alone:MyTarget?"),
+        ("here_alone", "here_alone:NAME, with what here_alone.py defines?"),
+        ("here_alone.py", "here_alone:NAME, with what here_alone.py defines?"),
+        ("below/here_alone.py:MyTarget", "below.here_alone:MyTarget?"),
+    ],
+)
+def test_a_file_in_place_of_its_module_is_suggested_as_one(tmp_path, monkeypatch, spec, meant):
+    (tmp_path / "below").mkdir()
+    for folder in (tmp_path, tmp_path / "below"):
+        (folder / "here_alone.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TargetError, match=rf"; did you mean {re.escape(meant)}$"):
+        load_target(spec)
 
 
 def test_a_module_that_is_not_there_is_named():
@@ -148,7 +169,8 @@ def test_the_list_of_targets_tells_another_version(monkeypatch):
 
 def test_the_version_of_a_missing_framework_is_how_to_install_it(monkeypatch):
     monkeypatch.setattr("optimetry.conformance.targets.loading.extras", lambda: {"torch": ["no-such-distribution>=1"]})
-    assert builtin_version("torch") == 'not installed: pip install "no-such-distribution>=1"'
+    assert (builtin_version("torch"), is_missing("torch")) == ("not installed", True)
+    assert install_command("torch") == 'pip install "no-such-distribution>=1"'
 
 
 def test_versions_and_meanings_import_no_framework():

@@ -216,6 +216,7 @@ def test_a_hyperparameter_without_an_argument_is_held():
         ("numpy:OfLists", "sgd", (), "must be numpy:module.Name"),
         ("numpy:classes for.X", "sgd", (), "must be numpy:module.Name"),
         ("nunpy:classes_for_numpy.OfLists", "sgd", (), "one of jax, keras, numpy, optax, torch; did you mean numpy?"),
+        ("classes_for_numpy.OfLists", "sgd", (), "optax, torch; did you mean numpy:classes_for_numpy.OfLists?"),
         ("numpy:classes_for_numpy.instance", "sgd", (), "a OfArrays, must be a class"),
         ("numpy:classes_for_numpy.NoStep", "sgd", (), "NoStep has neither step nor update"),
         ("numpy:classes_for_numpy.ForgetsRate", "decayed_adagrad", (), "no step can change it"),
@@ -235,6 +236,7 @@ def test_a_hyperparameter_without_an_argument_is_held():
             "no argument 'decay', only lr, rho, eps",
         ),
         ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("decay=rho",), "; write rho=decay"),
+        ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("foo=rho",), "no argument 'foo', only lr, rho, eps$"),
         ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("rho=dcay",), "unknown hyperparameter 'dcay'"),
         ("numpy:classes_for_numpy.OfArrays", "decayed_adagrad", ("rho=1.5",), "decay = 1.5, must be in [0, 1)"),
         (
@@ -248,7 +250,9 @@ def test_a_hyperparameter_without_an_argument_is_held():
     ],
 )
 def test_what_does_not_fit_is_said(spec, rule, arguments, expected):
-    assert expected in refusal(spec, rule, *arguments)
+    message = refusal(spec, rule, *arguments)
+    assert expected in f"{message}$"
+    assert message.count("target ") <= 1
 
 
 @needs("torch")
@@ -293,7 +297,8 @@ def test_what_wrong_functions_make_is_said(spec, rule, expected):
         (("check", "numpy:x.Y", "--as", "sgd", "--with", "a"), "--with a: must be ARGUMENT=HYPERPARAMETER"),
         (("check", "numpy:x.Y", "--as", "sgd", "--optimizer", "adam"), "--optimizer adam: must be left out"),
         (("check", "--as", "sgd", "--", "true"), "--as sgd: is for TARGET"),
-        (("check", "numpy:mine.MyAdam"), "one optimizer of yours needs --as, the rule that it stands for"),
+        (("check", "numpy:mine.MyAdam"), "one optimizer of yours needs the rule that it stands for: --as, in pytest"),
+        (("check", "nunpy:x.Y", "--as", "sgd"), "error: target nunpy:x.Y: with --as, must be FRAMEWORK:module.Name"),
         (("diagnose", "numpy"), "no --optimizer"),
     ],
 )

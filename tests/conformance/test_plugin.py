@@ -60,6 +60,10 @@ def test_unsupported_engines_are_skipped_with_the_reason(suite):
     result.stdout.fnmatch_lines(["SKIPPED*not fast yet"])
 
 
+def test_a_class_is_judged_as_the_rule_that_is_asked_for(suite):
+    suite("--optimizer-target", "numpy:classes_for_numpy.OfLists", *QUICK).assert_outcomes(passed=2)
+
+
 def test_a_failure_shows_reason_share_and_script(suite):
     result = suite("--optimizer-target", "miniatures:Uphill", *QUICK)
     result.assert_outcomes(failed=2)
@@ -116,6 +120,10 @@ def test_without_a_target_the_suite_by_path_is_wrong_usage(suite):
     [
         (("--optimizer-target", "trch"), "unknown target 'trch'"),
         (("--optimizer-target", "miniatures:NoStart"), "lacks start"),
+        (
+            ("--optimizer-target", "numpy:classes_for_numpy.OfLists"),
+            "needs the rule that it stands for: --as, in pytest",
+        ),
         (("--optimizer-target", "numpy", "--optimizer-rule", "adm"), "unknown optimizer 'adm'"),
         (("--optimizer-target", "numpy", "--optimizer-dtype", "int8"), "unknown dtype 'int8'"),
         (("--optimizer-target", "numpy", "--optimizer-effort", "huge"), "unknown effort 'huge'"),
