@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -226,13 +227,23 @@ def worked_text(worked: Worked, width: int) -> Iterator[str]:
     hyper = ", ".join(f"{name} = {value:g}" for name, value in divergence.case.hyper.items())
     headline = f"first divergence at {size}, in {where}; worked through{f' with {hyper}' if hyper else ''}:"
     yield from wrapped(headline, width)
-    rows = (*worked.given, *worked.between, *worked.after)
+    rows = (*worked.given, *_in_order(worked))
     cells = [[row.what, *(_number(value, divergence.case) for value in _values(row, worked))] for row in rows]
     returned = f"{'param' if divergence.slot == PARAMETER else divergence.slot}, returned"
     cells.append([returned, *[""] * bool(worked.other), _number(divergence.given, divergence.case)])
     headers = ["", "documented", *[textwrap.fill(worked.other, 24)] * bool(worked.other)]
     table = tabulate(cells, headers, "simple", disable_numparse=True, maxcolwidths=[max(width - 50, 30), None, None])
     yield textwrap.indent(table, "  ")
+
+
+def _in_order(worked: Worked) -> Iterator[Row]:
+    """Yield the rows behind the inputs: a new slot before the first expression that it enters, the rest at the end."""
+    waiting = list(worked.after)
+    for row in worked.between:
+        entering = [new for new in waiting if re.search(rf"\b{re.escape(new.what)}\b", row.what)]
+        waiting = [new for new in waiting if new not in entering]
+        yield from (*entering, row)
+    yield from waiting
 
 
 def _values(row: Row, worked: Worked) -> list[float | None]:

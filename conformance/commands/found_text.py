@@ -31,7 +31,7 @@ def found_text(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     yield from wrapped(f"explains {cases} and every probe within rounding; of {first.programs:,} formulas", width)
     if first.ending:
         yield from wrapped(f"{first.ending.removeprefix('; ')}: others may explain it as well", width)
-    yield from _beside(first)
+    yield from _beside(first, width)
     for name, telling in first.rivals[:SHOWN]:
         yield from wrapped(f"explained equally by: {name}", width)
         yield from (
@@ -45,13 +45,14 @@ def found_text(diagnosis: Diagnosis, width: int) -> Iterator[str]:
     yield from (f"    {line}" for line in _report(diagnosis, first))
 
 
-def _beside(formula: FoundFormula) -> Iterator[str]:
-    """Write each line that differs, before and after, with marks under what is new."""
+def _beside(formula: FoundFormula, width: int) -> Iterator[str]:
+    """Write each line that differs, before and after, with marks under what is new; long ones in pieces."""
     room = max(len(formula.start), len("found"))
     for before, after in formula.lines:
-        yield f"    {formula.start:{room}}  {before}"
-        yield f"    {'found':{room}}  {after}"
-        yield f"    {'':{room}}  {_marks(before, after)}".rstrip()
+        rows = ((formula.start, before), ("found", after), ("", _marks(before, after)))
+        piece = max(width - room - 6, 20)
+        for start in range(0, max(len(before), len(after)), piece):
+            yield from (f"    {name:{room}}  {text[start : start + piece]}".rstrip() for name, text in rows)
 
 
 def _telling(telling: Telling, width: int) -> Iterator[str]:

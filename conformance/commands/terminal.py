@@ -35,6 +35,13 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def filled(text: str) -> str:
+    """Break a line between words where the terminal ends; in a pipe it stays whole."""
+    if not sys.stdout.isatty():
+        return text
+    return textwrap.fill(text, terminal_width(), break_long_words=False, break_on_hyphens=False)
+
+
 def wrapped(text: str, width: int) -> list[str]:
     """Break a text into lines, indented."""
     return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="    ")
@@ -56,4 +63,4 @@ def _tensors(arrays: Sequence[Any], case: Case) -> str:
 
 def digits_of(value: Any, case: Case) -> str:
     """Write a number with enough digits to identify it."""
-    return f"{float(value):.{17 if case.dtype == 'float64' else 9}g}"
+    return repr(float(value)).removesuffix(".0") if case.dtype == "float64" else f"{float(value):.9g}"

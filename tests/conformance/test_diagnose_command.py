@@ -6,8 +6,22 @@ import pytest
 
 from optimetry.conformance.commands.cli import main
 from optimetry.conformance.commands.diagnose import PROCESSES, in_order, shared_out
-from optimetry.conformance.judging.diagnose import Diagnosis
+from optimetry.conformance.commands.found_text import found_text
+from optimetry.conformance.judging.diagnose import Diagnosis, FoundFormula
 from optimetry.reports.results import Verdict
+
+
+def test_long_formulas_are_broken_at_the_same_place_and_marks_stay_below_what_differs() -> None:
+    before, after = "w -= lr*m" + " + 1*g" * 12, "w -= lr*m" + " + 1*g" * 11 + " + 2*g"
+    diagnosis = Diagnosis(
+        Verdict(optimizer="adam", dtype="float32", verdict="dialect"),
+        found=FoundFormula("documented", "1 -> 2", ((before, after),), cases=1, programs=1),
+    )
+    lines = list(found_text(diagnosis, 60))
+    first, second = (line for line in lines if line.startswith("    found "))
+    assert len(first) == 60
+    marks = lines[lines.index(second) + 1]
+    assert second[marks.index("^")] == "2"
 
 
 @pytest.mark.parametrize("engines", [1, 2, 3, 7])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from optimetry.conformance.commands.progress import ending_searches, progress_bar
-from optimetry.conformance.commands.terminal import shown, terminal_width
+from optimetry.conformance.commands.terminal import filled, shown, terminal_width
 
 TABLE = """\
 optimizer  verdict   reason
@@ -23,6 +23,14 @@ sgd        conforms
 def test_a_pipe_has_no_colours_and_a_fixed_width() -> None:
     assert shown(TABLE) == TABLE
     assert terminal_width() == 120
+
+
+def test_a_line_is_broken_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = " ".join(["word"] * 30)
+    assert filled(line) == line
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert [len(piece) for piece in filled(line).split("\n")] == [79, 69]
 
 
 @pytest.mark.parametrize("name", ["NO_COLOR", "TERM"])

@@ -52,6 +52,13 @@ def test_what_two_formulas_compute_differently_stands_side_by_side() -> None:
     assert after.documented == pytest.approx(example.divergence.expected)
 
 
+def test_a_new_slot_is_printed_before_the_expressions_that_it_enters() -> None:
+    text = "\n".join(worked_text(of_dialect("adam", "scaled_epsilon"), 200))
+    assert text.index("\n  new moment2 ") < text.index("sqrt(new moment2)")
+    assert text.index("\n  new moment1 ") < text.index("*new moment1")
+    assert "0.10000000000000001" not in text
+
+
 def test_a_quantity_in_both_formulas_has_both_numbers() -> None:
     example = of_dialect("rmsprop", "initial_value")
     assert row(example.given, "mean_square") == Row("mean_square", 0.0, 1.0)
