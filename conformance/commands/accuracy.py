@@ -48,7 +48,10 @@ examples:
   optimetry check torch --out results && optimetry accuracy torch --out results      both in one results file
   optimetry accuracy torch --book all --out results --resume      goes on where a long run was ended
 
-A slow target takes --steps 1000."""
+A slow target takes --steps 1000.
+
+exit status: 0 every run was measured; 1 a run failed, or no rule is offered; 2 wrong usage, or a target or file that
+cannot be loaded or written."""
 
 
 BETWEEN = 20.0
@@ -76,7 +79,7 @@ def add_accuracy_command(commands: Any) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="do not measure again what DIR/results.jsonl has of as many steps"
     )
-    parser.set_defaults(command=accuracy_command)
+    parser.set_defaults(command=accuracy_command, again=" with --resume")
 
 
 def accuracy_command(options: argparse.Namespace) -> int:

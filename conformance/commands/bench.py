@@ -30,7 +30,10 @@ examples:
   optimetry bench torch paddle --book torch --optimizer adamw --tensors 1000 --size 1e4
 
 touch is a kernel that reads and writes the same memory as ours, with one addition in place of the formula: what memory
-allows. Contenders take turns; figures are medians. Other work on the machine changes them: compare those of one run."""
+allows. Contenders take turns; figures are medians. Other work on the machine changes them: compare those of one run.
+
+exit status: 0 there are figures; 1 no rule is offered; 2 wrong usage, or a target or file that cannot be loaded or
+written."""
 
 COLUMNS = (
     "optimizer",

@@ -78,7 +78,7 @@ def add_certify(commands: Any) -> None:
     add_workers(parser)
     add_time_limit(parser, "the target may take for a block")
     parser.add_argument("--out", type=Path, metavar="DIR", help="add to DIR/results.jsonl, and write tables there")
-    parser.set_defaults(command=certify_command)
+    parser.set_defaults(command=certify_command, again="")
 
 
 def certify_command(options: argparse.Namespace) -> int:

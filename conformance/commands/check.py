@@ -50,7 +50,10 @@ examples:
   optimetry check torch --out results --expect expected.txt      verdicts listed in expected.txt do not fail
   optimetry check torch --seed random                            new cases, from a seed that is printed
   optimetry check torch --optimizer clip_by_global_norm          one of the wrappers
-  optimetry check mypackage.adapter:Target --book torch --optimizer adamw     is it torch's AdamW?"""
+  optimetry check mypackage.adapter:Target --book torch --optimizer adamw     is it torch's AdamW?
+
+exit status: 0 all that is offered conforms or was expected; 1 some is not, or a line of LEDGER no longer holds; 2 wrong
+usage, or a target or file that cannot be loaded or written; 130 after Ctrl-C."""
 
 
 def add_check(commands: Any) -> None:
@@ -90,7 +93,7 @@ def add_check(commands: Any) -> None:
     add_search(check, DEFAULT_SEARCH)
     add_format(check)
     add_reporting(check)
-    check.set_defaults(command=check_command)
+    check.set_defaults(command=check_command, again=" with --resume")
 
 
 def check_command(options: argparse.Namespace) -> int:

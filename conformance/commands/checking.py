@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from optimetry.conformance.cases.effort import EXHAUSTIVE
 from optimetry.conformance.certify.judged import Judge
+from optimetry.conformance.commands.arguments import DEFAULT_DTYPES
 from optimetry.conformance.commands.blocks import FILE
 from optimetry.conformance.commands.certifying import certify_all, first_steps, print_certificates
 from optimetry.conformance.commands.ci import Reporting
@@ -22,7 +24,7 @@ from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, Ledger, 
 from optimetry.conformance.commands.progress import ending_searches, progress_bar
 from optimetry.conformance.commands.results_folder import ResultsFolder, write_tables, writing
 from optimetry.conformance.commands.resuming import begun, jobs_done, resumed
-from optimetry.conformance.commands.terminal import counted, shown, terminal_width
+from optimetry.conformance.commands.terminal import counted, filled, shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers import WRAPPERS
@@ -33,6 +35,8 @@ from optimetry.reports.formats import WRITERS
 from optimetry.reports.header import header_of
 from optimetry.reports.results import Entry, Results, Verdict, Writer, file_of, read
 from optimetry.reports.sentence import next_step, sentence
+
+THOROUGH = "thorough"
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ def run(check: Check) -> int:
         TargetError: the target cannot be loaded; nothing is written then.
         UsageError: the folder for results cannot be written; or every verdict is *unsupported*, and there is no ledger,
             which takes that for expected: results are printed and written then.
-        ResultsError: it holds measurements of another target, or what is no results file; it is left as it was.
+        ResultsError: it holds results of another target, or what is no results file; it is left as it was.
         KeyboardInterrupt: after Ctrl-C. One that ended a search has let the jobs that were under way come to a verdict;
             these are printed and written, and a run with ``--resume`` goes on behind them.
     """
@@ -179,22 +183,26 @@ def _print(check: Check, results: Results, balance: Balance, not_run: Mapping[st
         _print_balance(check, balance, sys.stderr)
         return
     note = note or version_note(check.task.spec, results.header.target_version)
-    print(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}\n")
+    print(
+        filled(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}"), end="\n\n"
+    )
     if note:
-        print(f"{note}\n")
+        print(filled(note), end="\n\n")
     print(shown(tables.terminal(results.verdicts, terminal_width())))
     print(f"\n{tables.summary(results.verdicts)}")
     for engine, reason in not_run.items():
-        print(f"engine {engine} not run: {reason}")
+        print(filled(f"engine {engine} not run: {reason}"))
     _print_balance(check, balance, sys.stdout)
     if check.out is not None:
         print(f"written: {file_of(check.out)}, table.md, table.csv")
     count = sum(verdict.counterexample is not None for verdict in results.verdicts)
     if count and check.out is not None:
-        print(f"counterexamples: {count} in {check.out / 'counterexamples'}; each .py needs NumPy alone to show it")
+        kept = f"counterexamples: {count} in {check.out / 'counterexamples'}; each .py needs NumPy alone to show it"
+        print(filled(kept))
     elif count:
-        print(f"counterexamples: {count}; --out DIR keeps them, as scripts that need NumPy alone where possible")
-    print(*closing(check.task.launch, results), sep="\n")
+        kept = f"counterexamples: {count}; --out DIR keeps them, as scripts that need NumPy alone where possible"
+        print(filled(kept))
+    print(*closing(check, results), sep="\n")
 
 
 def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
@@ -211,16 +219,25 @@ def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
             print(f"all that is offered conforms or is expected by {check.ledger.path}", file=file)
 
 
-def closing(launch: Launch, results: Results) -> list[str]:
+def closing(check: Check, results: Results) -> list[str]:
     """Return a sentence that sums up the verdicts, and the command that explains the first that is not good."""
     summary, name = sentence(results.header.target, results.verdicts, WRAPPERS), next_step(results.verdicts)
-    more = [f"where and why: {diagnosing(launch, name)}"] if name else []
+    more = [f"where and why: {diagnosing(check.task.launch, name, repeating(check))}"] if name else []
     return ["", *textwrap.wrap(summary, terminal_width()), *more] if summary else []
 
 
-def diagnosing(launch: Launch, optimizer: str) -> str:
-    """Return the command that diagnoses one optimizer of a target."""
-    how = "".join(f" {shlex.quote(word)}" for word in launch.options)
+def repeating(check: Check) -> list[str]:
+    """Return the options of `optimetry diagnose` that choose the cases of a check, where they are not the defaults."""
+    dtypes = [] if check.dtypes == list(DEFAULT_DTYPES) else check.dtypes
+    words = [word for dtype in dtypes for word in ("--dtype", dtype)]
+    words += ["--seed", str(check.task.seed)] if check.task.seed else []
+    thorough = check.task.effort.name in (THOROUGH, EXHAUSTIVE.name)
+    return words + (["--effort", THOROUGH] if thorough else [])
+
+
+def diagnosing(launch: Launch, optimizer: str, more: Sequence[str] = ()) -> str:
+    """Return the command that diagnoses one optimizer of a target, with more options."""
+    how = "".join(f" {shlex.quote(word)}" for word in (*launch.options, *more))
     if launch.program:
         return f"optimetry diagnose --optimizer {optimizer}{how} -- {launch.spec}"
     if launch.own is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, full, name_of
+from optimetry.conformance.commands.results_folder import checked_folder, write
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.reference.errors import UsageError
 from optimetry.reports import tables
@@ -40,8 +41,7 @@ class Reporting:
         """
         try:
             if self.junit is not None:
-                self.junit.parent.mkdir(parents=True, exist_ok=True)
-                self.junit.write_text(junit(results, balance), encoding="utf-8", newline="\n")
+                write(self.junit, junit(results, balance), "--junit")
             if self.github:
                 print(*annotated(balance, ledger), sep="\n")
                 if SUMMARY in os.environ:
@@ -64,10 +64,15 @@ def reporting_of(options: argparse.Namespace) -> Reporting:
     """Return where to report to.
 
     Raises:
-        UsageError: the file for JUnit is a folder.
+        UsageError: the file for JUnit is a folder, or cannot be written.
     """
-    if options.junit is not None and options.junit.is_dir():
-        raise UsageError(f"--junit {options.junit}: is a folder, must be a file")
+    file = options.junit
+    if file is not None:
+        if file.is_dir():
+            raise UsageError(f"--junit {file}: is a folder, must be a file")
+        if file.exists() and not os.access(file, os.W_OK):
+            raise UsageError(f"--junit {file}: no permission to write it")
+        checked_folder(file.parent, "--junit")
     return Reporting(options.junit, options.github)
 
 

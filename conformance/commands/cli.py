@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import errno
 import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import metadata
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple, NoReturn
 
 from optimetry.conformance.commands.ci import annotation
+from optimetry.conformance.subjects.names import not_among
 from optimetry.reference.errors import OptimetryError, UsageError
 from optimetry.reports.results import ResultsError
 
@@ -37,8 +41,12 @@ examples:
   optimetry report results --out page                      tables from kept results
   optimetry report results others --site site              pages to look at: open site/index.html
 
-exit status: 0 all that is offered conforms or was expected; 1 some is not; 2 wrong usage, a target or file that
-cannot be loaded, or nothing judged since every verdict is unsupported and no ledger is given."""
+exit status: 0 all that is offered conforms or was expected; 1 some is not; 2 wrong usage, a target or file that cannot
+be loaded or written, nothing judged since every verdict is unsupported and no ledger is given, or a fault of optimetry
+itself; 130 after Ctrl-C; 141 the reader of the output has gone."""
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of standard output; those of a file in the folder for results name it."""
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -73,12 +81,15 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit status: 0, 1, 2, or 130 after Ctrl-C."""
+    """Run the command and return its exit status, which `EXAMPLES` describes."""
+    _open_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a dash that the terminal cannot show must not fail the run
     options = None
     try:
         own, program = split(sys.argv[1:] if arguments is None else arguments)
+        if own and own[0] not in COMMANDS and not own[0].startswith("-"):
+            raise UsageError(not_among("command", own[0], COMMANDS))
         options = parser(own[0] if own and own[0] in COMMANDS else None).parse_args(own)
         options.program = program
         status: int = options.command(options)
@@ -89,12 +100,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"optimetry: error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("optimetry: interrupted", file=sys.stderr)
+        print(f"optimetry: interrupted{_what_goes_on(options)}", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader of our output has closed the pipe
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return 141
+    except Exception as error:  # the status 1 is a verdict's
+        if isinstance(error, OSError) and error.errno in FULL:
+            print(f"optimetry: error: standard output cannot be written: {error.strerror}", file=sys.stderr)
+            _discard_output()
+        else:
+            traceback.print_exc()
+        return 2
     return status
+
+
+def _open_streams() -> None:
+    """Discard what is written to a stream that the caller has closed."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
+
+
+def _discard_output() -> None:
+    """Discard what standard output still holds, and all that follows."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _what_goes_on(options: argparse.Namespace | None) -> str:
+    """Say how a run goes on that keeps what is finished in the folder of ``--out``; nothing of any other."""
+    out, again = getattr(options, "out", None), getattr(options, "again", None)
+    return f"; what is finished is kept in {out}: the same command{again} goes on" if out and again is not None else ""
 
 
 def split(arguments: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:

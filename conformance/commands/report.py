@@ -26,6 +26,15 @@ from optimetry.reports.site import plots
 from optimetry.reports.site.build import build
 from optimetry.reports.site.contents import Contents
 
+EXAMPLES = """\
+examples:
+  optimetry report results                                  the tables of one results file
+  optimetry report torch keras --out page                   tables of two, a matrix of rule by target, and pictures
+  optimetry report torch keras --site site                  pages to look at: open site/index.html
+  optimetry report results --badges badges --format json    a badge for each rule and dtype, and every digit
+
+exit status: 0 all is written, whatever the verdicts; 2 wrong usage, or a file that cannot be read or written."""
+
 
 def add_report(commands: Any) -> None:
     """Add the command to the subparsers of ``optimetry``."""
@@ -35,6 +44,7 @@ def add_report(commands: Any) -> None:
         description="Make tables from results files, one for each target, and a matrix of rule by target. A folder "
         "written by `optimetry check --out` stands for its file. A file that holds measurements alone is joined to the "
         "one with the verdicts on the same version of a target.",
+        epilog=EXAMPLES,
     )
     report.add_argument("results", type=Path, nargs="+", metavar="RESULTS", help="results.jsonl, or its folder")
     report.add_argument("--out", type=Path, metavar="DIR", help="write tables, and the matrix as matrix.md, to DIR")

@@ -22,13 +22,14 @@ def measured(path: Path, header: Header) -> Results:
     """Return what a results file holds beside verdicts and their documents; nothing where there is no file yet.
 
     Raises:
-        ResultsError: these measurements are of another target or version, or the file cannot be read.
+        ResultsError: its verdicts are of another target, its measurements of another target or version, or the file
+            cannot be read.
     """
     if not _has_header(path):
         return Results(header)
     results = read(path, unfinished=True)
     kept = Results(header, accuracy=results.accuracy, speed=results.speed, certificates=results.certificates)
-    if entries(kept):
+    if entries(kept) or (results.verdicts and results.header.target != header.target):
         check_same(path, results.header, header)
     return kept
 
@@ -74,9 +75,10 @@ def resumed(path: Path, header: Header, jobs: Sequence[Job], engines: Collection
     old, new = dataclasses.asdict(results.header), dataclasses.asdict(header)
     differing = [name for name in new if old[name] != new[name]]
     if differing:
+        remedy = "choose another folder" if "target" in differing else "leave out --resume to begin anew"
         raise UsageError(
             f"--resume: {path} is of another run: it has {_shown(old, differing)}, this run has "
-            f"{_shown(new, differing)}: repeat its options, or leave out --resume to begin anew"
+            f"{_shown(new, differing)}: repeat its options, or {remedy}"
         )
     documented = [document.optimizer for document in results.documents]
     if documented != header.optimizers[: len(documented) if not results.verdicts else None]:

@@ -21,7 +21,9 @@ from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 EXAMPLES = """\
 examples:
   optimetry rules          all rules and wrappers
-  optimetry rules adam     its hyperparameters, slots, formula, document and known dialects"""
+  optimetry rules adam     its hyperparameters, slots, formula, document and known dialects
+
+exit status: 0 it is shown; 2 there is no such rule."""
 
 NONE = "\N{EN DASH}"
 REQUIRED = "(required)"

@@ -32,7 +32,9 @@ examples:
   optimetry vectors --out vectors --optimizer torch.adamw   of one rule
   optimetry vectors --archive vectors.zip --book all        of all books, with their schema, in one file to publish
 
-The same version writes the same bytes. docs/vectors.md says what is in a file, and has readers."""
+The same version writes the same bytes. docs/vectors.md says what is in a file, and has readers.
+
+exit status: 0 all is written; 2 wrong usage, or a place that cannot be written."""
 
 
 def add_vectors(commands: Any) -> None:

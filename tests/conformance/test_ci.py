@@ -67,3 +67,8 @@ def test_a_summary_names_what_is_unexpected_and_leaves_out_what_is_not_offered()
 
 def test_a_file_that_cannot_be_written_is_named(refused, tmp_path):
     assert "is a folder, must be a file" in refused("check", "numpy", "--junit", tmp_path)
+    (tmp_path / "file").touch()
+    below = tmp_path / "file" / "junit.xml"
+    assert f"--junit {below.parent}: {below.parent} is a file, must be a folder" in refused(
+        "check", "miniatures:Correct", "--junit", below
+    )

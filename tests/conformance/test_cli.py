@@ -33,7 +33,7 @@ def test_a_diverging_target_is_status_1_and_keeps_its_counterexample(optimetry, 
     folder = tmp_path / "new" / "folder"
     assert status == 1
     assert "1 verdict: 1 diverges" in out
-    assert out.endswith("\nwhere and why: optimetry diagnose miniatures:Uphill --optimizer sgd\n")
+    assert out.endswith("\nwhere and why: optimetry diagnose miniatures:Uphill --optimizer sgd --dtype float32\n")
     assert str(folder / "counterexamples") in out
     script = folder / "counterexamples" / "sgd-float32-default.py"
     assert {path.name for path in folder.iterdir()} == {"counterexamples", "results.jsonl", "table.md", "table.csv"}
@@ -225,7 +225,8 @@ def test_an_unexpected_pass_is_status_1(optimetry, tmp_path):
         (("check", "numpy", "--memory-limit", "1GB"), "--memory-limit = '1GB', must be a whole number with M"),
         (("check", "numpy", "--frobnicate"), "unrecognized arguments: --frobnicate (try `optimetry check --help`)"),
         (("check", "numpy", "--optimzer", "adam"), "--optimzer adam; did you mean --optimizer? (try `optimetry check"),
-        (("chek", "numpy"), "invalid choice: 'chek'"),
+        (("chek", "numpy"), "unknown command 'chek', must be one of: check, diagnose, "),
+        (("chek", "numpy"), "; did you mean check?\n"),
         ((), "the following arguments are required: COMMAND"),
         (("report",), "the following arguments are required: RESULTS"),
         (("report", "absent.jsonl"), "absent.jsonl: No such file"),
@@ -282,6 +283,33 @@ def test_help_has_examples_and_exit_statuses(optimetry):
     status, out, _ = optimetry("check", "--help")
     assert status == 0
     assert "--expect LEDGER" in out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_every_command_has_its_exit_statuses(optimetry, command):
+    status, out, _ = optimetry(command, "--help")
+    assert status == 0
+    assert "exit status: 0" in out
+
+
+def test_a_fault_of_optimetry_is_status_2_with_its_traceback(optimetry, monkeypatch):
+    monkeypatch.setattr("optimetry.conformance.commands.targets.builtin_names", lambda: 1 / 0)
+    status, out, err = optimetry("targets")
+    assert (status, out) == (2, "")
+    assert err.startswith("Traceback ")
+    assert err.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_commands_that_install_a_framework_are_whole_lines_below_the_table(optimetry):
+    out = optimetry("targets")[1]
+    table, _, below = out.partition("\n\n")
+    assert "install" not in table.replace("not installed", "").replace("installed", "")
+    assert '"paddlepaddle==1.8.5" "protobuf<3.21"\n' in below
+
+
+def test_the_diagnosis_that_is_proposed_has_the_cases_of_the_check(optimetry):
+    out = optimetry("check", "miniatures:Uphill", *QUICK, "--seed", "3")[1]
+    assert out.endswith(" --optimizer sgd --dtype float32 --seed 3\n")
 
 
 def test_version(optimetry):

@@ -60,7 +60,8 @@ def test_ctrl_c_is_status_130_and_leaves_an_unfinished_file(tmp_path):
             time.sleep(0.05)
         os.killpg(running.pid, signal.SIGINT)
         _, err = running.communicate(timeout=20)
-    assert (running.returncode, err) == (130, "optimetry: interrupted\n")
+    kept = f"what is finished is kept in {tmp_path / 'out'}: the same command with --resume goes on"
+    assert (running.returncode, err) == (130, f"optimetry: interrupted; {kept}\n")
     assert gone(running.pid)
     with pytest.raises(ValueError, match="unfinished"):
         read(tmp_path / "out" / "results.jsonl")
@@ -100,6 +101,32 @@ def test_a_reader_that_has_seen_enough_is_no_traceback():
     running.stderr.close()
 
 
+@pytest.mark.parametrize(
+    ("words", "redirected", "said"),
+    [
+        ("rules", ">/dev/full", "optimetry: error: standard output cannot be written: No space left on device\n"),
+        ("targets", ">/dev/full", "optimetry: error: standard output cannot be written: No space left on device\n"),
+        ("check no.such:Target", ">&-", "no module 'no'"),
+    ],
+)
+def test_output_that_cannot_be_written_is_no_verdict(words, redirected, said):
+    shell = f'"$@" {words} {redirected}'
+    ended = subprocess.run(
+        ["sh", "-c", shell, "sh", *COMMAND], stderr=subprocess.PIPE, text=True, env=environment(), check=False
+    )
+    assert ended.returncode == 2
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_target_is_judged_where_standard_output_is_closed():
+    shell = f'"$@" check miniatures:Correct {" ".join(QUICK)} >&-'
+    ended = subprocess.run(
+        ["sh", "-c", shell, "sh", *COMMAND], stderr=subprocess.PIPE, text=True, env=environment(), check=False
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def interrupted_in_a_search(*asked):
     """Run a command, end its first search of two edits by Ctrl-C, and return what it prints.
 
@@ -122,11 +149,12 @@ def interrupted_in_a_search(*asked):
             seen += os.read(ours, 10_000)
         os.killpg(running.pid, signal.SIGINT)
         out, _ = running.communicate(timeout=60)
-        while not seen.endswith(b"interrupted\r\n"):
+        while b"optimetry: interrupted" not in seen or not seen.endswith(b"\r\n"):
             seen += os.read(ours, 10_000)  # an error once there is no more
     os.close(ours)
     assert running.returncode == 130
-    assert seen.endswith(b"optimetry: interrupted\r\n")
+    kept = b"; what is finished is kept in" in seen
+    assert kept == ("--out" in asked)
     assert b"Traceback" not in seen
     assert gone(running.pid)
     return " ".join(out.split())

@@ -182,8 +182,12 @@ def test_another_run_is_refused_and_nothing_is_changed(folder, refused, out):
     )
     assert message.endswith(
         "dtypes = float32 float64, optimizers = sgd adagrad adam, seed = 1, effort = standard: repeat its options, "
-        "or leave out --resume to begin anew\n"
+        "or choose another folder\n"
     )
+    assert "or leave out --resume to begin anew" in refused(
+        "check", "waits:Waits", *ASKED, "--seed", "1", "--out", "out", "--resume"
+    )
+    assert refused("check", "numpy", *ASKED, "--out", "out").endswith(": choose another folder\n")
     assert contents(out) == before
 
 

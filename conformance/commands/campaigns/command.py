@@ -119,7 +119,7 @@ def add_campaign(commands: Any) -> None:
     parser.add_argument("-n", metavar="WORKERS", help=f"number of workers on this machine (default {workers})")
     add_time_limit(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="where results are kept; must be given")
-    parser.set_defaults(command=campaign_command, workers=workers)
+    parser.set_defaults(command=campaign_command, again="", workers=workers)
 
 
 def campaign_command(options: argparse.Namespace) -> int:
