@@ -171,7 +171,7 @@ def test_what_is_declared_nowhere_is_located_in_a_slot() -> None:
     assert "found       moment <- decay*moment + (1 - decay)*abs(grad)" in text
     assert "decayed_adagrad float32 dialect:found square(grad) -> abs(grad)" in text
     assert "does not compute its document, fluid.optimizer.DecayedAdagradOptimizer (page 000 of PaddlePaddle's " in text
-    assert f"parameters differ by {figure(found.effect)} times the distance that they have moved" in text
+    assert f"parameters differ by {figure(diagnosis.effect)} times the distance that they have moved" in text
     assert "first divergence at step 1 in slot moment" in text
     assert "smallest counterexample found: 1 step, 1 tensor, 1 element" in text
     assert "learning rates" in text

@@ -103,7 +103,7 @@ def test_a_difference_is_measured_once_and_where_rounding_is_least():
     assert ">sgd<" in drawn
     assert ">enlarged<" in drawn
     assert "var(--a)" in drawn
-    many = picture([dataclasses.replace(one, target=f"library {i}") for i in range(13)])
+    many = picture([dataclasses.replace(measured, target=f"library {i}") for i in range(13)])
     assert all(f">library {i}<" in many for i in range(13))
     (narrow,) = effects(Enlarged(1.5), results(named))
     assert set(narrow.by_size) == set(SCALES.values())  # rounding would be most of the others

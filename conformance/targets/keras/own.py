@@ -14,7 +14,7 @@ from optimetry.conformance.cases.offered import MISSING
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.fitting import Fit, Taken
 from optimetry.conformance.targets.keras.backend import ON_THE_CPU, WIDE_JAX
-from optimetry.conformance.targets.keras.process import SHARED, FarRun, backend, named
+from optimetry.conformance.targets.keras.process import SHARED, FarRun, backend, base, named
 from optimetry.conformance.targets.keras.table import OFFERS
 from optimetry.conformance.targets.keras.target import KerasTarget
 from optimetry.conformance.targets.offers import ClassOffer
@@ -71,14 +71,6 @@ def cannot(offered: Any, rule: str) -> Sequence[str]:
 def engines(cls: Any, taken: Sequence[Taken]) -> tuple[str, ...]:
     """Return the backend."""
     return (backend(),)
-
-
-def base() -> type:
-    """Return the class whose options, such as a weight decay, are of every optimizer of Keras."""
-    import keras
-
-    optimizer: type = keras.optimizers.Optimizer
-    return optimizer
 
 
 def prepare() -> None:

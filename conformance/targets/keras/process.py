@@ -199,6 +199,14 @@ def backend() -> str:
     return str(keras.backend.backend())
 
 
+def base() -> type:
+    """Return the class whose options, such as a weight decay, are of every optimizer of Keras."""
+    import keras
+
+    optimizer: type = keras.optimizers.Optimizer
+    return optimizer
+
+
 def without_gradients() -> contextlib.AbstractContextManager[Any]:
     """Disable gradient recording around an update with torch, as Keras documents it."""
     if backend() != "torch":
