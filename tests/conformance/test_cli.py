@@ -292,21 +292,6 @@ def test_the_help_of_every_command_has_its_exit_statuses(optimetry, command):
     assert "exit status: 0" in out
 
 
-def test_a_fault_of_optimetry_is_status_2_with_its_traceback(optimetry, monkeypatch):
-    monkeypatch.setattr("optimetry.conformance.commands.targets.builtin_names", lambda: 1 / 0)
-    status, out, err = optimetry("targets")
-    assert (status, out) == (2, "")
-    assert err.startswith("Traceback ")
-    assert err.endswith("ZeroDivisionError: division by zero\n")
-
-
-def test_commands_that_install_a_framework_are_whole_lines_below_the_table(optimetry):
-    out = optimetry("targets")[1]
-    table, _, below = out.partition("\n\n")
-    assert "install" not in table.replace("not installed", "").replace("installed", "")
-    assert '"paddlepaddle==1.8.5" "protobuf<3.21"\n' in below
-
-
 def test_the_diagnosis_that_is_proposed_has_the_cases_of_the_check(optimetry):
     out = optimetry("check", "miniatures:Uphill", *QUICK, "--seed", "3")[1]
     assert out.endswith(" --optimizer sgd --dtype float32 --seed 3\n")

@@ -127,6 +127,14 @@ def test_a_target_is_judged_where_standard_output_is_closed():
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+def test_a_fault_of_optimetry_is_status_2_with_its_traceback(optimetry, monkeypatch):
+    monkeypatch.setattr("optimetry.conformance.commands.targets.builtin_names", lambda: 1 / 0)
+    status, out, err = optimetry("targets")
+    assert (status, out) == (2, "")
+    assert err.startswith("Traceback ")
+    assert err.endswith("ZeroDivisionError: division by zero\n")
+
+
 def interrupted_in_a_search(*asked):
     """Run a command, end its first search of two edits by Ctrl-C, and return what it prints.
 

@@ -173,6 +173,13 @@ def test_the_version_of_a_missing_framework_is_how_to_install_it(monkeypatch):
     assert install_command("torch") == 'pip install "no-such-distribution>=1"'
 
 
+def test_commands_that_install_a_framework_are_whole_lines_below_the_table(optimetry):
+    out = optimetry("targets")[1]
+    table, _, below = out.partition("\n\n")
+    assert "install" not in table.replace("not installed", "").replace("installed", "")
+    assert '"paddlepaddle==1.8.5" "protobuf<3.21"\n' in below
+
+
 def test_versions_and_meanings_import_no_framework():
     code = (
         "import sys; from optimetry.conformance.targets.loading import *;"

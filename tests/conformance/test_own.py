@@ -250,9 +250,7 @@ def test_a_hyperparameter_without_an_argument_is_held():
     ],
 )
 def test_what_does_not_fit_is_said(spec, rule, arguments, expected):
-    message = refusal(spec, rule, *arguments)
-    assert expected in f"{message}$"
-    assert message.count("target ") <= 1
+    assert expected in f"{refusal(spec, rule, *arguments)}$"
 
 
 @needs("torch")
