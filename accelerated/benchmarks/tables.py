@@ -43,11 +43,17 @@ MACHINE = ("arch", "brand_raw", "count", "hz_actual_friendly", "l2_cache_size", 
 """The fields of the description of a processor that are kept."""
 
 
+def measured(run: Mapping[str, Any]) -> dict[str, list[Row]]:
+    """Return what a run of pytest-benchmark measured, as rows of its tables."""
+    extra = [bench["extra_info"] for bench in run["benchmarks"]]
+    names = {"cuda": "cuda", "processes": "process", "figures": "figures"}
+    rows = {"rows": [row for info in extra for row in info.get("rows", [])]}
+    return rows | {name: [info[key] for info in extra if key in info] for name, key in names.items()}
+
+
 def text_of(run: Mapping[str, Any]) -> str:
     """Write the tables of a run of pytest-benchmark as Markdown; the same run gives the same text."""
-    rows: list[Row] = [row for bench in run["benchmarks"] for row in bench["extra_info"].get("rows", [])]
-    processes: list[Row] = [b["extra_info"]["process"] for b in run["benchmarks"] if "process" in b["extra_info"]]
-    cuda: list[Row] = [b["extra_info"]["cuda"] for b in run["benchmarks"] if "cuda" in b["extra_info"]]
+    rows, cuda, processes, all_figures = measured(run).values()
     machine = run["machine_info"]
     peers = ", ".join(f"{name} {version}" for name, version in versions().items())
     setting = (
@@ -65,7 +71,7 @@ def text_of(run: Mapping[str, Any]) -> str:
         parts += ["## CUDA", tabulate(cuda, headers="keys", tablefmt="github", floatfmt=".2f", missingval="-")]
     if processes:
         parts += ["## Whole processes", tabulate(processes, headers="keys", tablefmt="github", floatfmt=".2f")]
-    for figures in (dict(b["extra_info"]["figures"]) for b in run["benchmarks"] if "figures" in b["extra_info"]):
+    for figures in map(dict, all_figures):
         parts += [f"## {figures.pop('of')}", tabulate([figures], headers="keys", tablefmt="github", floatfmt=".4g")]
     return "\n\n".join(parts) + "\n"
 
@@ -104,14 +110,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder for the tables")
     arguments = parser.parse_args()
     run = json.loads(arguments.run.read_text(encoding="utf-8"))
-    rows: list[Row] = [row for bench in run["benchmarks"] for row in bench["extra_info"].get("rows", [])]
+    tables = measured(run)
+    rows = tables["rows"]
     kept = {
         "machine": {name: run["machine_info"]["cpu"].get(name) for name in MACHINE},
         "versions": versions(),
-        "rows": rows,
-        "cuda": [b["extra_info"]["cuda"] for b in run["benchmarks"] if "cuda" in b["extra_info"]],
-        "processes": [b["extra_info"]["process"] for b in run["benchmarks"] if "process" in b["extra_info"]],
-        "figures": [b["extra_info"]["figures"] for b in run["benchmarks"] if "figures" in b["extra_info"]],
+        **tables,
     }
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "speed.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")

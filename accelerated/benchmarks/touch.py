@@ -44,15 +44,13 @@ def _function(pass_: Pass) -> Callable[..., Any]:
     return _function_of(pass_.reads, (*sums, *results))
 
 
-def bytes_moved(kernel: Kernel, dtypes: DtypePair, *, master: bool = False) -> int:
+def bytes_moved(kernel: Kernel, dtypes: DtypePair) -> int:
     """Return the bytes that one step moves between memory and processor for each element, all passes together."""
     held, wide = dtypes.dtype.itemsize, dtypes.compute.itemsize
 
     def size(name: str) -> int:
         if name in (ROW, COLUMN):  # few, beside the elements
             return 0
-        return held if name == GRAD or (name == PARAM and not master) else wide
+        return held if name in (GRAD, PARAM) else wide
 
-    total = sum(sum(map(size, (*pass_.reads, *pass_.writes))) for pass_ in kernel.passes)
-    written_out = sum(PARAM in pass_.writes for pass_ in kernel.passes) if master and dtypes.narrow else 0
-    return total + written_out * held
+    return sum(sum(map(size, (*pass_.reads, *pass_.writes))) for pass_ in kernel.passes)
