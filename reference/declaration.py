@@ -42,6 +42,14 @@ class Interval:
         return self.text
 
 
+def is_finite(value: Any) -> bool:
+    """Return whether a real number is finite as a float; an int may be too large for one."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 @dataclass(frozen=True)
 class Hyperparameter:
     """One documented hyperparameter.
@@ -67,7 +75,7 @@ class Hyperparameter:
         is_flag = isinstance(value, bool | np.bool_)
         is_number = isinstance(value, numbers.Integral if self.kind is int else numbers.Real) and not is_flag
         wrong_type = not (is_flag if self.kind is bool else is_number)
-        if wrong_type or (self.domain is not None and not (math.isfinite(value) and value in self.domain)):
+        if wrong_type or (self.domain is not None and not (is_finite(value) and value in self.domain)):
             raise HyperparameterError(f"{optimizer}: {self.name} = {value!r}, must be {self.allowed}")
         return self.kind(value)  # type: ignore[no-any-return]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from optimetry.reference.declaration import is_finite
 from optimetry.reference.errors import ArgumentError, SchedulerInUseError, StateError
 from optimetry.reference.programs.program import Variable
 from optimetry.reference.schedulers import Scheduler, is_scheduler
@@ -156,7 +156,7 @@ class LearningRate:
 
     def _checked_number(self, argument: str, value: Any) -> float:
         is_number = isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
-        if is_number and math.isfinite(value):
+        if is_number and is_finite(value):
             return float(value)
         raise ArgumentError(f"{self.optimizer}: {argument} = {value!r}, must be {ALLOWED}")
 

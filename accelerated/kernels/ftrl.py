@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from optimetry.accelerated.kernels.kernel import Kernel, Real, elementwise, select
@@ -22,9 +24,7 @@ def ftrl(
     return select(np.abs(z) > l1, w, 0.0), n, z
 
 
-def ftrl_root(
-    w: Real, g: Real, s: Real, z: Real, per_lr: Real, l1: Real, twice_l2: Real, power: Real
-) -> tuple[Real, Real, Real]:
+def ftrl_root(w: Real, g: Real, s: Real, z: Real, per_lr: Real, l1: Real, twice_l2: Real) -> tuple[Real, Real, Real]:
     """The same with ``lr_power = -0.5``."""
     n = s + g * g
     rate = np.sqrt(n)
@@ -49,9 +49,15 @@ ROOT_CUDA = """
 """
 
 
+def over(number: float, lr: float) -> float:
+    """Return ``number / lr`` as arrays have it: infinite or NaN for a learning rate of 0, and no exception."""
+    return number / lr if lr else number * math.copysign(math.inf, lr)
+
+
 def kernel(rule: Ftrl) -> Kernel:
     """Return the kernel of FTRL."""
-    function, cuda = (ftrl_root, ROOT_CUDA) if rule.lr_power == -0.5 else (ftrl, CUDA)
+    is_root = rule.lr_power == -0.5
+    function, cuda, power = (ftrl_root, ROOT_CUDA, ()) if is_root else (ftrl, CUDA, (-rule.lr_power,))
+    scalars = lambda lr, t: (over(1, lr), rule.l1, 2 * rule.l2, *power)  # noqa: E731
     slots = ("squared_accum", "linear_accum")
-    scalars = lambda lr, t: (1 / lr, rule.l1, 2 * rule.l2, -rule.lr_power)  # noqa: E731
     return elementwise(function, slots, scalars, cuda, regrouped=True)  # which multiplies by 1 / lr

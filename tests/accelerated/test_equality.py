@@ -14,7 +14,9 @@ from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.targets.session import flat
 from optimetry.reference.books import BOOKS
+from optimetry.reference.precision import working
 from optimetry.reference.rule import rule_named
+from optimetry.reference.training import Training
 from tests.accelerated.cases import (
     ENGINES,
     IDS,
@@ -76,6 +78,19 @@ def test_bits_of_the_reference(name: str, hyper: dict[str, Any], dtype: str, eng
             assert actual.shape == must.shape
             assert actual.tobytes() == must.tobytes()
     assert [int(count) for count in state["step"]] == training.updates
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("name", "hyper"), VARIANTS, ids=IDS)
+def test_a_learning_rate_of_zero(name: str, hyper: dict[str, Any], engine: str) -> None:
+    """Which a schedule may begin with: formulas that divide by it are infinite or NaN, as in the reference."""
+    parameters, grads = (np.array([[0.0, 1.0], [-2.0, 3.0]]) * factor for factor in (1.0, 0.5))
+    optimizer = Accelerated(name, [parameters.copy()], hyper, engine=engine)
+    training = Training(rule_named(name).of(hyper), [working(parameters)])
+    for _ in range(2):
+        optimizer.step([grads], 0.0)
+        training.step([working(grads)], 0.0)
+    np.testing.assert_allclose(optimizer.parameters[0], training.parameters[0], rtol=1e-15)
 
 
 @pytest.mark.parametrize("dtype", NARROW)

@@ -23,7 +23,7 @@ def wrong_values(hyper):
     wrong = ["0.5", None, [0.5], 1 + 0j]
     if hyper.kind is bool:
         return [*wrong, 1, 0.0]
-    wrong += [True, math.nan, math.inf, -math.inf]
+    wrong += [True, math.nan, math.inf, -math.inf, 10**400]
     if hyper.kind is int:
         wrong.append(1.5)
     low, high = hyper.domain.ends
