@@ -13,10 +13,10 @@ from optimetry.accelerated.devices.device import device_of
 from optimetry.accelerated.devices.interface import address_of
 from optimetry.accelerated.dtypes import DTYPES, Array
 from optimetry.accelerated.engines.engine import ENGINES, Engine, Executable, find_engine
-from optimetry.accelerated.kernels.kernel import Kernel
+from optimetry.accelerated.kernels.kernel import PARAM, Kernel
 from optimetry.accelerated.plan import Plan
 from optimetry.accelerated.rows import Rows
-from optimetry.accelerated.validation import check_in_place, check_state, checked_array
+from optimetry.accelerated.validation import Memory, check_in_place, check_state, checked_array
 from optimetry.reference.errors import ArrayError, UsageError
 
 
@@ -64,7 +64,8 @@ class InPlace:
             should be the one that was current when this was made.
         threads: how many threads may work; by default ``OMP_NUM_THREADS``, else all processors.
         fmad: let the engine ``cuda`` fuse a product and a sum into one operation, which rounds once. The other engines
-            never do, and without it ``cuda`` returns their bits where no norm is summed.
+            never do, and without it ``cuda`` returns their bits where no norm is summed, except that a zero may have
+            another sign where the sign of a number or the nearest number of an interval is taken.
 
     Attributes:
         arrays: the arrays.
@@ -94,13 +95,15 @@ class InPlace:
     ) -> None:
         if engine not in ("auto", *ENGINES):
             raise UsageError(f"{label}: engine = {engine!r}, must be auto or one of {', '.join(ENGINES)}")
-        if threads is not None and threads < 1:
+        is_whole = isinstance(threads, int | np.integer) and not isinstance(threads, bool)
+        if threads is not None and (not is_whole or threads < 1):
             raise UsageError(f"{label}: threads = {threads!r}, must be None or an integer in [1, inf)")
         if fmad and engine != "cuda":
             raise UsageError(f"{label}: fmad = {fmad!r} with engine {engine!r}, must be with cuda, which alone fuses")
         self.label, self.arrays = label, list(arrays)
         self.device = device_of(engine, self.arrays)
         check_in_place(label, noun, self.arrays, self.device)
+        self._memory = Memory(self.arrays)
         self._kernels, self._noun = dict(kernels), noun
         ((ring, factors),) = {(kernel.ring, kernel.factors) for kernel in self._kernels.values()}
         per_tensor = frozenset[str]().union(*(kernel.numbers for kernel in self._kernels.values()))
@@ -142,7 +145,8 @@ class InPlace:
         Args:
             kernel: its name.
             number: its ``scalars`` get this in place of a learning rate.
-            read: one array for each, of the same dtype and shape, that the kernel reads as the gradient.
+            read: one array for each, of the same dtype and shape, that the kernel reads as the gradient. One that
+                shares memory with what is written is copied first.
             noun: what error texts call one of these.
 
         Raises:
@@ -156,6 +160,10 @@ class InPlace:
             grads = [checked_array(self.label, noun, i, array, own, self.device) for i, (array, own) in pairs]
         try:
             addresses = np.array([address_of(array) for array in grads], np.int64)
+            if read is not None and any(PARAM in pass_.writes for pass_ in self._kernels[kernel].passes):
+                for i in self._memory.shared(addresses, np.array([array.nbytes for array in grads], np.int64)):
+                    grads[i] = grads[i].copy()
+                    addresses[i] = address_of(grads[i])
             return [executable.ready(plan, number) for executable, plan in self._plans(kernel, grads, grads, addresses)]
         except MemoryError as error:
             raise self._out_of_memory("for a step; nothing has been changed", error) from error

@@ -17,7 +17,8 @@ from optimetry.accelerated.inplace import InPlace, Options
 from optimetry.accelerated.kernels import kernel_of
 from optimetry.accelerated.plan import Plan
 from optimetry.accelerated.rows import Rows
-from optimetry.accelerated.validation import Memory, checked_gradient
+from optimetry.accelerated.validation import checked_gradient
+from optimetry.reference.declaration import is_finite
 from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
 from optimetry.reference.rule import Rule
 from optimetry.reference.rules import rule_named
@@ -35,6 +36,8 @@ class Accelerated(InPlace):
         hyper: the hyperparameters by documented name, where ``rule`` is a name; those left out take their defaults.
         multi_precision: keep float32 copies of float16 and bfloat16 parameters, which are then the real ones: each step
             updates the copy and rounds it into the parameter. Wider parameters need none.
+        lazy_mode: for adam alone: where a gradient is given by `Rows`, the other rows keep parameter and moments; by
+            default they have gradient zero, and their moments move them.
         **options: ``engine``, ``threads`` and ``fmad``; see `InPlace`.
 
     Attributes:
@@ -45,7 +48,8 @@ class Accelerated(InPlace):
     Raises:
         HyperparameterError: as the rule does.
         UnknownOptimizerError: no such rule.
-        UsageError: ``hyper`` beside a rule; the other errors are those of `InPlace`.
+        UsageError: ``hyper`` beside a rule, or ``lazy_mode`` with a rule other than adam; the other errors are those of
+            `InPlace`.
 
     Example:
         >>> w = np.ones(3)
@@ -62,19 +66,22 @@ class Accelerated(InPlace):
         hyper: Mapping[str, Any] | None = None,
         *,
         multi_precision: bool = False,
+        lazy_mode: bool = False,
         **options: Unpack[Options],
     ) -> None:
         if isinstance(rule, Rule) and hyper is not None:
             raise UsageError(f"{rule.name}: hyper is for a rule given by name; this one has its own")
         self.rule = rule if isinstance(rule, Rule) else rule_named(rule).of(hyper or {})
+        if lazy_mode and self.rule.name != "adam":
+            raise UsageError(f"{self.rule.name}: lazy_mode = {lazy_mode!r}, must be False: only adam has a lazy mode")
         self._kernel = kernel_of(self.rule)
+        self._by_rows = self._kernel.by_rows or lazy_mode
         self.slots = tuple(slot for slot in self.rule.slots if slot in self._kernel.slots)
         kernels = {"step": self._kernel}
         super().__init__(
             self.rule.name, parameters, kernels, self._initial_state, multi_precision=multi_precision, **options
         )
         self.parameters = self.arrays
-        self._memory = Memory(self.parameters)
         self._last: tuple[list[Any], list[tuple[Executable, Plan]]] | None = None
         has_master = any(group.arena.master is not None for group in self._groups)
         self._slots = (*self.slots, MASTER) if has_master else self.slots
@@ -84,7 +91,7 @@ class Accelerated(InPlace):
 
         Arrays are read where they lie. One that is not contiguous, or shares memory with a parameter, is copied first.
         Arrays that are the same objects as in the step before are not checked again: if the same arrays are filled
-        for each step, a thousand of them cost no more than one.
+        for each step, a thousand of them cost no more than one. So the gradients of a step are kept until the next.
 
         Args:
             grads: for each parameter an array of its dtype and shape, the gradients of some `Rows`, or None.
@@ -117,7 +124,7 @@ class Accelerated(InPlace):
             return lr
         rate = self.rule.learning_rate if lr is None else lr
         value: Any = rate  # the caller may pass anything: the annotation is for readers
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not is_finite(value):
             raise HyperparameterError(f"{self.rule.name}: learning_rate = {lr!r}, must be a finite number")
         return float(value)
 
@@ -128,7 +135,7 @@ class Accelerated(InPlace):
             checked_gradient(self.label, i, grad, parameter, self.device)
             for i, (grad, parameter) in enumerate(zip(grads, self.parameters, strict=True))
         ]
-        if not self._kernel.by_rows:
+        if not self._by_rows:
             for i, grad in enumerate(checked):
                 if isinstance(grad, Rows):
                     checked[i] = grad.dense(self.parameters[i].shape, self._place[i][0].dtypes, self.device)
@@ -163,8 +170,9 @@ class Accelerated(InPlace):
         self._check_state(state, self._slots, STEP)
         self._check_count(state[STEP], f"arrays of {STEP}")
         for i, count in enumerate(map(np.asarray, state[STEP])):
-            if count.shape != () or not np.issubdtype(count.dtype, np.integer) or count < 0:
-                raise ArrayError(f"{self.label}: {STEP} {i} is {count!r}, must be a whole number in [0, inf)")
+            is_whole = count.shape == () and np.issubdtype(count.dtype, np.integer)
+            if not is_whole or not 0 <= int(count) < 2**63:  # counts are kept as int64
+                raise ArrayError(f"{self.label}: {STEP} {i} is {count!r}, must be a whole number in [0, 2**63)")
         self._last = None  # which knows how often parameters have been updated
         self._assign_slots(state, self._slots)
         for array, parameter in zip(state.get(MASTER, ()), self.parameters, strict=False):

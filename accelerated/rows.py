@@ -15,9 +15,9 @@ from optimetry.accelerated.dtypes import Array, DtypePair
 class Rows:
     """The gradient of some rows of one parameter; the other rows have none.
 
-    A rule updates the given rows and keeps the bits of the others, their state included (sgd, momentum, adagrad, and
-    adam in lazy mode); a rule that moves a row without a gradient takes zeros for the others. The gradients of a row
-    that is given twice are summed.
+    sgd, adagrad, and adam with ``lazy_mode=True``, update the given rows and keep the bits of the others, their state
+    included; every other rule takes zeros for the others, and may move them. The gradients of a row that is given twice
+    are summed.
 
     Attributes:
         ids: the numbers of the rows, integers in [0, rows of the parameter), shape (k,). Beside CuPy arrays they may be
@@ -29,7 +29,10 @@ class Rows:
     values: Array
 
     def summed(self, dtypes: DtypePair, device: Device) -> Rows:
-        """Return the gradient with every row once, in ascending order; narrow rows are summed wide, rounded once."""
+        """Return the gradient with every row once: itself, or the sums of rows in ascending order.
+
+        Narrow rows are summed wide, rounded once.
+        """
         ids, inverse = np.unique(self.ids, return_inverse=True)
         if len(ids) == len(self.ids):
             return self

@@ -60,7 +60,7 @@ AHEAD_CUDA = "m = keep * m + g; w = w - lr * (g + keep * m);"
 
 def kernel(rule):
     function, cuda = (toy_ahead, AHEAD_CUDA) if rule.ahead else (toy, CUDA)
-    return elementwise(function, ("memory",), lambda lr, t: (lr, rule.keep), cuda, by_rows=True)
+    return elementwise(function, ("memory",), lambda lr, t: (lr, rule.keep), cuda)
 '''
 
 WRAPPER = '''"""A toy wrapper."""

@@ -84,7 +84,7 @@ class CudaExecutable:
             others = [*units, self._table(f"row {j}", row), scalars, sums[j]]
             launches.append((self._passes[j], len(item), [table, items, *others]))
 
-        def run() -> None:
+        def run(kept: Plan = plan) -> None:  # tables have addresses alone: its copies of gradients must live
             for launch, blocks, arguments in launches:
                 launch(blocks, [value if isinstance(value, int) else address_of(value) for value in arguments])
 

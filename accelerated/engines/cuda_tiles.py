@@ -64,7 +64,7 @@ class CudaTiles:
             table = put(np.concatenate([places(name) for name in pass_.arrays(master=self.master)]))
             launches.append((self._passes[j], count, [table, items, units, count, scalars, sums[j], across, down]))
 
-        def run(kept: dict[str, Array] = roots) -> None:
+        def run(kept: tuple[Plan, dict[str, Array]] = (plan, roots)) -> None:  # tables have their addresses alone
             for launch, blocks, arguments in launches:
                 launch(blocks, [value if isinstance(value, int) else address_of(value) for value in arguments])
 

@@ -27,10 +27,10 @@ CUDA = """
 
 
 def kernel(rule: Adam) -> Kernel:
-    """Return the kernel of Adam; a gradient by rows is lazy: the other rows keep parameter and moments."""
+    """Return the kernel of Adam."""
 
     def scalars(lr: float, t: int) -> tuple[float, ...]:
         lr_t = lr * math.sqrt(1 - rule.beta2**t) / (1 - rule.beta1**t)
         return lr_t, rule.beta1, 1 - rule.beta1, rule.beta2, 1 - rule.beta2, rule.epsilon
 
-    return elementwise(adam, ("moment1", "moment2"), scalars, CUDA, by_rows=True)
+    return elementwise(adam, ("moment1", "moment2"), scalars, CUDA)

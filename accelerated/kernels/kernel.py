@@ -100,7 +100,7 @@ class Pass:
     Attributes:
         function: the scalar function. Its arguments are one element of each array in ``reads``, then the scalars.
         reads: the arrays it is given, `PARAM`, `GRAD` or slots.
-        writes: the arrays its last results go to.
+        writes: the arrays its last results go to, each of them among ``reads``: pointers are made of those alone.
         scalars: ``scalars(lr, t)`` are its other arguments, as doubles, for learning rate ``lr`` and update number
             ``t``. After a pass with ``sums`` it is ``scalars(lr, t, *norms)``, with one norm for each tensor, and where
             there is a ``number`` ``scalars(lr, t, *norms, after)``.
@@ -136,7 +136,8 @@ class Kernel:
 
     Attributes:
         passes: one for an elementwise rule; for a rule with norms, one that measures and one that updates.
-        by_rows: whether a gradient given by rows updates these rows alone; else the other rows have gradient zero.
+        by_rows: whether a gradient given by rows may update these rows alone, as one of zero moves no row; else the
+            other rows have gradient zero.
         regrouped: whether a formula is evaluated in another order than in the reference, so that bits differ. Norms,
             which are summed in another order, need not be declared.
         ring: a slot that holds several arrays for each parameter, of which update ``t`` sees number ``(t - 1) % n``.

@@ -31,4 +31,4 @@ NESTEROV_CUDA = """
 def kernel(rule: Momentum) -> Kernel:
     """Return the kernel of momentum, plain or Nesterov."""
     function, cuda = (nesterov, NESTEROV_CUDA) if rule.use_nesterov else (momentum, CUDA)
-    return elementwise(function, ("velocity",), lambda lr, t: (lr, rule.momentum), cuda, by_rows=True)
+    return elementwise(function, ("velocity",), lambda lr, t: (lr, rule.momentum), cuda)

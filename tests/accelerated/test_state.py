@@ -66,6 +66,10 @@ def test_a_state_is_a_copy() -> None:
         (lambda state: state["moment1"].__setitem__(3, np.zeros(15, np.float32)), r"moment1 3 .* must be float32 of"),
         (lambda state: state["moment1"].__setitem__(3, np.zeros((3, 5))), "moment1 3 has dtype float64"),
         (lambda state: state["step"].__setitem__(0, np.array(-1)), r"step 0 is array\(-1\), must be a whole number"),
+        (
+            lambda state: state["step"].__setitem__(0, np.array(2**63, np.uint64)),
+            r"step 0 is array\(9223372036854775808, .*must be a whole number in \[0, 2\*\*63\)",
+        ),
     ],
 )
 def test_a_state_that_does_not_fit_changes_nothing(change: Any, text: str) -> None:

@@ -98,7 +98,7 @@ def test_out_of_memory_changes_nothing(engine: str, monkeypatch: pytest.MonkeyPa
         Accelerated("adam", [np.ones(5)])
 
 
-@pytest.mark.parametrize("lr", [np.nan, np.inf, True, "0.1"])
+@pytest.mark.parametrize("lr", [np.nan, np.inf, True, "0.1", 10**400])
 def test_a_learning_rate_that_is_no_finite_number(lr: Any) -> None:
     optimizer = Accelerated("sgd", [np.ones(3)])
     with pytest.raises(HyperparameterError, match=r"sgd: learning_rate = .* must be a finite number"):
@@ -193,7 +193,8 @@ def test_a_step_takes_next_to_no_memory(name: str, dtype: str, engine: str) -> N
 def test_wrong_use() -> None:
     with pytest.raises(UsageError, match="sgd: engine = 'gpu', must be auto or one of numba, numpy"):
         Accelerated("sgd", [np.ones(1)], engine="gpu")
-    with pytest.raises(UsageError, match="sgd: threads = 0, must be"):
-        Accelerated("sgd", [np.ones(1)], threads=0)
+    for threads in (0, 1.5, True, "2", np.float64(2.5)):
+        with pytest.raises(UsageError, match=r"sgd: threads = .*, must be None or an integer in \[1, inf\)"):
+            Accelerated("sgd", [np.ones(1)], threads=threads)  # type: ignore[arg-type]
     with pytest.raises(HyperparameterError, match=r"adam: beta1 = 1\.5"):
         Accelerated("adam", [np.ones(1)], {"beta1": 1.5})
