@@ -14,13 +14,15 @@ import numpy as np
 from optimetry.accelerated.dtypes import Array
 from optimetry.accelerated.inplace import InPlace, Options, zeros
 from optimetry.accelerated.kernels.kernel import PARAM, Kernel, Pass, Real
-from optimetry.reference.averaging.exponential import ExponentialAverage
-from optimetry.reference.averaging.window import FOLD, WindowAverage
+from optimetry.reference.declaration import Interval
 from optimetry.reference.domains import real, whole
 from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
 
 NUMBERS = "numbers"
 """The state beside the slots: the number of updates, and any other number that all arrays share."""
+
+FOLD = 16384
+"""After so many updates the running sum is folded into a second one, for small terms are lost in a large sum."""
 
 
 def decayed(e: Real, w: Real, decay: Real, rest: Real) -> tuple[Real]:
@@ -80,13 +82,13 @@ class Averaged(InPlace, ABC):
         name: the name that error texts begin with.
         kernels: the kernels by name.
         slots: the arrays beside each parameter.
-        numbers: the attributes that belong to the state.
+        numbers: the attributes that belong to the state, each with the interval that it is in.
     """
 
     name: str
     kernels: Mapping[str, Kernel]
     slots: tuple[str, ...]
-    numbers: tuple[str, ...]
+    numbers: Mapping[str, str]
 
     def __init__(self, parameters: Sequence[Array], **options: Unpack[Options]) -> None:
         self.updates = 0
@@ -125,12 +127,16 @@ class Averaged(InPlace, ABC):
         """Continue from what `state_dict` returned.
 
         Raises:
-            ArrayError: a slot is missing or unknown, or an array does not fit. Nothing has been changed.
+            ArrayError: a slot is missing or unknown, or an array or a number does not fit. Nothing has been changed.
         """
         self._check_state(state, self.slots, NUMBERS)
         saved = [np.asarray(number) for number in state[NUMBERS]]
         if len(saved) != len(self.numbers) or any(number.shape for number in saved):
             raise ArrayError(f"{self.label}: {NUMBERS} = {saved}, must be {len(self.numbers)} numbers")
+        for i, ((name, interval), number) in enumerate(zip(self.numbers.items(), saved, strict=True)):
+            kinds, allowed = ("f", "a float") if isinstance(getattr(self, name), float) else ("iu", "a whole number")
+            if number.dtype.kind not in kinds or number.item() not in Interval(interval):
+                raise ArrayError(f"{self.label}: {NUMBERS} {i} is {number!r}, must be {allowed} in {interval}")
         self._assign_slots(state, self.slots)
         for name, number in zip(self.numbers, saved, strict=True):
             setattr(self, name, number.item())
@@ -159,25 +165,29 @@ class ExponentialMovingAverage(Averaged):
 
     name = "exponential_moving_average"
     slots = ("average",)
-    numbers = ("updates", "_product")
+    numbers = {"updates": "[0, inf)", "_product": "[0, 1]"}  # noqa: RUF012 - never changed
     kernels = {  # noqa: RUF012 - never changed
         "update": Kernel((Pass(decayed, ("average", PARAM), ("average",), lambda d, t: (d, 1 - d), DECAYED_CUDA),)),
         "apply": Kernel((Pass(corrected, ("average", PARAM), (PARAM,), lambda weight, t: (weight,), CORRECTED_CUDA),)),
     }
 
     def __init__(self, parameters: Sequence[Array], decay: float = 0.999, **options: Unpack[Options]) -> None:
-        self._rule = ExponentialAverage(real(self.name, "decay", decay, "[0, 1)"))
+        self._decay = real(self.name, "decay", decay, "[0, 1)")
         self._product = 1.0
         super().__init__(parameters, **options)
 
     def update(self, thres_steps: int | None = None) -> None:
-        """Update the averages; ``thres_steps``, where given, schedules the decay.
+        """Update the averages with the decay, or with ``(1 + thres_steps) / (10 + thres_steps)`` where that is smaller.
 
         Raises:
+            HyperparameterError: ``thres_steps`` is not a whole number in [0, inf). Nothing has been changed.
             UsageError: the averages are applied.
         """
         self._check_training()
-        decay = self._rule.decay_at(thres_steps)
+        decay = self._decay
+        if thres_steps is not None:
+            steps = whole(self.name, "thres_steps", thres_steps, "[0, inf)")
+            decay = min(decay, (1 + steps) / (10 + steps))
         self._run("update", decay)
         self._product *= decay
         self.updates += 1
@@ -194,7 +204,7 @@ class ModelAverage(Averaged):
         average_window_rate: the window's length as a share of all updates, in [0, inf).
         min_average_window: the least number of updates in a window.
         max_average_window: no window need be longer than this many updates.
-        fold: after so many updates the running sum is folded into a second one.
+        fold: after so many updates, in [1, inf), the running sum is folded into a second one.
         **options: ``engine``, ``threads`` and ``fmad``; see `InPlace`.
 
     Raises:
@@ -204,7 +214,7 @@ class ModelAverage(Averaged):
 
     name = "model_average"
     slots = ("recent", "folded", "previous")
-    numbers = ("updates", "_in_window", "_in_previous")
+    numbers = dict.fromkeys(("updates", "_in_window", "_in_previous"), "[0, inf)")
     kernels = {  # noqa: RUF012 - never changed
         "update": Kernel((Pass(summed, ("recent", PARAM), ("recent",), lambda lr, t: (), SUMMED_CUDA),)),
         "fold": Kernel((Pass(folded, slots[:2], slots[:2], lambda lr, t: (), FOLDED_CUDA),)),
@@ -229,7 +239,8 @@ class ModelAverage(Averaged):
             raise HyperparameterError(
                 f"{self.name}: min_average_window = {low}, must be at most max_average_window = {high}"
             )
-        self._rule, self._fold = WindowAverage(rate, low, high), fold
+        self._rate, self._least, self._longest = rate, low, high
+        self._fold = whole(self.name, "fold", fold, "[1, inf)")
         self._in_window = self._in_previous = 0
         super().__init__(parameters, **options)
 
@@ -244,7 +255,7 @@ class ModelAverage(Averaged):
         self.updates, self._in_window = self.updates + 1, self._in_window + 1
         if self.updates % self._fold == 0:
             self._run("fold")
-        if self._rule.is_full(self.updates, self._in_window):
+        if self._in_window >= max(self._least, min(self._longest, self.updates * self._rate)):
             self._run("close")
             self._in_previous, self._in_window = self._in_window, 0
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
 from optimetry.reference.arguments import checked_name
 from optimetry.reference.averaging.applied import Applied
 from optimetry.reference.averaging.exponential import ExponentialAverage
 from optimetry.reference.domains import real
 from optimetry.reference.errors import ArgumentError
+from optimetry.reference.programs.executor import Scope
 from optimetry.reference.programs.program import Variable, all_or_nothing
 
 
@@ -16,6 +22,7 @@ class ExponentialMovingAverage(Applied):
     Args:
         decay: the decay, in [0, 1).
         thres_steps: a variable with one number, such as the global step; where given, the decay is scheduled by it.
+            A program whose value of it is not in [0, inf) raises `HyperparameterError` when it runs.
         name: accepted as documented; not used.
 
     Raises:
@@ -35,6 +42,16 @@ class ExponentialMovingAverage(Applied):
         self.name = checked_name(self._label, name)
         self._rule = ExponentialAverage(real(self._label, "decay", decay, "[0, 1)"))
         self._thres_steps = thres_steps
+
+    def _run_update(self, count: int) -> Callable[..., Any]:
+        run = super()._run_update(count)
+
+        def checked(scope: Scope, state: Any, *values: Any) -> Any:
+            for steps in values[count:]:
+                real(self._label, "thres_steps", np.asarray(steps).item(), "[0, inf)")
+            return run(scope, state, *values)
+
+        return checked
 
     def update(self) -> None:
         """Append an update of the averages to the default main program, behind the updates of the parameters.

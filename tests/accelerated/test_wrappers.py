@@ -17,6 +17,8 @@ from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.selftest.sensitivity import QUARTER_QUICK
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.accelerated.target import AcceleratedTarget
+from optimetry.reference.averaging.exponential import ExponentialAverage
+from optimetry.reference.averaging.window import WindowAverage
 from optimetry.reference.errors import ArrayError, HyperparameterError, UsageError
 from tests.accelerated.cases import ENGINES, bits
 from tests.accelerated.emulated import COMPILER
@@ -70,6 +72,34 @@ def test_averages_across_a_lowered_fold(engine: str) -> None:
         assert array[0] == number
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("decay", [L1Decay, L2Decay])
+def test_parameters_that_share_memory_with_gradients(decay: Any, engine: str) -> None:
+    """One lies across two gradients: the second must not see what was added to the first."""
+    memory = np.random.default_rng(0).normal(size=20_001)
+    shared, apart = memory.copy(), memory.copy()
+    parameters = [shared[:9_000], shared[8_000:19_000]]
+    decay([shared[1:9_001], shared[9_001:]], 0.5, engine=engine).regularize([array.copy() for array in parameters])
+    decay([apart[1:9_001], apart[9_001:]], 0.5, engine=engine).regularize([apart[:9_000], apart[8_000:19_000]])
+    assert shared.tobytes() == apart.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "rule", "method", "fault"),
+    [
+        ("model_average", WindowAverage, "is_full", lambda rule, updates, count: count >= rule.maximum),
+        ("exponential_moving_average", ExponentialAverage, "decay_at", lambda rule, steps: rule.decay),
+    ],
+)
+def test_a_fault_of_the_reference_shows_in_averages(
+    wrapper: str, rule: type, method: str, fault: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Formulas are written by hand here: called from the reference, they would have its fault, too."""
+    monkeypatch.setattr(rule, method, fault)
+    (verdict,) = judge([AcceleratedTarget("numpy")], wrapper, "float32", effort=SOME, seed=0)
+    assert verdict.verdict != "conforms"
+
+
 @pytest.mark.parametrize(
     "make", [lambda a: ExponentialMovingAverage(a, 0.5, engine="numpy"), lambda a: ModelAverage(a, 1.0, engine="numpy")]
 )
@@ -98,6 +128,14 @@ def test_an_applied_average_takes_no_update(make: Any) -> None:
         (lambda state: state["average"].pop(), "0 arrays of average, must be 1, one for each parameter"),
         (lambda state: state["average"].__setitem__(0, np.zeros(4)), r"average 0 has dtype float64 and shape \(4,\)"),
         (lambda state: state["numbers"].pop(), r"numbers = .*, must be 2 numbers"),
+        *(
+            (
+                lambda state, i=i, number=number: state["numbers"].__setitem__(i, np.array(number)),
+                rf"numbers {i} is array\(.*\), must be {allowed}",
+            )
+            for i, allowed in enumerate((r"a whole number in \[0, inf\)", r"a float in \[0, 1\]"))
+            for number in (-3, 1.5, "x", np.nan, True)
+        ),
     ],
 )
 def test_a_state_that_does_not_fit_changes_nothing(change: Any, text: str) -> None:
@@ -121,6 +159,12 @@ def test_what_cannot_be_done_is_said() -> None:
         average.restore()
     with pytest.raises(HyperparameterError, match="min_average_window = 5, must be at most max_average_window = 2"):
         ModelAverage([array], 0.1, 5, 2)
+    for fold in (0, -1, 1.5):
+        with pytest.raises(HyperparameterError, match=rf"fold = {fold}, must be an integer in \[1, inf\)"):
+            ModelAverage([array], 0.1, fold=fold)  # type: ignore[arg-type]
+    for steps in (-5, -10, 0.5):
+        with pytest.raises(HyperparameterError, match=rf"thres_steps = {steps}, must be an integer in \[0, inf\)"):
+            average.update(steps)  # type: ignore[arg-type]
     with pytest.raises(HyperparameterError, match="decay = 1"):
         ExponentialMovingAverage([array], 1)
     with pytest.raises(HyperparameterError, match="clip_norm = 0"):

@@ -18,7 +18,7 @@ from optimetry.reference.errors import (
 from optimetry.reference.programs import Executor, layers
 from tests.reference.averaged import AVERAGES, Trained, trained
 from tests.reference.random_programs import same_bits
-from tests.reference.small import fresh
+from tests.reference.small import fresh, started
 
 WRONG_ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
     "decay 1": (lambda: ExponentialMovingAverage(1.0), r"decay = 1.0, must be in \[0, 1\)"),
@@ -52,6 +52,20 @@ def test_wrong_thres_steps_and_programs_without_parameters() -> None:
             ExponentialMovingAverage().update()
         with pytest.raises(UsageError, match="no trainable parameters"):
             ModelAverage(0.1)
+
+
+def test_a_value_of_thres_steps_that_counts_nothing_changes_nothing() -> None:
+    with fresh():
+        weights = layers.create_parameter([2], "float32")
+        steps = layers.create_global_var([1], -5, "int64", persistable=True, name="steps")
+        average = ExponentialMovingAverage(0.9, steps)
+        average.update()
+        executor = started()
+        before = executor.scope.values[weights.name].tobytes()
+        with pytest.raises(HyperparameterError, match=r"thres_steps = -5, must be in \[0, inf\)"):
+            executor.run()
+        assert average.state_dict() == {}
+        assert executor.scope.values[weights.name].tobytes() == before
 
 
 MISUSES: dict[str, tuple[int, Callable[[Trained], Any], type[OptimetryError], str]] = {
