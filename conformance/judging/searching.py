@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.identify import ENOUGH
@@ -16,9 +19,9 @@ from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.fed import Runs
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.rivals import Rival, candidates_of, told_apart
-from optimetry.conformance.naming.search import MOST_EDITS, edited_formulas
+from optimetry.conformance.naming.search import MOST_EDITS, edited_formulas, explains_most
 from optimetry.conformance.naming.telling import neutral_cases, telling_cases
-from optimetry.conformance.numerics.agreement import explains
+from optimetry.conformance.numerics.agreement import SLACK, compare, explains
 from optimetry.conformance.numerics.arrays import same_bits
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -66,6 +69,9 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
     asked = observed.optimizer, observed.dtype, observed.limits
     budget = Budget(seconds, observed.guard.heartbeat, observed.guard.searching)
     runs = _runs(observed, telling_cases(*asked))
+    if explains_most(Explanation(documented_class(observed.optimizer)), runs):
+        # Edits that change nothing there would be tried on every case: a run must refute the document.
+        runs = [*runs[:1], *refuting, *runs[1:]] if (refuting := _refuting(observed)) else []
     if not runs:
         return SearchResult((), Identity(None), budget)
     identities: dict[Explanation, Identity | None] = {}
@@ -106,18 +112,18 @@ def _runs(observed: Observed, cases: Iterable[Case]) -> Runs:
 
 
 def _refuting(observed: Observed) -> Runs:
-    """Return the first drawn case that has every gradient and that the document does not explain, with its run.
+    """Return the drawn case with every gradient that contradicts the document most, with its run.
 
     None of a wrapper, which is searched on tensors of one size.
     """
     if not isinstance(subject_named(observed.optimizer), RuleSubject):
         return []
     document = Explanation(documented_class(observed.optimizer))
-    for case in observed.offered(observed.cases()):
-        complete = all(grad is not None for grads in case.grads for grad in grads)
-        if complete and not explains(observed.run(case), document.expected(case), case.form):
-            return [(case, observed.run(case))]
-    return []
+    complete = (case for case in observed.offered(observed.cases()) if all(x is not None for x in chain(*case.grads)))
+    runs = [(case, observed.run(case)) for case in complete]
+    shares = [compare(after, document.expected(case), case.form).share for case, after in runs]
+    most = int(np.argmax(shares)) if runs else 0
+    return runs[most : most + 1] if any(share > SLACK for share in shares) else []
 
 
 def _starts(observed: Observed, runs: Runs) -> list[PointClass]:
