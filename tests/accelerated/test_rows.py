@@ -93,7 +93,7 @@ def test_rules_that_move_a_row_without_a_gradient_take_zeros(name: str, hyper: d
         ("adam", {}, True, partial(Adam, lazy_mode=True)),
     ],
 )
-def test_rows_have_the_bits_of_the_reference(
+def test_rows_have_the_bits_of_the_documented_class(
     name: str, hyper: dict[str, Any], lazy: bool, documented: Callable[..., Any], engine: str
 ) -> None:
     parameter = EagerParameter("table", table("float32", 0))
