@@ -1,5 +1,4 @@
 import argparse
-import importlib.metadata
 import os
 import re
 import subprocess
@@ -268,37 +267,9 @@ def test_a_bad_ledger_is_refused_with_its_line(refused, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_targets_lists_what_there_is(optimetry):
-    status, out, _ = optimetry("targets")
-    assert status == 0
-    assert {row.split()[0] for row in out.splitlines()[2:] if row[:1].strip()} >= set(builtin_names())
-    assert "module:object" in out
-
-
-def test_help_has_examples_and_exit_statuses(optimetry):
-    status, out, _ = optimetry("--help")
-    assert status == 0
-    assert "optimetry check mypackage.adapter:Target" in out
-    assert "exit status" in out
-    status, out, _ = optimetry("check", "--help")
-    assert status == 0
-    assert "--expect LEDGER" in out
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_help_of_every_command_has_its_exit_statuses(optimetry, command):
-    status, out, _ = optimetry(command, "--help")
-    assert status == 0
-    assert "exit status: 0" in out
-
-
 def test_the_diagnosis_that_is_proposed_has_the_cases_of_the_check(optimetry):
     out = optimetry("check", "miniatures:Uphill", *QUICK, "--seed", "3")[1]
     assert out.endswith(" --optimizer sgd --dtype float32 --seed 3\n")
-
-
-def test_version(optimetry):
-    assert optimetry("--version") == (0, f"optimetry {importlib.metadata.version('optimetry')}\n", "")
 
 
 @pytest.mark.parametrize(

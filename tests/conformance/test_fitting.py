@@ -6,6 +6,7 @@ import pytest
 
 from optimetry.conformance.targets import for_torch
 from optimetry.conformance.targets.fitting import Taken, fitted, parameters_of, taken_by
+from optimetry.conformance.targets.own_loading import parsed
 
 
 def test_betas_are_as_many_as_the_rule_has() -> None:
@@ -68,3 +69,10 @@ def test_a_class_that_passes_its_arguments_on_has_the_engines_of_the_one_before(
     assert target.note == for_torch(torch.optim.SGD, "momentum").note
     assert target.engine_names == ("single", "foreach", "fused")
     assert target.offers["momentum"].keywords_on("foreach", {"momentum": 0.5, "use_nesterov": False})["foreach"] is True
+
+
+def test_what_arguments_are_given_is_parsed() -> None:
+    arguments = parsed(["betas=beta1,beta2", "eps=epsilon", "decay=1e-3", "flag=True", "pair=0.9,0.99", "none=None"])
+    assert arguments == {
+        "betas": ("beta1", "beta2"), "eps": "epsilon", "decay": 1e-3, "flag": True, "pair": (0.9, 0.99), "none": None,
+    }  # fmt: skip

@@ -15,7 +15,7 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets import for_jax, for_numpy, for_optax, for_torch
 from optimetry.conformance.targets.own import MAKERS
-from optimetry.conformance.targets.own_loading import Own, load_own, parsed
+from optimetry.conformance.targets.own_loading import Own, load_own
 from optimetry.reference.errors import TargetError, UsageError
 
 pytestmark = pytest.mark.usefixtures("miniatures")
@@ -302,13 +302,6 @@ def test_what_wrong_functions_make_is_said(spec, rule, expected):
 )
 def test_the_command_says_in_one_line_what_is_wrong(arguments, expected, refused):
     assert expected in refused(*arguments)
-
-
-def test_what_arguments_are_given_is_parsed():
-    arguments = parsed(["betas=beta1,beta2", "eps=epsilon", "decay=1e-3", "flag=True", "pair=0.9,0.99", "none=None"])
-    assert arguments == {
-        "betas": ("beta1", "beta2"), "eps": "epsilon", "decay": 1e-3, "flag": True, "pair": (0.9, 0.99), "none": None,
-    }  # fmt: skip
 
 
 def test_what_makes_targets_imports_no_framework():
