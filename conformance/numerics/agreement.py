@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.numerics.formats import MARGIN, Format
+from optimetry.conformance.numerics.formats import Format
 from optimetry.conformance.numerics.magnitudes import magnitude_of
 from optimetry.reports import numbers
 
@@ -185,4 +185,4 @@ def ulps_of(after: Array, oracle: Expected, form: Format) -> Any:
 def unit_of(magnitude: Any, form: Format) -> Any:
     """Return the unit in the last place of numbers of these magnitudes, float64."""
     places = np.where(magnitude > 0, np.ldexp(2 * form.roundoff, np.frexp(magnitude)[1] - 1), 0.0)
-    return np.maximum(places, form.tiny) / MARGIN  # which both were enlarged by
+    return np.maximum(places, form.tiny)

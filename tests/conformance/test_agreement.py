@@ -31,7 +31,7 @@ def returned(*rows: Any) -> Any:
     return np.array(rows, np.float32)
 
 
-@pytest.mark.parametrize(("bits", "ulp"), [(0, 0), (1, 1), (3, 3), (1000, 1000), (3_000_000, 3_000_000)])
+@pytest.mark.parametrize(("bits", "ulp"), [(0, 0), (1, 1), (3, 3), (1000, 1000)])
 @pytest.mark.parametrize("value", [1.0, 1.5, -1.25, 0.09375, 3e30])
 def test_a_difference_of_representable_numbers_is_counted_in_them(value: float, bits: int, ulp: int) -> None:
     value = float(np.float32(value))
