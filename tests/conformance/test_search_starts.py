@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.diagnose import diagnose
+from optimetry.conformance.judging.observed import Observed
+from optimetry.conformance.judging.searching import searched
 from optimetry.conformance.naming.edited import traced
 from optimetry.conformance.naming.elsewhere import starts_elsewhere
 from optimetry.conformance.naming.notation import text_of
+from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.targets.session import Guard
 from optimetry.reference.rule import State
 from tests.conformance.judged import verdict_of
 
@@ -87,3 +94,16 @@ def test_of_another_book_only_what_is_known_here_is_in_the_formula():
     assert "maximize" not in lines["torch.adamw"]
     assert "amsgrad" not in lines["torch.adamw"]
     assert "papers.lion without weight_decay" not in {start.name for start in starts_elsewhere("adam", frozenset())}
+
+
+def test_what_short_runs_do_not_show_is_searched_beside_the_case_that_shows_it_most(monkeypatch):
+    """Behind 20 updates the corrections are left out. Edits that change nothing before would be tried on every case."""
+    tried = []
+    holding = Observed.holding
+    monkeypatch.setattr(Observed, "holding", lambda *asked: tried.append(asked) or holding(*asked))
+    start = hooked(count=lambda count: count if count <= 20 else 10**6)
+    target = Instead(lambda rule, parameters: start(rule, parameters, {}), "papers.adam")
+    cases = list(drawn_cases(subject_named("papers.adam"), "float64", seed=0, count=40))
+    observed = Observed.of(target, "papers.adam", "float64", partial(iter, cases), Guard())
+    assert searched(observed, 0.0).formulas == ()
+    assert len(tried) < 4
