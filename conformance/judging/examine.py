@@ -13,6 +13,7 @@ from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examination import Examination
 from optimetry.conformance.naming.probes import probes_of
+from optimetry.conformance.naming.zeros import cases_at_zero
 from optimetry.conformance.oracle.batched import evaluated_ahead
 from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.subjects.registry import subject_named
@@ -86,8 +87,8 @@ def examined(
         alike.setdefault(limits, []).append(examination)
     for limits, members in alike.items():
         _try_cases(members, cases(limits), effort.law_cases)
-        kept = map(limits.offered, replayed(optimizer, dtype))
-        _try_probes(members, chain(kept, probes_of(optimizer, dtype, limits)))
+        further = map(limits.offered, chain(replayed(optimizer, dtype), cases_at_zero(subject, dtype)))
+        _try_probes(members, chain(further, probes_of(optimizer, dtype, limits)))
     return examinations
 
 
@@ -113,7 +114,7 @@ def _try_cases(examinations: Sequence[Examination], cases: Iterable[Case], law_c
 
 
 def _try_probes(examinations: Sequence[Examination], probes: Iterable[Case]) -> None:
-    """Try kept cases and probes on engines that no other case has shown to differ."""
+    """Try kept cases, cases at 0 and probes on engines that no other case has shown to differ."""
     for probe in probes:
         for examination in examinations:
             if examination.open_to(probe):

@@ -9,7 +9,18 @@ from __future__ import annotations
 from functools import cache
 
 from optimetry.conformance.naming.mistakes import Mistake
-from optimetry.conformance.naming.runs import decay, gradients, late, missing, moved, precision, scaled, skipped, state
+from optimetry.conformance.naming.runs import (
+    decay,
+    gradients,
+    late,
+    missing,
+    moved,
+    precision,
+    scaled,
+    skipped,
+    state,
+    zeros,
+)
 from optimetry.conformance.subjects.subject import Subject
 
 Tier = tuple[Mistake, ...]
@@ -20,6 +31,6 @@ def mistakes_of_runs(subject: Subject, dtype: str) -> tuple[Tier, ...]:
     """Return what a run of a subject may do, in tiers: first what shows on any case, then what further cases show."""
     lists = (precision.mistakes, late.mistakes, skipped.mistakes, state.mistakes, missing.mistakes, decay.mistakes)
     of_gradients = (scaled.mistakes, gradients.replacing_finite, gradients.replacing_nonfinite)
-    further = (skipped.of_elements, *of_gradients, moved.mistakes)
+    further = (skipped.of_elements, *of_gradients, moved.mistakes, zeros.mistakes)
     first = tuple(mistake for listed in lists for mistake in listed(subject, dtype))
     return first, *(tuple(listed(subject, dtype)) for listed in further)

@@ -61,6 +61,14 @@ enter(
         because="(its documented default): check your adapter",
     ),
     Fault(
+        name="epsilon_of_zero_replaced",
+        optimizer="torch.adam",
+        defect="eps or 1e-8: 0 is taken for none",
+        start=_passing(lambda hyper, memory: {"eps": hyper["eps"] or 1e-8}),
+        outcome="diverges: documented, but takes 1e-08 for eps = 0",
+        dtypes=("float32", "float64"),
+    ),
+    Fault(
         name="default_betas",
         optimizer="lamb",
         defect="the adapter does not pass the decays on",

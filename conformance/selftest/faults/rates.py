@@ -34,6 +34,13 @@ enter(
         start=hooked(rate=lambda rates: round(rates[-1], 4)),
     ),
     Fault(
+        name="rate_of_zero_replaced",
+        optimizer="papers.adam",
+        defect="lr or 1e-3: the first step of a warm-up is one at the default",
+        start=hooked(rate=lambda rates: rates[-1] or 1e-3),
+        outcome="diverges: documented, but takes 0.001 for a learning rate of 0",
+    ),
+    Fault(
         name="count_stops_at_20",
         optimizer="adam",
         defect="bias correction is switched off after 20 steps, when it should be small",

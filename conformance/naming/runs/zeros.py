@@ -1,0 +1,51 @@
+"""Lists what may be taken for a number that is 0, as by ``lr or 1e-3``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.naming.mistakes import Hyper, Mistake
+from optimetry.conformance.naming.zeros import cases_at_zero, epsilons_at_zero
+from optimetry.conformance.subjects.registry import subject_of
+from optimetry.conformance.subjects.rules import RuleSubject, documented_defaults
+from optimetry.conformance.subjects.subject import Subject
+
+RATES = (0.001, 0.01, 0.1, 1.0)
+"""The usual defaults of learning rates, beside the documented one."""
+
+GUARDS = (1e-8, 1e-6, 1e-7, 1e-10, 1e-12)
+"""The usual defaults of epsilons."""
+
+
+def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
+    """Yield what may be taken for a learning rate of 0, or for an epsilon of 0."""
+    if not isinstance(subject, RuleSubject):
+        return
+    hyper, rate = documented_defaults(subject)
+    for value in dict.fromkeys((rate, *RATES)):
+        yield Mistake(run=_taken(value, "a learning rate of 0"), fed=_rates(value), shown_by=_at_zero)
+    for name in epsilons_at_zero(subject):
+        for value in dict.fromkeys((hyper[name], *GUARDS)):
+            if value:
+                yield Mistake(run=_taken(value, f"{name} = 0"), hyper=_guard(name, value), shown_by=_at_zero)
+
+
+def _taken(value: float, zero: str) -> dict[str, str]:
+    return {"finding": "replaced", "new": f"{value:g}", "old": zero}
+
+
+def _rates(value: float) -> Callable[[Case], Case]:
+    def fed(case: Case) -> Case:
+        rates = tuple(rate or value for rate in case.learning_rates)
+        return case if rates == case.learning_rates else case.replace(learning_rates=rates)
+
+    return fed
+
+
+def _guard(name: str, value: float) -> Callable[[Hyper], Hyper]:
+    return lambda hyper: {} if hyper[name] else {name: value}
+
+
+def _at_zero(case: Case) -> Iterator[Case]:
+    return cases_at_zero(subject_of(case), case.dtype)
