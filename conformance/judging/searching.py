@@ -69,8 +69,10 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
     asked = observed.optimizer, observed.dtype, observed.limits
     budget = Budget(seconds, observed.guard.heartbeat, observed.guard.searching)
     runs = _runs(observed, telling_cases(*asked))
-    if explains_most(Explanation(documented_class(observed.optimizer)), runs):
-        # Edits that change nothing there would be tried on every case: a run must refute the document.
+    document_fails = not explains_most(Explanation(documented_class(observed.optimizer)), runs)
+    if (
+        not document_fails
+    ):  # edits that change nothing there would be tried on every case: a run must refute the document
         runs = [*runs[:1], *refuting, *runs[1:]] if (refuting := _refuting(observed)) else []
     if not runs:
         return SearchResult((), Identity(None), budget)
@@ -89,7 +91,7 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
         return edited_formulas(starts, runs, holds, budget, most, telling, neutral, counts)
 
     matches = formulas_in(runs)
-    if not matches and identities:  # formulas explain these runs, and not all others: such runs tell too little apart
+    if not matches and identities and document_fails:  # formulas explain these runs, and not all others
         more = _refuting(observed)
         matches = formulas_in([*runs, *more]) if more else []
 

@@ -5,7 +5,7 @@ Drawn cases have no learning rate of 0, with which a warm-up begins, and no epsi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,13 +21,14 @@ STEPS = 4
 SHAPE = (3, 4)
 
 
-def cases_at_zero(subject: Subject, dtype: str) -> Iterator[Case]:
-    """Yield short cases of normally distributed numbers: one with rates of 0, and one with each epsilon at 0.
+@cache
+def cases_at_zero(subject: Subject, dtype: str) -> tuple[Case, ...]:
+    """Return short cases of normally distributed numbers: one with rates of 0, and one with each epsilon at 0.
 
     A wrapper has no learning rate, and no such cases.
     """
     if not isinstance(subject, RuleSubject):
-        return
+        return ()
     form, rng, shape = FORMATS[dtype], np.random.default_rng(0), fitting(subject, SHAPE)
     parameter, *grads = (rng.standard_normal(shape) for _ in range(1 + STEPS))
     hyper, rate = documented_defaults(subject)
@@ -36,10 +37,9 @@ def cases_at_zero(subject: Subject, dtype: str) -> Iterator[Case]:
         fed = tuple(((scale * grad).astype(form.dtype),) for grad in grads)
         return Case(subject.name, dtype, {**hyper, **zero}, rates, (parameter.astype(form.dtype),), fed)
 
-    yield case((rate, 0.0) * (STEPS // 2))  # the first is the first size of a step in Rprop
+    rates = case((rate, 0.0) * (STEPS // 2))  # the first is the first size of a step in Rprop
     small = float(form.smallest_normal) ** 0.25  # beside which an epsilon shows, and whose square has all digits
-    for name in epsilons_at_zero(subject):
-        yield case((rate,) * STEPS, small, **{name: 0.0})
+    return (rates, *(case((rate,) * STEPS, small, **{name: 0.0}) for name in epsilons_at_zero(subject)))
 
 
 def epsilons_at_zero(subject: Subject) -> list[str]:

@@ -32,7 +32,7 @@ def test_a_document_says_what_an_epsilon_of_0_gives() -> None:
 
 
 def test_wrappers_have_no_such_cases() -> None:
-    assert list(cases_at_zero(SUBJECTS["clip_by_norm"], "float32")) == []
+    assert cases_at_zero(SUBJECTS["clip_by_norm"], "float32") == ()
     assert list(zeros.mistakes(SUBJECTS["clip_by_norm"], "float32")) == []
 
 

@@ -48,4 +48,4 @@ def _guard(name: str, value: float) -> Callable[[Hyper], Hyper]:
 
 
 def _at_zero(case: Case) -> Iterator[Case]:
-    return cases_at_zero(subject_of(case), case.dtype)
+    yield from cases_at_zero(subject_of(case), case.dtype)
