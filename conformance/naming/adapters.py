@@ -16,7 +16,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case, Grads
 from optimetry.conformance.laws.universal import missing_gradient, resuming
-from optimetry.conformance.naming.mistakes import Hyper, Mistake
+from optimetry.conformance.naming.mistakes import Hyper, Mistake, Rates, with_rates
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reports.parts import COMPLEMENT, FIRST, HELD, MISSING, PREVIOUS, RATE, REPEATED, SWAPPED, ZEROS
@@ -98,22 +98,13 @@ def _complement(declared: Hyperparameter) -> Mistake:
 
 def _rates(first: Case) -> Iterator[Mistake]:
     """Yield the learning rates that may reach a rule in place of this step's."""
-    frozen, late = (
-        _with_rates(lambda rates: rates[:1] * len(rates)),
-        _with_rates(lambda rates: (*rates[:1], *rates[:-1])),
-    )
+    frozen = with_rates(lambda rates: rates[:1] * len(rates))
+    late = with_rates(lambda rates: (*rates[:1], *rates[:-1]))
     yield Mistake({RATE: FIRST}, fed=frozen, breaks=(resuming,))
     yield Mistake({RATE: PREVIOUS}, fed=late, breaks=(resuming, missing_gradient))
     notes = dict.fromkeys(first.learning_rates[:1], "that of the first case") | dict.fromkeys(LIBRARY_RATES, "")
     for rate, note in notes.items():
-        yield Mistake({HELD: {LEARNING_RATE: rate}}, fed=_with_rates(_constant(rate)), note=note)
-
-
-Rates = tuple[float, ...]
-
-
-def _with_rates(change: Callable[[Rates], Rates]) -> Callable[[Case], Case]:
-    return lambda case: case.replace(learning_rates=change(case.learning_rates))
+        yield Mistake({HELD: {LEARNING_RATE: rate}}, fed=with_rates(_constant(rate)), note=note)
 
 
 def _constant(rate: float) -> Callable[[Rates], Rates]:

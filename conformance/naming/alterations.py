@@ -5,9 +5,10 @@ An altered formula is a formula: it is evaluated on any numbers, so the rounding
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.declaration import Declared
@@ -17,33 +18,37 @@ from optimetry.reference.training import Training
 Step = Callable[[Sequence[Array | None], Any], list[Array]]
 """One step of a training: the parameters after it, from gradients and learning rate."""
 
+Begin = Callable[[Rule, Array], State]
+"""Returns the state of a parameter before the first step."""
 
+Update = Callable[[Rule, Array, Array, State, Any, int], tuple[Array, State]]
+"""Does one update of one parameter, from what `Rule.update` takes."""
+
+Feed = Callable[[Wrapper, Sequence[Array], Sequence[Array], Any], tuple[list[Array], Any]]
+"""Does one step of a wrapper, from what `Wrapper.feed` takes."""
+
+
+Stepping = Callable[["AlteredTraining", Step, Sequence[Any], Any], list[Any]]
+"""Does one step of all parameters; the `Step` that it is passed does it as documented, with its own `Update`."""
+
+
+@dataclass(frozen=True, eq=False)
 class Alteration:
-    """The base of every alteration, which by itself changes nothing.
+    """What a run does otherwise; by itself nothing.
 
-    Class attributes:
+    Attributes:
+        initial: how the state of a parameter begins.
+        update: what an update of one parameter is.
+        step: what a step of all parameters is.
+        feed: what a step of a wrapper is.
         by_place: whether it depends on the place of an element in its tensor, or of a tensor among the others.
     """
 
+    initial: Begin = lambda rule, param: rule.initial_state(param)
+    update: Update = lambda rule, *inputs: rule.update(*inputs)
+    step: Stepping = lambda training, plain, grads, lr: plain(grads, lr)
+    feed: Feed = lambda wrapper, *inputs: wrapper.feed(*inputs)
     by_place: bool = False
-
-    def initial(self, rule: Rule, param: Array) -> State:
-        """Return the state before the first step."""
-        return rule.initial_state(param)
-
-    def update(self, rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        """Do one update of one parameter."""
-        return rule.update(param, grad, state, lr, t)
-
-    def step(self, training: AlteredTraining, plain: Step, grads: Sequence[Array | None], lr: Any) -> list[Array]:
-        """Do one step of all parameters; ``plain`` does it as documented, with `update`."""
-        return plain(grads, lr)
-
-    def feed(
-        self, wrapper: Wrapper, fed: Sequence[Array], parameters: Sequence[Array], state: Any
-    ) -> tuple[list[Array], Any]:
-        """Do one step of a wrapper."""
-        return wrapper.feed(fed, parameters, state)
 
 
 class AlteredTraining(Training):
@@ -55,12 +60,22 @@ class AlteredTraining(Training):
 
     def __init__(self, rule: Rule, parameters: Sequence[Array]) -> None:
         super().__init__(rule, parameters)
-        self.memory: dict[str, Any] = {}
+        self.memory: dict[Any, Any] = {}
 
     def step(self, grads: Sequence[Array | None], lr: Any) -> list[Array]:
         """One step, as the alteration does it."""
         alteration: Alteration = cast(Any, self.rule).alteration
         return alteration.step(self, super().step, grads, lr)
+
+
+def with_gradients(grads: Sequence[Any]) -> list[int]:
+    """Return the numbers of the parameters that have a gradient in a step."""
+    return [i for i, grad in enumerate(grads) if grad is not None]
+
+
+def without_gradients(grads: Sequence[Any]) -> list[int]:
+    """Return the numbers of the other parameters."""
+    return [i for i, grad in enumerate(grads) if grad is None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,3 +121,14 @@ class Altered:
 def altered(formula: Declared, alteration: Alteration | None) -> Declared:
     """Return a formula with an alteration; the formula itself without one."""
     return formula if alteration is None else cast(Declared, Altered(formula, alteration))
+
+
+Formula = TypeVar("Formula")
+
+
+def holding(formula: Formula, hyper: Mapping[str, Any]) -> Formula:
+    """Return a formula with some hyperparameters replaced, unchecked."""
+    other = copy.copy(formula)
+    for name, value in hyper.items():
+        object.__setattr__(other, name, value)
+    return other

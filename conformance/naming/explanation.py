@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from optimetry.conformance.cases.case import Case, met_before
-from optimetry.conformance.naming.alterations import Alteration, altered
+from optimetry.conformance.naming.alterations import Alteration, altered, holding
 from optimetry.conformance.naming.increments import with_increments
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import Expected
@@ -116,7 +115,7 @@ class Explanation:
         Raises:
             HyperparameterError: as for the documented formula, before rounding.
         """
-        computed = _holding(self.rule.of(hyper), instead or {})
+        computed = holding(self.rule.of(hyper), instead or {})
         if self.arithmetic.incremental_moments:
             computed = with_increments(computed)
         if self.arithmetic.float32_norm:
@@ -150,11 +149,3 @@ class Explanation:
         formula = "the documented rule" if self.rule.documented else f"{self.rule.difference}, as in {self.rule.origin}"
         ways = "; ".join(map(described, self.arithmetic.record()))
         return f"{formula}; {ways}" if ways else "" if self.rule.documented else formula
-
-
-def _holding(computed: Declared, hyper: Mapping[str, Any]) -> Declared:
-    """Return a formula with some hyperparameters replaced, unchecked."""
-    other = copy.copy(computed)
-    for name, value in hyper.items():
-        object.__setattr__(other, name, value)
-    return other

@@ -72,6 +72,19 @@ class Mistake:
         return (self.given, self.run) == (other.given, other.run)
 
 
+Rates = tuple[float, ...]
+
+
+def with_rates(change: Callable[[Rates], Rates]) -> Callable[[Case], Case]:
+    """Feed other learning rates; a case in which they are the same stays itself, which is known."""
+
+    def fed(case: Case) -> Case:
+        rates = change(case.learning_rates)
+        return case if rates == case.learning_rates else case.replace(learning_rates=rates)
+
+    return fed
+
+
 @dataclass(frozen=True)
 class Mistaken:
     """A rule with a mistake, which a target may compute."""

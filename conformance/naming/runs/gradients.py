@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import fitting
 from optimetry.conformance.laws.documented import nonfinite_gradients_act
 from optimetry.conformance.laws.universal import nonfinite_gradients_stay
-from optimetry.conformance.laws.variations import at_steps, poisoned, rescaled
+from optimetry.conformance.laws.variations import at_steps, poisoned
 from optimetry.conformance.naming.alterations import Alteration
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
@@ -37,20 +38,28 @@ GROWTH = (1.0, 5.0, 0.3)
 OF_NONFINITE = (nonfinite_gradients_act, nonfinite_gradients_stay)
 """The checks of laws that a replaced NaN or infinity may break."""
 
-Change = Callable[[Array], Array]
+Change = Callable[[Array], Array | None]
+"""What takes the place of a gradient; nothing where it is missing then."""
+
+
+def taken(new: str, old: str) -> dict[str, str]:
+    """Return what a verdict records of one thing that is taken for another."""
+    return {"finding": "replaced", "new": new, "old": old}
 
 
 def replacing_finite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what finite gradients may be replaced by; gradients of all magnitudes tell them apart."""
     for limit in LIMITS:
-        yield _clipping(f"±{limit:g}", lambda x, c=limit: np.clip(x, -c, c))  # type: ignore[misc]
-        yield _clipping(f"at most {limit:g}", lambda x, c=limit: np.minimum(x, c))  # type: ignore[misc]
+        clipped = {"finding": "clipped", "limits": f"±{limit:g}"}
+        yield _of_finite(clipped, partial(np.clip, a_min=-limit, a_max=limit))
+        yield _of_finite({**clipped, "limits": f"at most {limit:g}"}, partial(np.minimum, limit))
     for small in THRESHOLDS:
-        dropped = f"a gradient element below {small:g} in magnitude"
-        yield _taking("0", dropped, lambda x, c=small: np.where(np.abs(x) < c, 0, x))  # type: ignore[misc]
+        run = taken("0", f"a gradient element below {small:g} in magnitude")
+        yield _of_finite(run, lambda x, c=small: np.where(np.abs(x) < c, 0, x))  # type: ignore[misc]
     if subject.has_learning_rate:
-        run = {"finding": "replaced", "new": "no gradient", "old": "a whole gradient of zeros"}
-        yield Mistake(run=run, fed=_missing_where(lambda x: not x.any()), shown_by=_with_zeros_in_a_step)
+        fed = _changing(lambda x: x if x.any() else None)
+        run = taken("no gradient", "a whole gradient of zeros")
+        yield Mistake(run=run, fed=fed, shown_by=_with_zeros_in_a_step)
 
 
 def _with_zeros_in_a_step(case: Case) -> Iterator[Case]:
@@ -83,106 +92,73 @@ def _poisoned(case: Case) -> Iterator[Case]:
 def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what NaN and infinities among gradients may be replaced by."""
     largest = FORMATS[dtype].largest
-    values: dict[str, Change] = {
-        "0": np.zeros_like,
-        "the largest number": lambda x: np.copysign(np.full_like(x, largest), x),
-    }
     nan, infinite, both = "NaN in gradients", "an infinity in gradients", "NaN and infinities in gradients"
-    for new, value in values.items():
-        yield _taking(new, infinite, _where(np.isinf, value), nonfinite=True)
-    yield _taking("0", nan, _where(np.isnan, np.zeros_like), nonfinite=True)
-    yield _taking("0", both, _where(lambda x: ~np.isfinite(x), np.zeros_like), nonfinite=True)
-    yield _taking("0 and the largest number", both, lambda x: np.nan_to_num(x, posinf=largest, neginf=-largest), True)
-    whole = "a whole gradient with NaN or an infinity in it"
-    yield _taking("0", whole, lambda x: x if np.isfinite(x).all() else np.zeros_like(x), nonfinite=True)
+    whole, spread = "a whole gradient with NaN or an infinity in it", "a whole gradient with NaN in it"
+    changes: tuple[tuple[str, str, Change], ...] = (
+        ("0", infinite, lambda x: np.where(np.isinf(x), 0, x)),
+        ("the largest number", infinite, lambda x: np.where(np.isinf(x), np.copysign(np.full_like(x, largest), x), x)),
+        ("0", nan, lambda x: np.where(np.isnan(x), 0, x)),
+        ("0", both, lambda x: np.where(np.isfinite(x), x, 0)),
+        ("0 and the largest number", both, lambda x: np.nan_to_num(x, posinf=largest, neginf=-largest)),
+        ("0", whole, lambda x: x if np.isfinite(x).all() else np.zeros_like(x)),
+    )
+    for new, old, change in changes:
+        yield _of_nonfinite(taken(new, old), fed=_changing(change))
     if subject.has_learning_rate:
-        yield _taking("no gradient", whole, lambda x: x, nonfinite=True, fed=_missing_where(_not_finite))
-        run = {"finding": "replaced", "new": "0", "old": "NaN and infinities in steps"}
-        yield _beside(run, FiniteSteps())
+        fed = _changing(lambda x: x if np.isfinite(x).all() else None)
+        yield _of_nonfinite(taken("no gradient", whole), fed=fed)
+        yield _of_nonfinite(taken("0", "NaN and infinities in steps"), alteration=Alteration(update=_finite_steps))
     if isinstance(subject, RuleSubject):
         for slot in subject.declaration.slots:
-            yield _beside({"finding": "guarded", "what": [slot]}, Guarded(slot))
-    spread = "a whole gradient with NaN in it"
-    yield _taking("NaN", spread, lambda x: np.full_like(x, np.nan) if np.isnan(x).any() else x, nonfinite=True)
+            run = {"finding": "guarded", "what": [slot]}
+            yield _of_nonfinite(run, alteration=Alteration(update=partial(_guarded, slot)))
+    yield _of_nonfinite(
+        taken("NaN", spread), fed=_changing(lambda x: np.full_like(x, np.nan) if np.isnan(x).any() else x)
+    )
 
 
-@dataclass(frozen=True)
-class FiniteSteps(Alteration):
-    """Moves no element by what is not a finite number; the state moves on."""
-
-    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-        """Keep the elements that would become NaN or infinite."""
-        after, new = rule.update(param, grad, state, lr, t)
-        numbers = getattr(after, "value", after)
-        return np.where(np.isfinite(np.asarray(numbers, np.float64)), after, param), new
+def _finite_steps(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Move no element by what is not a finite number; the state moves on."""
+    after, new = rule.update(param, grad, state, lr, t)
+    return np.where(np.isfinite(_numbers(after)), after, param), new
 
 
-@dataclass(frozen=True)
-class Guarded(Alteration):
-    """Moves only the elements whose number in one slot is above 0, and so none whose number is NaN."""
-
-    slot: str
-
-    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-        """Keep the other elements; the state moves on."""
-        after, new = rule.update(param, grad, state, lr, t)
-        number = new[self.slot]
-        unknown = np.isnan(np.asarray(getattr(number, "value", number), np.float64))
-        if unknown.shape != param.shape:
-            return after, new
-        return np.where(unknown, param, np.where(number > 0, after, param)), new
+def _guarded(slot: str, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Move only the elements whose number in a slot is above 0, and so none whose number is NaN; the state moves on."""
+    after, new = rule.update(param, grad, state, lr, t)
+    unknown = np.isnan(_numbers(new[slot]))
+    if unknown.shape != param.shape:
+        return after, new
+    return np.where(unknown, param, np.where(new[slot] > 0, after, param)), new
 
 
-def _beside(run: Mapping[str, Any], alteration: Alteration) -> Mistake:
-    """Make a mistake of an alteration that NaN and infinities show."""
-    how: dict[str, Any] = {"breaks": OF_NONFINITE, "needs": OF_NONFINITE, "shown_by": _poisoned}
-    return Mistake(run=run, alteration=alteration, **how)
+def _numbers(array: Any) -> Array:
+    return np.asarray(getattr(array, "value", array), np.float64)
 
 
-def _where(which: Callable[[Array], Any], value: Change) -> Change:
-    return lambda x: np.where(which(x), value(x), x)
+def _of_finite(run: Mapping[str, str], change: Callable[[Array], Array]) -> Mistake:
+    """Make a mistake of a change of finite elements alone, which gradients of all magnitudes show."""
+    fed = _changing(lambda x: np.where(np.isfinite(x), change(x), x))
+    return Mistake(run=run, fed=fed, shown_by=of_all_magnitudes)
 
 
-def _not_finite(grad: Array) -> bool:
-    return not np.isfinite(grad).all()
+def _of_nonfinite(run: Mapping[str, Any], **how: Any) -> Mistake:
+    """Make a mistake that NaN and infinities show, and that is none where no law says so."""
+    return Mistake(run=run, breaks=OF_NONFINITE, needs=OF_NONFINITE, shown_by=_poisoned, **how)
 
 
-def _missing_where(which: Callable[[Array], bool]) -> Callable[[Case], Case]:
+def _changing(change: Change) -> Callable[[Case], Case]:
+    """Change each gradient; a case in which that changes nothing stays itself, which is known."""
+
+    def changed(grad: Array) -> Array | None:
+        new = change(grad)
+        return None if new is None else np.asarray(new).astype(grad.dtype)
+
     def fed(case: Case) -> Case:
-        rows = tuple(tuple(None if x is None or which(x) else x for x in row) for row in case.grads)
-        same = all(a is b for rows in zip(rows, case.grads, strict=True) for a, b in zip(*rows, strict=True))
-        return case if same else case.replace(grads=rows)
+        with np.errstate(all="ignore"):
+            grads = tuple(tuple(None if x is None else changed(x) for x in row) for row in case.grads)
+        pairs = zip(chain(*case.grads), chain(*grads), strict=True)
+        same = all(a is b or (a is not None and b is not None and same_bits(a, b)) for a, b in pairs)
+        return case if same else case.replace(grads=grads)
 
     return fed
-
-
-def _clipping(limits: str, change: Change) -> Mistake:
-    return _made({"finding": "clipped", "limits": limits}, change, nonfinite=False)
-
-
-def _taking(
-    new: str, old: str, change: Change, nonfinite: bool = False, fed: Callable[[Case], Case] | None = None
-) -> Mistake:
-    return _made({"finding": "replaced", "new": new, "old": old}, change, nonfinite, fed)
-
-
-def _made(run: dict[str, Any], change: Change, nonfinite: bool, fed: Callable[[Case], Case] | None = None) -> Mistake:
-    """Make a mistake of a change of each gradient, of finite elements alone unless ``nonfinite``."""
-
-    def changed_case(case: Case) -> Case:
-        new = rescaled(case, lambda param: param, changed)
-        pairs = [(a, b) for rows in zip(case.grads, new.grads, strict=True) for a, b in zip(*rows, strict=True)]
-        return case if all(a is None or b is None or same_bits(a, b) for a, b in pairs) else new  # which is known
-
-    def changed(grad: Array) -> Array:
-        with np.errstate(all="ignore"):
-            new = np.asarray(change(grad)).astype(grad.dtype)
-            return new if nonfinite else np.where(np.isfinite(grad), new, grad)
-
-    return Mistake(
-        run=run,
-        fed=fed or changed_case,
-        breaks=OF_NONFINITE if nonfinite else (),
-        needs=OF_NONFINITE if nonfinite else (),
-        shown_by=_poisoned if nonfinite else of_all_magnitudes,
-    )

@@ -8,7 +8,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case, Grads
 from optimetry.conformance.laws.universal import missing_gradient, resuming
-from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.naming.mistakes import Mistake, with_rates
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arrays import flat
 from optimetry.conformance.numerics.formats import BOUND
@@ -82,11 +82,7 @@ def _with_own(steps: int, *, zeros: bool) -> Callable[[Case], Case]:
 
 
 def _with_rates(steps: int) -> Callable[[Case], Case]:
-    def fed(case: Case) -> Case:
-        rates = case.learning_rates
-        return case.replace(learning_rates=(rates[:1] * steps + rates)[: len(rates)])
-
-    return fed
+    return with_rates(lambda rates: (rates[:1] * steps + rates)[: len(rates)])
 
 
 def _returned(steps: int) -> Callable[[Case, Expected], Expected]:

@@ -6,7 +6,7 @@ Both stand around other optimizers in the field: as Lookahead, and as cautious o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,58 +33,40 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         for share in SHARES:
             run = {"finding": "lookahead", "share": share, "period": period}
             for own in (False, True):
-                yield Mistake(run=run, alteration=PulledBack(period, share, own), breaks=(resuming,))
+                alteration = Alteration(step=partial(_pulled_back, period, share, own))
+                yield Mistake(run=run, alteration=alteration, breaks=(resuming,))
     for divides in (True, False):
         run = {"finding": "cautious", "how": ", divided by the share of these elements" if divides else ""}
         laws = (permutation, reshaping, splitting, nonfinite_gradients_stay) if divides else ()
-        yield Mistake(run=run, alteration=Cautious(divides), breaks=laws)
+        # The place of an element matters only where the other elements count.
+        alteration = Alteration(update=partial(_cautious, divides), by_place=divides)
+        yield Mistake(run=run, alteration=alteration, breaks=laws)
 
 
-@dataclass(frozen=True)
-class PulledBack(Alteration):
-    """Moves parameters every few steps to a share of the way from where it last did so, as Lookahead does.
+def _pulled_back(
+    period: int, share: float, own: bool, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any
+) -> list[Any]:
+    """Step, then move the parameters whose time has come to a share of the way from where they last were moved to.
 
-    Attributes:
-        period: how many steps.
-        share: of the way.
-        own: whether each parameter counts the steps in which it has a gradient; else all steps count.
+    Each parameter counts its ``own`` updates to the period, or all count every step.
     """
-
-    period: int
-    share: float
-    own: bool
-
-    def step(self, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
-        """Step, then move the parameters whose time has come."""
-        slow = training.memory.setdefault("slow", list(training.parameters))
-        training.memory["steps"] = training.memory.get("steps", 0) + 1
-        plain(grads, lr)
-        for i, param in enumerate(training.parameters):
-            steps = training.updates[i] if self.own else training.memory["steps"]
-            if steps and steps % self.period == 0 and not (self.own and grads[i] is None):
-                slow[i] = training.parameters[i] = slow[i] + self.share * (param - slow[i])
-        return list(training.parameters)
+    slow = training.memory.setdefault("slow", list(training.parameters))
+    training.memory["steps"] = training.memory.get("steps", 0) + 1
+    plain(grads, lr)
+    for i, param in enumerate(training.parameters):
+        steps = training.updates[i] if own else training.memory["steps"]
+        if steps and steps % period == 0 and not (own and grads[i] is None):
+            slow[i] = training.parameters[i] = slow[i] + share * (param - slow[i])
+    return list(training.parameters)
 
 
-@dataclass(frozen=True)
-class Cautious(Alteration):
-    """Moves only the elements whose step goes against their gradient.
+def _cautious(divides: bool, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Move only the elements whose step goes against their gradient, perhaps divided by the share of such elements.
 
-    Attributes:
-        divides: whether their steps are divided by the share of such elements.
+    The others are not held against a decay that is apart from the step; their state moves on.
     """
-
-    divides: bool
-
-    @property
-    def by_place(self) -> bool:  # type: ignore[override]
-        """Only where the other elements count."""
-        return self.divides
-
-    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-        """Hold the other elements, though not against a decay that is apart from the step; their state moves on."""
-        after, new = rule.update(param, grad, state, lr, t)
-        step = -rule.update(param * 0.0, grad, state, lr, t)[0]
-        agrees = step * grad > 0
-        share = np.maximum(np.mean(np.where(agrees, step * 0.0 + 1.0, 0.0)), LEAST) if self.divides else 1.0
-        return after + (step - np.where(agrees, step / share, 0.0)), new
+    after, new = rule.update(param, grad, state, lr, t)
+    step = -rule.update(param * 0.0, grad, state, lr, t)[0]
+    agrees = step * grad > 0
+    share = np.maximum(np.mean(np.where(agrees, step * 0.0 + 1.0, 0.0)), LEAST) if divides else 1.0
+    return after + (step - np.where(agrees, step / share, 0.0)), new

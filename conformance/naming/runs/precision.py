@@ -7,7 +7,7 @@ the bound does not grow by a unit of the format, and a slot that merely is inexa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.universal import missing_gradient
 from optimetry.conformance.laws.variations import rescaled
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
-from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.naming.mistakes import Mistake, with_rates
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.bounded import Bounded
@@ -33,30 +33,29 @@ NARROWER = {"float32": ("float16", "bfloat16"), "float64": ("float16", "bfloat16
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what may be held in less precision."""
     for name in NARROWER.get(dtype, ()):
-        yield _rounding("gradients", name, fed=_with_gradients(through(name)))
+        yield _rounding(["gradients"], name, fed=_with_gradients(through(name)))
         if name != "float32":  # which is arithmetic of the rule, with a name of its own
             yield from _numbers(subject, name)
         if isinstance(subject, RuleSubject):
             slots = subject.declaration.slots
             chosen = dict.fromkeys([*((slot,) for slot in slots), slots] if slots else [])
+            parameters = Alteration(step=partial(_parameters_held, name))
             for start in (True, False):
-                yield from (_holding(list(each), name, Slots(each, name, start)) for each in chosen)
-                yield _holding(["the parameters"], name, Parameters(name), _started(through(name)) if start else None)
-            yield _rounding("each step", name, alteration=Steps(name))
+                yield from (_holding(each, name, alteration=_slots_held(each, name, start)) for each in chosen)
+                fed = {"fed": _started(through(name))} if start else {}
+                yield _holding(["the parameters"], name, alteration=parameters, **fed)
+            yield _rounding(["each step"], name, alteration=Alteration(update=partial(_step_rounded, name)))
         else:
-            yield _holding(["its state"], name, WrapperState(name))
-            yield _rounding("what it returns", name, alteration=Results(name))
+            yield _holding(["its state"], name, alteration=Alteration(feed=partial(_wrapper_state_held, name)))
+            yield _rounding(["what it returns"], name, alteration=Alteration(feed=partial(_results_rounded, name)))
 
 
-def _holding(
-    held: Sequence[str], name: str, alteration: Alteration, fed: Callable[[Case], Case] | None = None
-) -> Mistake:
-    run = {"finding": "held", "what": list(held), "format": name}
-    return Mistake(run=run, alteration=alteration, fed=fed or (lambda case: case), breaks=(missing_gradient,))
+def _holding(what: Sequence[str], name: str, **how: Any) -> Mistake:
+    return Mistake(run={"finding": "held", "what": list(what), "format": name}, breaks=(missing_gradient,), **how)
 
 
-def _rounding(rounded: str, name: str, **how: Any) -> Mistake:
-    return Mistake(run={"finding": "rounded", "what": [rounded], "format": name}, **how)
+def _rounding(what: Sequence[str], name: str, **how: Any) -> Mistake:
+    return Mistake(run={"finding": "rounded", "what": list(what), "format": name}, **how)
 
 
 def through(name: str) -> Callable[[Array], Array]:
@@ -88,16 +87,13 @@ def _numbers(subject: Subject, name: str) -> Iterator[Mistake]:
     def hyper(values: Any) -> dict[str, float]:
         return {number: rounded(values[number]) for number in real}
 
-    def fed(case: Case) -> Case:
-        return case.replace(learning_rates=tuple(map(rounded, case.learning_rates)))
-
+    fed = with_rates(lambda rates: tuple(map(rounded, rates)))
     if real:
-        yield _rounding("its hyperparameters", name, hyper=hyper)
+        yield _rounding(["its hyperparameters"], name, hyper=hyper)
     if subject.has_learning_rate:
-        yield _rounding("the learning rate", name, fed=fed)
+        yield _rounding(["the learning rate"], name, fed=fed)
     if real and subject.has_learning_rate:
-        run = {"finding": "rounded", "what": ["its hyperparameters", "the learning rate"], "format": name}
-        yield Mistake(run=run, hyper=hyper, fed=fed)
+        yield _rounding(["its hyperparameters", "the learning rate"], name, hyper=hyper, fed=fed)
 
 
 def stored(number: Any, name: str) -> Any:
@@ -116,84 +112,49 @@ def stored(number: Any, name: str) -> Any:
         return Bounded(value, np.maximum(high - value, value - low), number.form, number.nonnegative)
 
 
-@dataclass(frozen=True)
-class Slots(Alteration):
-    """Holds slots in a format between steps.
+def _slots_held(slots: Sequence[str], name: str, from_the_start: bool) -> Alteration:
+    """Hold slots in a format between steps, perhaps from before the first step on."""
 
-    Attributes:
-        slots: which.
-        format: its name.
-        from_the_start: whether the first step, too, begins with rounded slots.
-    """
+    def held(state: State) -> State:
+        return State(**{slot: stored(x, name) if slot in slots else x for slot, x in state.items()})
 
-    slots: tuple[str, ...]
-    format: str
-    from_the_start: bool
+    def initial(rule: Rule, param: Any) -> State:
+        return held(rule.initial_state(param))
 
-    def initial(self, rule: Rule, param: Any) -> State:
-        """Round the state before the first step."""
-        state = rule.initial_state(param)
-        return self._held(state) if self.from_the_start else state
-
-    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
-        """Round the state behind the step."""
+    def step(training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
         after = plain(grads, lr)
-        training.states = [self._held(state) for state in training.states]
+        training.states = [held(state) for state in training.states]
         return after
 
-    def _held(self, state: State) -> State:
-        return State(**{slot: stored(x, self.format) if slot in self.slots else x for slot, x in state.items()})
+    return Alteration(initial, step=step) if from_the_start else Alteration(step=step)
 
 
-@dataclass(frozen=True)
-class Parameters(Alteration):
-    """Holds parameters in a format between steps."""
-
-    format: str
-
-    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
-        """Round the parameters behind the step."""
-        training.parameters = [stored(param, self.format) for param in plain(grads, lr)]
-        return list(training.parameters)
+def _parameters_held(name: str, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
+    """Hold parameters in a format between steps."""
+    training.parameters = [stored(param, name) for param in plain(grads, lr)]
+    return list(training.parameters)
 
 
-@dataclass(frozen=True)
-class Steps(Alteration):
-    """Rounds the difference that a step makes to a format."""
-
-    format: str
-
-    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-        """Add the rounded difference."""
-        after, state = rule.update(param, grad, state, lr, t)
-        return param + stored(after - param, self.format), state
+def _step_rounded(name: str, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Round the difference that a step makes to a format."""
+    after, state = rule.update(param, grad, state, lr, t)
+    return param + stored(after - param, name), state
 
 
-@dataclass(frozen=True)
-class WrapperState(Alteration):
-    """Holds the arrays that a wrapper keeps in a format."""
-
-    format: str
-
-    def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
-        """Round what is kept; numbers beside the arrays stay."""
-        returned, state = wrapper.feed(fed, parameters, state)
-        return returned, self._held(state)
-
-    def _held(self, state: Any, of_parameters: bool = False) -> Any:
-        if isinstance(state, tuple | list):
-            parts = [self._held(part, of_parameters or isinstance(state, list)) for part in state]
-            return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)
-        return stored(state, self.format) if of_parameters and isinstance(state, Bounded) else state
+def _wrapper_state_held(name: str, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
+    """Hold the arrays that a wrapper keeps in a format; numbers beside them stay."""
+    returned, state = wrapper.feed(fed, parameters, state)
+    return returned, _arrays_held(state, name)
 
 
-@dataclass(frozen=True)
-class Results(Alteration):
-    """Rounds what a wrapper returns to a format."""
+def _arrays_held(state: Any, name: str, of_parameters: bool = False) -> Any:
+    if isinstance(state, tuple | list):
+        parts = [_arrays_held(part, name, of_parameters or isinstance(state, list)) for part in state]
+        return type(state)(*parts) if hasattr(state, "_fields") else type(state)(parts)
+    return stored(state, name) if of_parameters and isinstance(state, Bounded) else state
 
-    format: str
 
-    def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
-        """Round the result."""
-        returned, state = wrapper.feed(fed, parameters, state)
-        return [stored(each, self.format) for each in returned], state
+def _results_rounded(name: str, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
+    """Round what a wrapper returns to a format."""
+    returned, state = wrapper.feed(fed, parameters, state)
+    return [stored(each, name) for each in returned], state

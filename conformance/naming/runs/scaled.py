@@ -6,7 +6,7 @@ Optimizers of the field do so unasked: LAMB scales all gradients together, and o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,68 +47,52 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         for limit in LIMITS:
             run = {"finding": "limited", "what": whose, "norm": limit}
             for guard in GUARDS:
-                yield Mistake(run=run, alteration=Scaled(whose, _limiting(limit, guard)), breaks=breaks)
+                yield Mistake(run=run, alteration=_scaled(whose, partial(_limiting, limit, guard)), breaks=breaks)
         for guard in NORM_GUARDS:
             run = {"finding": "normalized", "what": whose}
-            yield Mistake(run=run, alteration=Scaled(whose, _dividing(guard)), breaks=breaks)
+            yield Mistake(run=run, alteration=_scaled(whose, partial(_dividing, guard)), breaks=breaks)
     for axes, which in ((_behind_first, "all axes but the first"), (_every_axis, "all elements")):
         run = {"finding": "centred", "over": which}
-        yield Mistake(run=run, alteration=Centred(axes), breaks=BROKEN)
+        yield Mistake(run=run, alteration=_centred(axes), breaks=BROKEN)
 
 
-def _limiting(limit: float, guard: float) -> Callable[[Any], Any]:
-    return lambda norm: limit / np.maximum(norm + guard, limit)
+def _limiting(limit: float, guard: float, norm: Any) -> Any:
+    return limit / np.maximum(norm + guard, limit)
 
 
-def _dividing(guard: float) -> Callable[[Any], Any]:
-    return lambda norm: 1.0 / (norm + guard)
+def _dividing(guard: float, norm: Any) -> Any:
+    return 1.0 / (norm + guard)
 
 
-@dataclass(frozen=True)
-class Scaled(Alteration):
-    """Multiplies gradients by a factor that follows from a norm.
+def _scaled(whose: str, factor: Callable[[Any], Any]) -> Alteration:
+    """Multiply gradients by a factor that follows from the norm of `EACH`, of its `ROWS`, or of `ALL`."""
 
-    Attributes:
-        whose: of what the norm is: `EACH`, `ROWS` or `ALL`.
-        factor: the factor, from the norm.
-    """
-
-    whose: str
-    factor: Callable[[Any], Any]
-    by_place = True
-
-    def step(self, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
-        """Scale the gradients, and step with them."""
-        with np.errstate(all="ignore"):
-            squares = [self._square(grad) for grad in grads if grad is not None]
-            if self.whose == ALL:
-                squares = [sum(squares[1:], start=square) for square in squares[:1]] * len(squares)
-            factors = iter([self.factor(np.sqrt(square)) for square in squares])
-            return plain([None if grad is None else grad * next(factors) for grad in grads], lr)
-
-    def _square(self, grad: Any) -> Any:
-        axes = _behind_first(len(grad.shape)) if self.whose == ROWS else ()
+    def square(grad: Any) -> Any:
+        axes = _behind_first(len(grad.shape)) if whose == ROWS else ()
         return np.sum(np.square(grad), axis=axes or None, keepdims=bool(axes), initial=0.0)
 
+    def step(training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
+        with np.errstate(all="ignore"):
+            squares = [square(grad) for grad in grads if grad is not None]
+            if whose == ALL:
+                squares = [sum(squares[1:], start=first) for first in squares[:1]] * len(squares)
+            factors = iter([factor(np.sqrt(square)) for square in squares])
+            return plain([None if grad is None else grad * next(factors) for grad in grads], lr)
 
-@dataclass(frozen=True)
-class Centred(Alteration):
-    """Subtracts from each gradient its mean over some axes.
+    return Alteration(step=step, by_place=True)
 
-    Attributes:
-        axes: which, from the number of axes; where there are none, the gradient stays.
-    """
 
-    axes: Callable[[int], tuple[int, ...]]
-    by_place = True
+def _centred(axes_of: Callable[[int], tuple[int, ...]]) -> Alteration:
+    """Subtract from each gradient its mean over some of its axes; where these are none, it stays."""
 
-    def step(self, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
-        """Subtract the means, and step with what is left."""
-        return plain([None if grad is None else self._centred(grad) for grad in grads], lr)
-
-    def _centred(self, grad: Any) -> Any:
-        axes = self.axes(len(grad.shape))
+    def centred(grad: Any) -> Any:
+        axes = axes_of(len(grad.shape))
         return grad - np.mean(grad, axis=axes, keepdims=True) if axes else grad
+
+    def step(training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
+        return plain([None if grad is None else centred(grad) for grad in grads], lr)
+
+    return Alteration(step=step, by_place=True)
 
 
 def _behind_first(count: int) -> tuple[int, ...]:

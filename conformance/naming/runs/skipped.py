@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,9 @@ TENSORS = (1, 2, 3, 4, 8, 16)
 Places = Callable[[int], Any]
 """Which elements are left out of a tensor of so many, as a mask."""
 
+Mask = Callable[[Any], Any]
+"""Which elements are left out of a gradient, or of what a wrapper is fed."""
+
 
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what may be left out."""
@@ -50,9 +53,9 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         yield from _tensors()
         run = {"finding": "left_out_elements", "which": "all but as many elements as the first axis is long"}
         breaks = (permutation, reshaping, splitting, parameters_are_independent)
-        yield Mistake(run=run, alteration=BehindFirstAxis(_index, moves=False), breaks=breaks)
+        yield Mistake(run=run, alteration=_left_out(_behind_first_axis), breaks=breaks)
         run = {"finding": "left_out_elements", "which": "the elements whose gradient is 0"}
-        yield Mistake(run=run, alteration=WithoutZeros())
+        yield Mistake(run=run, alteration=_left_out(lambda grad: grad == 0, by_place=False))
 
 
 def of_elements(subject: Subject, dtype: str) -> Iterator[Mistake]:
@@ -61,7 +64,8 @@ def of_elements(subject: Subject, dtype: str) -> Iterator[Mistake]:
         run = {"finding": "left_out_elements", "which": which}
         for moves in (False, True) if subject.has_learning_rate and not subject.elementwise else (False,):
             breaks = (permutation, splitting, parameters_are_independent)
-            yield Mistake(run=run, alteration=Elements(places, moves), breaks=breaks, shown_by=of_all_sizes)
+            left_out = _left_out(partial(_at, places), moves=moves)
+            yield Mistake(run=run, alteration=left_out, breaks=breaks, shown_by=of_all_sizes)
 
 
 def of_all_sizes(case: Case) -> Iterator[Case]:
@@ -90,9 +94,10 @@ def _steps() -> Iterator[Mistake]:
                 fed=_without_steps(lambda step, n=period: step % n != 0),  # type: ignore[misc]
             )
     yield _skipping("the first update", fed=_without_steps(lambda step: step == 1))
-    for while_all in (False, True):
-        yield _skipping("the first update of the parameters, though not of the state", alteration=Idle(while_all))
-    yield _skipping("the first update, though it counts", (nonfinite_gradients_act,), alteration=Unused())
+    for idle in (Alteration(update=_idle, by_place=True), Alteration(step=_all_idle, by_place=True)):
+        yield _skipping("the first update of the parameters, though not of the state", alteration=idle)
+    unused = Alteration(update=_unused)
+    yield _skipping("the first update, though it counts", (nonfinite_gradients_act,), alteration=unused)
 
 
 def _skipping(which: str, breaks: tuple[Check, ...] = (), **how: Any) -> Mistake:
@@ -160,85 +165,47 @@ def _ordinal(number: int) -> str:
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10 if number % 100 not in (11, 12, 13) else 0, 'th') }"
 
 
-@dataclass(frozen=True)
-class Elements(Alteration):
-    """Leaves elements as they were.
+def _left_out(out: Mask, *, moves: bool = False, by_place: bool = True) -> Alteration:
+    """Leave elements as they were; ``moves`` says that their state moves though they do not."""
 
-    Attributes:
-        places: which.
-        moves: whether their state moves though they do not.
-    """
-
-    places: Places
-    moves: bool
-    by_place = True
-
-    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-        """Update the other elements."""
-        out = self._out(param)
+    def update(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
         after, new = rule.update(param, grad, state, lr, t)
-        return np.where(out, param, after), new if self.moves else _kept(out, param, state, new)
+        if not moves:
+            kept = {n: x for n, x in new.items() if getattr(x, "shape", None) == param.shape}
+            new = State(**{**new, **{n: np.where(out(grad), state[n], x) for n, x in kept.items()}})
+        return np.where(out(grad), param, after), new
 
-    def feed(self, wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
-        """Return the elements that are left out as they were fed."""
+    def feed(wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
         returned, state = wrapper.feed(fed, parameters, state)
-        return [np.where(self._out(x), x, new) for x, new in zip(fed, returned, strict=True)], state
+        return [np.where(out(x), x, new) for x, new in zip(fed, returned, strict=True)], state
 
-    def _out(self, array: Any) -> Any:
-        return self.places(int(np.prod(array.shape))).reshape(array.shape)
-
-
-def _kept(out: Any, param: Any, state: State, new: State) -> State:
-    """Return a new state with the old one of the elements that are left out, in every slot that has elements."""
-    kept = {n: np.where(out, state[n], x) for n, x in new.items() if getattr(x, "shape", None) == param.shape}
-    return State(**{**new, **kept})
+    return Alteration(update=update, feed=feed, by_place=by_place)
 
 
-class BehindFirstAxis(Elements):
-    """Takes the length of the first axis for the number of elements."""
-
-    def _out(self, array: Any) -> Any:
-        return _index(int(np.prod(array.shape))).reshape(array.shape) >= (array.shape[0] if array.shape else 1)
+def _at(places: Places, grad: Any) -> Any:
+    return places(int(np.prod(grad.shape))).reshape(grad.shape)
 
 
-class WithoutZeros(Alteration):
-    """Leaves elements as they were, with their state, where the gradient is 0."""
-
-    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-        """Update the other elements."""
-        after, new = rule.update(param, grad, state, lr, t)
-        return np.where(grad == 0, param, after), _kept(grad == 0, param, state, new)
+def _behind_first_axis(grad: Any) -> Any:
+    """Take the length of the first axis for the number of elements."""
+    return _at(_index, grad) >= (grad.shape[0] if grad.shape else 1)
 
 
-class Unused(Alteration):
-    """Makes the state of a parameter in its first update, and nothing of the gradient."""
-
-    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-        """Update from the second on, which is counted as the second."""
-        return (param, state) if t == 1 else rule.update(param, grad, state, lr, t)
+def _unused(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Make nothing of the gradient of the first update; the second is counted as the second."""
+    return (param, state) if t == 1 else rule.update(param, grad, state, lr, t)
 
 
-@dataclass(frozen=True)
-class Idle(Alteration):
-    """Leaves the parameters as they are in the first update.
+def _idle(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Leave a parameter as it is in its first update, though not its state."""
+    after, new = rule.update(param, grad, state, lr, t)
+    return (param if t == 1 else after), new
 
-    Attributes:
-        while_all: whether it lasts until a second update of any parameter; else it is each parameter's own.
-    """
 
-    while_all: bool
-    by_place = True
-
-    def update(self, rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
-        """Update the state alone at first."""
-        after, new = rule.update(param, grad, state, lr, t)
-        return (param if t == 1 and not self.while_all else after), new
-
-    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
-        """Take the parameters back while none has had two updates."""
-        before = list(training.parameters)
-        after = plain(grads, lr)
-        if self.while_all and max(training.updates, default=0) <= 1:
-            training.parameters = before
-            return list(before)
-        return after
+def _all_idle(training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
+    """Take the parameters back while none has had two updates."""
+    before = list(training.parameters)
+    plain(grads, lr)
+    if max(training.updates, default=0) <= 1:
+        training.parameters = before
+    return list(training.parameters)

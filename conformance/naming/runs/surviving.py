@@ -6,8 +6,8 @@ are one run of twice the steps, in which the parameters begin again in the middl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -35,7 +35,7 @@ def mistakes() -> Iterator[Mistake]:
         yield Mistake(
             run={"finding": "survives"},
             fed=_twice,
-            alteration=Survives(counts),
+            alteration=Alteration(step=partial(_survives, counts)),
             returned=_second_half,
             breaks=(repeatable, runs_are_independent),
         )
@@ -66,21 +66,14 @@ def _second_half(case: Case, value: Expected) -> Expected:
     return Expected(value.value[STEPS:], value.bound[STEPS:], value.start)
 
 
-@dataclass(frozen=True)
-class Survives(Alteration):
-    """Begins again with the parameters in the middle of a run; those of a wrapper are fed again.
+def _survives(counts: bool, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
+    """Begin again with the parameters in the middle of a run, perhaps with the count of updates going on.
 
-    Attributes:
-        counts: whether the count of updates goes on, too.
+    What a wrapper is fed begins again by itself.
     """
-
-    counts: bool
-
-    def step(self, training: AlteredTraining, plain: Step, grads: Any, lr: Any) -> list[Any]:
-        """Do the step, from the first parameters if it is the first of the second half."""
-        start = training.memory.setdefault("start", list(training.parameters))
-        steps = training.memory["steps"] = training.memory.get("steps", 0) + 1
-        if steps == STEPS + 1:
-            training.parameters = list(start)
-            training.updates = training.updates if self.counts else [0] * len(start)
-        return plain(grads, lr)
+    start = training.memory.setdefault("start", list(training.parameters))
+    steps = training.memory["steps"] = training.memory.get("steps", 0) + 1
+    if steps == STEPS + 1:
+        training.parameters = list(start)
+        training.updates = training.updates if counts else [0] * len(start)
+    return plain(grads, lr)

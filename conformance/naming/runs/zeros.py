@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.naming.mistakes import Hyper, Mistake
+from optimetry.conformance.naming.mistakes import Hyper, Mistake, with_rates
+from optimetry.conformance.naming.runs.gradients import taken
 from optimetry.conformance.naming.zeros import cases_at_zero, epsilons_at_zero
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.subjects.rules import RuleSubject, documented_defaults
@@ -24,23 +25,15 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         return
     hyper, rate = documented_defaults(subject)
     for value in dict.fromkeys((rate, *RATES)):
-        yield Mistake(run=_taken(value, "a learning rate of 0"), fed=_rates(value), shown_by=_at_zero)
+        yield Mistake(run=taken(f"{value:g}", "a learning rate of 0"), fed=_rates(value), shown_by=_at_zero)
     for name in epsilons_at_zero(subject):
         for value in dict.fromkeys((hyper[name], *GUARDS)):
             if value:
-                yield Mistake(run=_taken(value, f"{name} = 0"), hyper=_guard(name, value), shown_by=_at_zero)
-
-
-def _taken(value: float, zero: str) -> dict[str, str]:
-    return {"finding": "replaced", "new": f"{value:g}", "old": zero}
+                yield Mistake(run=taken(f"{value:g}", f"{name} = 0"), hyper=_guard(name, value), shown_by=_at_zero)
 
 
 def _rates(value: float) -> Callable[[Case], Case]:
-    def fed(case: Case) -> Case:
-        rates = tuple(rate or value for rate in case.learning_rates)
-        return case if rates == case.learning_rates else case.replace(learning_rates=rates)
-
-    return fed
+    return with_rates(lambda rates: tuple(rate or value for rate in rates))
 
 
 def _guard(name: str, value: float) -> Callable[[Hyper], Hyper]:
