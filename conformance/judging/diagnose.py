@@ -113,7 +113,7 @@ def _diagnosis(examination: Examination) -> Diagnosis:
         known = dataclasses.replace(known, found=_formula(rejection.search_result))
     with suppress(TargetFault):  # too late to change the verdict: the diagnosis ends with what is known by then
         probed = rejection.observed.probed if rejection else Probed.of(target, verdict.optimizer, verdict.dtype, guard)
-        known = dataclasses.replace(known, ranking=tuple(probed.agreements()), probed=probed)
+        known = dataclasses.replace(known, ranking=tuple(probed.agreements), probed=probed)
         if known.explanation is None:
             known = dataclasses.replace(known, divergence=_divergence(target, known, guard))
             if known.found and isinstance(subject_named(verdict.optimizer), RuleSubject):

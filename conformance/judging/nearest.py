@@ -37,7 +37,7 @@ def nearest_to(probed: Probed | None, case: Case, after: Array) -> Nearest:
         case: a case in which the documented formula does not explain it.
         after: what it gave there.
     """
-    ranking = probed.agreements() if probed is not None else []
+    ranking = probed.agreements if probed is not None else []
     if ranking:
         rule = ranking[0][0]
     else:

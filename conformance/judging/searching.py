@@ -134,7 +134,7 @@ def _starts(observed: Observed, runs: Runs) -> list[PointClass]:
     A formula of another book may lack a number that the target does not use.
     """
     optimizer = observed.optimizer
-    near = [rule for rule, _ in observed.probed.agreements() if not rule.documented][:NEAR]
+    near = [rule for rule, _ in observed.probed.agreements if not rule.documented][:NEAR]
     unused = {x.name for x in subject_named(optimizer).hyperparameters() if _unused(observed, x, runs)}
     elsewhere = starts_elsewhere(optimizer, observed.pinned | unused)
     return list(dict.fromkeys([documented_class(optimizer), *near, *named_classes(optimizer), *elsewhere]))

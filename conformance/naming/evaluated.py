@@ -28,8 +28,6 @@ from optimetry.conformance.subjects.wrappers.compression import are_sent
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.rule import Rule, State
 
-Sum = Callable[[Any], Any]
-
 
 def of_tensor(x: Any) -> Any:
     """Sum all elements, as a rule does."""
@@ -51,7 +49,7 @@ def sent(v: Any, sparsity: Any, count: Callable[[int, float], int] | None = None
     return are_sent(v, sparsity, count) if hasattr(v, "shape") else True
 
 
-OWN: dict[str, Callable[..., Any]] = {SENT: sent, SENT_ROUNDED_UP: partial(sent, count=rounded_up)}
+OWN: dict[str, Callable[..., Any]] = {"sum": of_tensor, SENT: sent, SENT_ROUNDED_UP: partial(sent, count=rounded_up)}
 """The operations that are not NumPy functions."""
 
 
@@ -85,19 +83,18 @@ def shared(program: Program) -> Program:
     return {name: walk(expression) for name, expression in program.items()}
 
 
-def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[int, Any], total: Sum) -> Any:
+def value_of(expression: Expression, inputs: Mapping[str, Any], known: dict[int, Any]) -> Any:
     """Evaluate an expression on any kind of number; ``known`` keeps the value of every part, by its identity."""
     if isinstance(expression, str):
         return inputs[expression]
     if not isinstance(expression, tuple):
         return expression
-    if expression[0] == "where" and isinstance(flag := value_of(expression[1], inputs, known, total), bool):
-        return value_of(expression[2 if flag else 3], inputs, known, total)
+    if expression[0] == "where" and isinstance(flag := value_of(expression[1], inputs, known), bool):
+        return value_of(expression[2 if flag else 3], inputs, known)
     key = id(expression)
     if key not in known:
-        operands = [value_of(operand, inputs, known, total) for operand in expression[1:]]
-        name = expression[0]
-        value = total(*operands) if name == "sum" else _function(name)(*operands)
+        operands = [value_of(operand, inputs, known) for operand in expression[1:]]
+        value = _function(expression[0])(*operands)
         if isinstance(value, np.generic) and all(isinstance(x, int | float) for x in operands):
             value = value.item()  # numbers stay Python's, which take the dtype of the array that they meet
         known[key] = value
@@ -112,17 +109,16 @@ def updated(
     state: State,
     lr: Any,
     t: int,
-    total: Sum = of_tensor,
 ) -> tuple[Any, State]:
-    """Do one update of a `shared` program, as `Rule.update`, with these hyperparameters; ``total`` sums in norms."""
+    """Do one update of a `shared` program, as `Rule.update`, with these hyperparameters."""
     turns = {slot: (t - 1) % every for slot, every in _turns(program, hyper).items()}
     used = {slot: x[turns[slot]] if slot in turns else x for slot, x in state.items()}
     inputs = {**hyper, PARAM: param, GRAD: grad, RATE: lr, STEP: t, **used}
     for slot in state if t == 1 else ():
         if GRAD in parts_of(program[FIRST + slot]):
-            inputs[slot] = value_of(program[FIRST + slot], inputs, {}, total)
+            inputs[slot] = value_of(program[FIRST + slot], inputs, {})
     known: dict[int, Any] = {}
-    values = {name: _array(value_of(program[name], inputs, known, total), param) for name in (PARAM, *state)}
+    values = {name: _array(value_of(program[name], inputs, known), param) for name in (PARAM, *state)}
     for slot, turn in turns.items():
         here = (np.arange(state[slot].shape[0]) == turn).reshape((-1,) + (1,) * param.ndim)
         values[slot] = np.where(here, values[slot], state[slot])
@@ -132,7 +128,7 @@ def updated(
 def _turns(program: Program, hyper: Mapping[str, Any]) -> dict[str, int]:
     """Return the slots with several entries, each with the number of those that are used in turn."""
     slots = [name.removeprefix(EVERY) for name in program if name.startswith(EVERY)]
-    return {slot: int(value_of(program[EVERY + slot], hyper, {}, of_tensor)) for slot in slots}
+    return {slot: int(value_of(program[EVERY + slot], hyper, {})) for slot in slots}
 
 
 def fed_through(
@@ -151,21 +147,17 @@ def fed_through(
     inputs: list[dict[str, Any]] = []
     for grad, param, values in zip(fed, parameters, held, strict=True):
         arguments = {**hyper, GRAD: grad, PARAM: param, STEP: steps + 1}
-        first = {slot: value_of(program[FIRST + slot], arguments, {}, of_tensor) for slot in slots if not steps}
+        first = {slot: value_of(program[FIRST + slot], arguments, {}) for slot in slots if not steps}
         inputs.append({**arguments, **first, **values})
     known: list[dict[int, Any]] = [{} for _ in inputs]
     each = list(zip(inputs, known, strict=True))
     for part in parts_of(program[PARAM]):
         if isinstance(part, tuple) and part[0] == OVER_ALL:
-            terms = [of_tensor(value_of(part[1], arguments, values, of_tensor)) for arguments, values in each]
+            terms = [of_tensor(value_of(part[1], arguments, values)) for arguments, values in each]
             for values in known:
                 values[id(part)] = sum(terms[1:], start=terms[0])
-    results = [
-        _array(value_of(program[PARAM], arguments, values, of_tensor), arguments[PARAM]) for arguments, values in each
-    ]
-    kept = [
-        {slot: value_of(program[slot], arguments, values, of_tensor) for slot in slots} for arguments, values in each
-    ]
+    results = [_array(value_of(program[PARAM], arguments, values), arguments[PARAM]) for arguments, values in each]
+    kept = [{slot: value_of(program[slot], arguments, values) for slot in slots} for arguments, values in each]
     return results, (steps + 1, kept)
 
 
@@ -182,7 +174,7 @@ def first_state(program: Program, hyper: Mapping[str, Any], param: Any) -> State
     inputs, known = {**hyper, PARAM: param}, {}  # type: ignore[var-annotated]
     names = [name.removeprefix(FIRST) for name in program if name.startswith(FIRST)]
     first = {name: 0.0 if GRAD in parts_of(program[FIRST + name]) else program[FIRST + name] for name in names}
-    values = {name: value_of(first[name], inputs, known, of_tensor) for name in names}
+    values = {name: value_of(first[name], inputs, known) for name in names}
     sizes = {
         name.removeprefix(EVERY): max(int(x) for x in hyper.values() if type(x) is int)
         for name in program

@@ -12,7 +12,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 
 import numpy as np
@@ -129,7 +129,6 @@ class Probed:
     counts_otherwise: bool = False
     limits: Limits = UNLIMITED
     _classes: dict[tuple[str, ...], list[PointClass]] = field(default_factory=dict, repr=False, compare=False)
-    _agreements: dict[tuple[str, ...], list[Ranked]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, target: Target, optimizer: str, dtype: str, guard: Guard) -> Probed:
@@ -183,25 +182,23 @@ class Probed:
             if not rule_class.documented and rule_class.dialect is None
         ]
 
-    def agreements(self, narrow: tuple[str, ...] = ()) -> list[Ranked]:
-        """Return every class with its agreement, the nearest first; none where nothing was run.
+    @cached_property
+    def agreements(self) -> list[Ranked]:
+        """Every class with its agreement, the nearest first; none where nothing was run.
 
         A number where the class gives NaN counts as infinitely far.
         """
-        if narrow not in self._agreements:
-            self._agreements[narrow] = self._ranked(self._oracles(narrow))
-        return self._agreements[narrow]
+        return self._ranked(self._oracles())
 
     def nearest(self) -> list[PointClass]:
         """Return the class with the smallest error ratio, and the one that most elements agree with, a named one first.
 
         Empty where nothing was run.
         """
-        agreements = self.agreements()
-        if not agreements:
+        if not self.runs:
             return []
         _, _, most = min((self._apart(oracles), number, rule) for number, (rule, oracles) in enumerate(self._oracles()))
-        return [agreements[0][0], most]
+        return [self.agreements[0][0], most]
 
     def _oracles(self, narrow: tuple[str, ...] = ()) -> list[tuple[PointClass, tuple[Expected, ...]]]:
         """Return every class with its expected values in the probes; none where nothing was run."""

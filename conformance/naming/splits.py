@@ -26,11 +26,7 @@ from optimetry.reports.parts import DOCUMENTED, Part
 
 
 class Side(Candidate, Hashable, Protocol):
-    """What may explain one side of a split."""
-
-    def __hash__(self) -> int:
-        """Expected values are kept by it."""
-        ...
+    """What may explain one side of a split; expected values are kept by its hash."""
 
     @property
     def part(self) -> Part:

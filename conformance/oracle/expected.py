@@ -225,12 +225,9 @@ class BoundedNumbers:
         """
         held_in = FORMATS["float32"] if name in self.narrow else scalar_format(self.form)
         combined = self.combined and name in self.narrow
-        return _scalar(number, math.copysign(1.0, number), self.form, held_in, combined, name in self.decays)
-
-    @property
-    def decays(self) -> frozenset[str]:
-        """Return the hyperparameters that weigh an average."""
-        return decays_of(self.subject)
+        return _scalar(
+            number, math.copysign(1.0, number), self.form, held_in, combined, name in decays_of(self.subject)
+        )
 
 
 @cache

@@ -12,7 +12,13 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.numerics.formats import FORMATS
-from optimetry.conformance.oracle.expected import UNDERFLOW_ROOM, BoundedNumbers, expected, with_underflow_room
+from optimetry.conformance.oracle.expected import (
+    UNDERFLOW_ROOM,
+    BoundedNumbers,
+    decays_of,
+    expected,
+    with_underflow_room,
+)
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 from optimetry.reference.rule import State
 from optimetry.reference.rules.sgd import SGD
@@ -96,9 +102,9 @@ def test_a_small_decay_may_be_held_as_one_minus_it(name: str) -> None:
             bound = fraction(numbers.scalar(name, b).bound)
             assert max(held, complement) <= bound <= 2 * max(held, complement)
             assert fraction(numbers.scalar("epsilon", b).bound) <= 2 * held
-    assert BoundedNumbers(subject, FORMATS["float64"]).decays == {"beta1", "beta2"}
-    assert BoundedNumbers(SUBJECTS["lamb"], FORMATS["float64"]).decays == {"beta1", "beta2"}
-    assert BoundedNumbers(SUBJECTS["exponential_moving_average"], FORMATS["float64"]).decays == {"decay"}
+    assert decays_of(subject) == {"beta1", "beta2"}
+    assert decays_of(SUBJECTS["lamb"]) == {"beta1", "beta2"}
+    assert decays_of(SUBJECTS["exponential_moving_average"]) == {"decay"}
 
 
 def test_numbers_that_may_be_held_in_float32_have_its_bound() -> None:

@@ -59,18 +59,17 @@ def test_whoever_computes_a_class_is_named_and_no_other_is_near(name: str, dtype
     classes = classes_of(name)
     for point_class in classes[:: max(len(classes) // 8, 1)]:  # that all are apart is shown above
         probed = Probed.of(computing(point_class), name, dtype, Guard())
-        (nearest, agreement), *others = probed.agreements()
+        (nearest, agreement), *others = probed.agreements
         assert nearest is point_class
         assert agreement.share <= SLACK
         assert all(other.share >= APART for _, other in others)
         assert probed.classes() == [point_class]
-        assert (probed.classes() is probed.classes(), probed.agreements() is probed.agreements()) == (True, True)
+        assert (probed.classes() is probed.classes(), probed.agreements is probed.agreements) == (True, True)
 
 
 def test_a_number_where_a_class_has_none_is_as_far_as_can_be() -> None:
     shares = {
-        point_class.name: x.share
-        for point_class, x in Probed.of(NumpyTarget(), "adam", "float32", Guard()).agreements()
+        point_class.name: x.share for point_class, x in Probed.of(NumpyTarget(), "adam", "float32", Guard()).agreements
     }
     assert shares["count_behind"] == LARGEST_SHARE
     assert shares["documented"] <= 1
@@ -150,7 +149,7 @@ def test_pairs_that_cannot_be_separated_are_named() -> None:
 @pytest.mark.parametrize("name", [name for name in SUBJECTS if name not in FAMILIES])
 def test_a_subject_without_a_family_has_no_probes(name: str) -> None:
     probed = Probed.of(NumpyTarget(), name, "float32", Guard())
-    assert (probes_of(name, "float32"), probed.runs, probed.agreements(), probed.classes()) == ((), (), [], [])
+    assert (probes_of(name, "float32"), probed.runs, probed.agreements, probed.classes()) == ((), (), [], [])
 
 
 def test_a_probe_that_is_declined_is_left_out() -> None:

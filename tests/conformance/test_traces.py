@@ -53,8 +53,8 @@ def test_a_traced_update_computes_what_the_rule_does(optimizer, step):
 
 def test_of_two_branches_the_one_that_a_flag_chooses_is_evaluated_alone():
     inputs = {"param": 2.0, "flag": True, "other": False}
-    assert value_of(("where", "flag", "param", "missing"), inputs, {}, sum) == 2.0
-    assert value_of(("where", "other", "missing", "param"), inputs, {}, sum) == 2.0
+    assert value_of(("where", "flag", "param", "missing"), inputs, {}) == 2.0
+    assert value_of(("where", "other", "missing", "param"), inputs, {}) == 2.0
 
 
 def test_of_a_slot_with_an_entry_for_each_batch_the_one_of_the_step_is_traced():
