@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from optimetry.conformance.naming.edits import ASIDE
 from optimetry.conformance.naming.factors import DECAY
 from optimetry.conformance.naming.guards import GUARDS
 from optimetry.conformance.naming.programs import (
@@ -52,10 +53,6 @@ def _out_of_slots(program: Program) -> Iterator[Move]:
                     new = ("add", kept, core)
                     words = f"the factors of what is added to {slot} outside it"
                     yield _with_slot(program, slot, new, replaced(around, ASIDE, new)), words
-
-
-ASIDE = "aside"
-"""Stands for what is taken out of a product."""
 
 
 def _without_rate(product: Expression) -> Expression:
@@ -103,7 +100,7 @@ def _into_slots(program: Program) -> Iterator[Move]:
     match program[PARAM]:
         case ("subtract", "param", ("multiply", "lr", step)):
             lines = {**program, PARAM: ("subtract", PARAM, step)}
-            yield {x: replaced(line, GRAD, ("multiply", RATE, GRAD)) for x, line in lines.items()}, "lr at the gradient"
+            yield replaced_in(lines, GRAD, ("multiply", RATE, GRAD)), "lr at the gradient"
 
 
 def _decays(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
@@ -114,13 +111,10 @@ def _decays(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
         before = ("subtract", PARAM, ("multiply", share, PARAM))
         for new, place in (
             ({**plain, PARAM: ("subtract", param, ("multiply", share, PARAM))}, "beside the step"),
-            ({x: replaced(line, PARAM, before) for x, line in plain.items()}, "of the parameter before the step"),
+            (replaced_in(plain, PARAM, before), "of the parameter before the step"),
             ({**plain, PARAM: ("subtract", param, ("multiply", share, param))}, "of the parameter after the step"),
             ({**plain, PARAM: ("subtract", param, ("multiply", decay, PARAM))}, "beside the step, without lr"),
-            (
-                {x: replaced(line, GRAD, ("add", GRAD, ("multiply", decay, PARAM))) for x, line in plain.items()},
-                "at the gradient",
-            ),
+            (replaced_in(plain, GRAD, ("add", GRAD, ("multiply", decay, PARAM))), "at the gradient"),
         ):
             yield new, f"{words} {place}"
 
@@ -129,22 +123,27 @@ def _decaying(program: Program, hyperparameters: Sequence[str]) -> Iterator[tupl
     """Yield the program without each of its decays, and that decay; where it has none, itself and a usual one."""
     decayed = list(_decayed(program, hyperparameters))
     for part, remaining, decay in decayed:
-        yield {x: replaced(line, part, remaining) for x, line in program.items()}, decay, decay
+        yield replaced_in(program, part, remaining), decay, decay
     if not decayed:
         yield program, DECAY, f"a decay of {DECAY}"
 
 
 def _decayed(program: Program, hyperparameters: Sequence[str]) -> Iterator[tuple[Expression, Expression, str]]:
     """Yield each sum with a weight decay, what is decayed in it, and the hyperparameter."""
-    for part in _parts(program):
+    for part in parts_of_lines(program):
         match part:
             case ("add", remaining, ("multiply", str() as decay, "param")) if decay in hyperparameters:
                 yield part, remaining, decay
 
 
-def _parts(program: Program) -> dict[Expression, None]:
+def parts_of_lines(program: Program) -> dict[Expression, None]:
     """Return every part of every line once."""
     return {part: None for line in program.values() for part in parts_of(line)}
+
+
+def replaced_in(program: Program, old: Expression, new: Expression) -> Program:
+    """Put one expression in the place of another in every line."""
+    return {name: replaced(line, old, new) for name, line in program.items()}
 
 
 def _terms_out_of_slots(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
@@ -160,12 +159,11 @@ def _terms_out_of_slots(program: Program, hyperparameters: Sequence[str]) -> Ite
 def _undecayed(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
     """Yield a decay that is left out where a condition of the formula does not hold."""
     decayed = list(_decayed(program, hyperparameters))
-    conditions = [part[1] for part in _parts(program) if isinstance(part, tuple) and part[0] == "where"]
+    conditions = [part[1] for part in parts_of_lines(program) if isinstance(part, tuple) and part[0] == "where"]
     for condition in dict.fromkeys(x for x in conditions if isinstance(x, tuple)):
         for part, remaining, decay in decayed:
             if part not in parts_of(condition):
-                other = ("where", condition, part, remaining)
-                lines = {x: replaced(line, part, other) for x, line in program.items()}
+                lines = replaced_in(program, part, ("where", condition, part, remaining))
                 yield lines, f"{decay} only where the condition holds"
 
 

@@ -12,7 +12,7 @@ from itertools import combinations
 
 from optimetry.conformance.naming.edits import Edit, powers
 from optimetry.conformance.naming.guards import GUARDS
-from optimetry.conformance.naming.moves import moves
+from optimetry.conformance.naming.moves import moves, parts_of_lines
 from optimetry.conformance.naming.programs import (
     EVERY,
     FIRST,
@@ -120,7 +120,7 @@ def _beginnings(program: Program, hyperparameters: Sequence[str]) -> Iterator[Ed
 
 def _exchanges(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edit]:
     """Yield two expressions of one kind in each other's place."""
-    parts = {part: None for expression in program.values() for part in parts_of(expression)}
+    parts = parts_of_lines(program)
     norms = [part for part in parts if is_norm(part)]
     outputs = tuple(program)
     for kind in ([x for x in hyperparameters if x in parts], norms, slots_of(program)):
@@ -132,7 +132,7 @@ def _of_other_tensors(program: Program) -> Iterator[Edit]:
 
     A rule, which knows a learning rate, updates one tensor at a time; a wrapper sees all.
     """
-    parts = {part: None for expression in program.values() for part in parts_of(expression)}
+    parts = parts_of_lines(program)
     for part in parts if RATE not in parts else ():
         if is_norm(part):
             others = (summed_over(part, over) for over in (OVER_ALL, "sum"))
@@ -141,7 +141,7 @@ def _of_other_tensors(program: Program) -> Iterator[Edit]:
 
 def _corrections(program: Program) -> list[Expression]:
     """Return the bias corrections of a program: one less a power of the step number."""
-    parts = {part: None for expression in program.values() for part in parts_of(expression)}
+    parts = parts_of_lines(program)
     corrections: list[Expression] = []
     for part in parts:
         match part:
