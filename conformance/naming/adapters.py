@@ -12,11 +12,10 @@ from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
 from optimetry.conformance.cases.case import Case, Grads
 from optimetry.conformance.laws.universal import missing_gradient, resuming
 from optimetry.conformance.naming.mistakes import Hyper, Mistake, Rates, with_rates
+from optimetry.conformance.numerics.arrays import with_zeros
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reports.parts import COMPLEMENT, FIRST, HELD, MISSING, PREVIOUS, RATE, REPEATED, SWAPPED, ZEROS
@@ -113,14 +112,7 @@ def _constant(rate: float) -> Callable[[Rates], Rates]:
 
 def _zeros_for_missing(case: Case) -> Case:
     """Put zeros where a gradient is missing."""
-    return case.replace(
-        grads=tuple(
-            tuple(
-                np.zeros_like(param) if grad is None else grad for param, grad in zip(case.parameters, row, strict=True)
-            )
-            for row in case.grads
-        )
-    )
+    return case.replace(grads=tuple(tuple(with_zeros(row, case.parameters)) for row in case.grads))
 
 
 def _repeated_for_missing(case: Case) -> Case:

@@ -24,3 +24,8 @@ def apart(vector: Array, like: Sequence[Array]) -> list[Array]:
 def same_bits(a: Array, b: Array) -> bool:
     """Tell whether two arrays of one dtype hold the same bits; ``-0.0`` and NaN payloads count."""
     return a.tobytes() == b.tobytes()
+
+
+def with_zeros(grads: Sequence[Any], params: Sequence[Any]) -> list[Any]:
+    """Return the gradients of a step, with zeros for each parameter that has none."""
+    return [np.zeros_like(param) if grad is None else grad for grad, param in zip(grads, params, strict=True)]

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Case, Grads
-from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.arrays import Array, flat, with_zeros
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.reference.declaration import Declared
 
@@ -70,17 +70,11 @@ def sampled(case: Case, after: Array, computed: Declared) -> Part:
 
 def _not_zero(case: Case, after: Array) -> Array:
     """Return the elements that are not zero in all inputs, and a few of the others, first those that a target moves."""
-    inputs = [flat(case.parameters), *(_row(case, grads) for grads in case.grads)]
+    inputs = [flat(case.parameters), *(flat(with_zeros(grads, case.parameters)) for grads in case.grads)]
     nonzero = np.any([row != 0 for row in inputs], axis=0)
     moved = np.flatnonzero(~nonzero & np.any(after != 0, axis=0))
     resting = np.flatnonzero(~nonzero)
     return np.unique(np.concatenate([np.flatnonzero(nonzero), moved[:FURTHEST], resting[:1]]))
-
-
-def _row(case: Case, grads: Grads) -> Array:
-    """Return the gradients of a step as one row, with zeros where one is missing."""
-    pairs = zip(case.parameters, grads, strict=True)
-    return flat([np.zeros_like(param) if grad is None else grad for param, grad in pairs])
 
 
 def edges(size: int) -> Array:

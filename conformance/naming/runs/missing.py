@@ -21,6 +21,7 @@ from optimetry.conformance.naming.alterations import (
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.programs import STEP, parts_of, program_of
 from optimetry.conformance.naming.throughout import averages_of
+from optimetry.conformance.numerics.arrays import with_zeros
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.rule import Rule, State
@@ -109,7 +110,7 @@ def _as_with_zeros(moves: bool, training: AlteredTraining, plain: Step, grads: S
     Kept is the parameter's half if it ``moves``, else the state's.
     """
     before, states, updates = list(training.parameters), list(training.states), list(training.updates)
-    plain([np.zeros_like(x) if grad is None else grad for x, grad in zip(before, grads, strict=True)], lr)
+    plain(with_zeros(grads, before), lr)
     for i in without_gradients(grads):
         if moves:
             training.states[i], training.updates[i] = states[i], updates[i]

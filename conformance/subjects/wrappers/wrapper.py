@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self, TypeVar, cast
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.numerics.arrays import with_zeros
 from optimetry.conformance.subjects.subject import Numbers, Subject
 from optimetry.reference.declaration import Declared
 from optimetry.reference.errors import UnknownOptimizerError
@@ -94,12 +95,9 @@ class WrapperSubject(Subject):
     def adapted(self, case: Case) -> Case:
         """Shorten the case, and put zeros in place of missing gradients, as no clip is fed any."""
         steps = len(case.grads) if self.averages else min(len(case.grads), MOST_STEPS)
-        fed = [
-            tuple(np.zeros_like(p) if grad is None else grad for grad, p in zip(row, case.parameters, strict=True))
-            for row in case.grads[:steps]
-        ]
+        fed = tuple(tuple(with_zeros(row, case.parameters)) for row in case.grads[:steps])
         hyper = self.declaration.consistent(case.hyper)
-        return case.replace(hyper=hyper, learning_rates=(1.0,) * steps, grads=tuple(fed))
+        return case.replace(hyper=hyper, learning_rates=(1.0,) * steps, grads=fed)
 
     def trajectory(self, case: Case, numbers: Numbers, computed: Declared | None = None) -> Iterator[Sequence[Any]]:
         """Yield what the wrapper returns in each step."""
