@@ -66,7 +66,6 @@ class RoundedAverage(ExponentialMovingAverage):
         return other
 
 
-@dataclass(frozen=True, kw_only=True)
 class StartsAtFirst(RoundedAverage):
     """Starts at the first value, which weighs more than documented; nothing starts at zero, so nothing is corrected.
 
@@ -84,7 +83,6 @@ class StartsAtFirst(RoundedAverage):
         return list(held.biased), (updates + 1, held)
 
 
-@dataclass(frozen=True, kw_only=True)
 class StartsAtInitial(StartsAtFirst):
     """Starts at the value before training, as if it were the first."""
 
@@ -92,7 +90,6 @@ class StartsAtInitial(StartsAtFirst):
         return super().feed(fed, parameters, state or (0, Decayed(0.0, list(parameters))))
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotCorrected(RoundedAverage):
     """Keeps the bias of an average that starts at 0."""
 
@@ -101,7 +98,6 @@ class NotCorrected(RoundedAverage):
         return list(state[1].biased), state
 
 
-@dataclass(frozen=True, kw_only=True)
 class CorrectedByPower(RoundedAverage):
     """Corrects by the power of one decay in place of the product of all: right for a constant decay alone."""
 
@@ -112,7 +108,6 @@ class CorrectedByPower(RoundedAverage):
         return [e / (1 - np.power(decay, updates)) for e in held.biased], state
 
 
-@dataclass(frozen=True, kw_only=True)
 class CorrectedWithEpsilon(RoundedAverage):
     """Adds an epsilon to the correction, which is not quite 1/(1 - d) in the first update."""
 
@@ -124,7 +119,6 @@ class CorrectedWithEpsilon(RoundedAverage):
         return [e / (1 - (1 - self.epsilon) * held.product) for e in held.biased], state
 
 
-@dataclass(frozen=True, kw_only=True)
 class ScheduledFromOne(RoundedAverage):
     """Numbers updates from 1 in the schedule of the decay, and keeps the bias of an average that starts at 0."""
 
@@ -134,7 +128,6 @@ class ScheduledFromOne(RoundedAverage):
         return list(held.biased), (updates + 1, held)
 
 
-@dataclass(frozen=True, kw_only=True)
 class StartsAtInitialScheduledFromOne(ScheduledFromOne):
     """Starts at the value before training, and numbers updates from 1: the start is update 0 of the schedule."""
 
@@ -142,7 +135,6 @@ class StartsAtInitialScheduledFromOne(ScheduledFromOne):
         return super().feed(fed, parameters, state or (0, Decayed(0.0, list(parameters))))
 
 
-@dataclass(frozen=True, kw_only=True)
 class CurrentWindow(ModelAverage):
     """Ignores the previous window: zero over zero right after a window has been closed."""
 
@@ -158,7 +150,6 @@ class _WholeWindows(WindowAverage):
         return in_window >= self.minimum and in_window >= min(self.maximum, math.floor(updates * self.rate))
 
 
-@dataclass(frozen=True, kw_only=True)
 class WholeWindows(ModelAverage):
     """Closes a window up to one update earlier."""
 

@@ -34,7 +34,6 @@ def scaled_with_epsilon(grads: Sequence[Array], limit: Any, epsilon: float = TOR
     return [grad * factor for grad in grads]
 
 
-@dataclass(frozen=True, kw_only=True)
 class NormWithEpsilon(ClipByNorm):
     """Scaled to a little less than the limit."""
 
@@ -42,7 +41,6 @@ class NormWithEpsilon(ClipByNorm):
         return [scaled for grad in fed for scaled in scaled_with_epsilon([grad], self.clip_norm)], None
 
 
-@dataclass(frozen=True, kw_only=True)
 class GlobalNormWithEpsilon(ClipByGlobalNorm):
     """Scaled to a little less than the limit."""
 
@@ -50,7 +48,6 @@ class GlobalNormWithEpsilon(ClipByGlobalNorm):
         return scaled_with_epsilon(fed, self.clip_norm), None
 
 
-@dataclass(frozen=True, kw_only=True)
 class GlobalNormWithSmallEpsilon(ClipByGlobalNorm):
     """Scaled to less than the limit by as much as shows where norms are small."""
 
@@ -85,7 +82,6 @@ class RoundedClipByGlobalNorm(ClipByGlobalNorm):
         return [grad * factor for grad in fed], None
 
 
-@dataclass(frozen=True, kw_only=True)
 class AlwaysScaled(ClipByNorm):
     """Scales short gradients up, too."""
 
@@ -93,7 +89,6 @@ class AlwaysScaled(ClipByNorm):
         return [np.where(norm(grad) > 0.0, grad * self.clip_norm / norm(grad), grad) for grad in fed], None
 
 
-@dataclass(frozen=True, kw_only=True)
 class NormOfAll(ClipByNorm):
     """Computes what `ClipByGlobalNorm` documents."""
 
@@ -101,7 +96,6 @@ class NormOfAll(ClipByNorm):
         return clip_by_global_norm(fed, self.clip_norm), None
 
 
-@dataclass(frozen=True, kw_only=True)
 class NormOfEach(ClipByGlobalNorm):
     """Computes what `ClipByNorm` documents."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from optimetry.conformance.naming.families.family import Dialect, declare
@@ -11,7 +10,6 @@ from optimetry.conformance.subjects.wrappers.compression import DGCCompress, are
 from optimetry.reference.rule import Array
 
 
-@dataclass(frozen=True, kw_only=True)
 class Unmasked(DGCCompress):
     """Keeps the momentum of an entry that has just been sent."""
 
@@ -19,7 +17,6 @@ class Unmasked(DGCCompress):
         return u
 
 
-@dataclass(frozen=True, kw_only=True)
 class Uncorrected(DGCCompress):
     """Applies no momentum before entries are sent."""
 
@@ -32,7 +29,6 @@ def rounded_up(size: int, sparsity: float) -> int:
     return min(size, max(1, math.ceil(size * (1 - sparsity))))
 
 
-@dataclass(frozen=True, kw_only=True)
 class RoundedUp(DGCCompress):
     """Rounds the number of entries up: mostly one more is sent."""
 
@@ -40,7 +36,6 @@ class RoundedUp(DGCCompress):
         return are_sent(v, self.sparsity, rounded_up)
 
 
-@dataclass(frozen=True, kw_only=True)
 class VelocitySelects(DGCCompress):
     """Selects by |u|, so that accumulated entries do not count for more: another order, the same messages otherwise."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from optimetry.conformance.naming.families.clips import TORCH, scaled_with_epsilon
@@ -14,7 +13,6 @@ from optimetry.reference.regularizers import l2_term
 from optimetry.reference.rule import Array
 
 
-@dataclass(frozen=True, kw_only=True)
 class DecayThenClip(ClipThenDecay):
     """Clips after adding the term, so that the term is clipped, too."""
 
@@ -24,7 +22,6 @@ class DecayThenClip(ClipThenDecay):
         return clip_by_global_norm(decayed, self.clip_norm), None
 
 
-@dataclass(frozen=True, kw_only=True)
 class ClipWithEpsilonThenDecay(ClipThenDecay):
     """Keeps the documented order, behind a clip that scales to a little less than the limit."""
 
@@ -33,7 +30,6 @@ class ClipWithEpsilonThenDecay(ClipThenDecay):
         return [grad + l2_term(self.regularization_coeff, param) for grad, param in pairs], None
 
 
-@dataclass(frozen=True, kw_only=True)
 class DoubledL2(L2):
     """Takes the gradient of a penalty without the factor 1/2."""
 
