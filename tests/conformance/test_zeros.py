@@ -8,7 +8,7 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs import zeros
-from optimetry.conformance.naming.zeros import cases_at_zero
+from optimetry.conformance.naming.runs.zeros import cases_at_zero
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.reference.rules import RULES
