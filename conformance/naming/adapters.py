@@ -16,6 +16,7 @@ from optimetry.conformance.cases.case import Case, Grads
 from optimetry.conformance.laws.universal import missing_gradient, resuming
 from optimetry.conformance.naming.mistakes import Hyper, Mistake, Rates, with_rates
 from optimetry.conformance.numerics.arrays import with_zeros
+from optimetry.conformance.oracle.expected import decays_of
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 from optimetry.reference.declaration import Hyperparameter
 from optimetry.reports.parts import COMPLEMENT, FIRST, HELD, MISSING, PREVIOUS, RATE, REPEATED, SWAPPED, ZEROS
@@ -43,7 +44,7 @@ def mistakes(subject: Subject, first: Case) -> tuple[tuple[Mistake, ...], ...]:
     declared = subject.hyperparameters()
     singles = [_held({x.name: value}, note) for x in declared for value, note in _constants(x, first.hyper).items()]
     singles += [_swapped(a, b) for a, b in _alike(declared)]
-    singles += [_complement(x) for x in declared if x.domain is not None and x.domain.ends == (0.0, 1.0)]
+    singles += [_complement(x.name) for x in declared if x.name in decays_of(subject)]
     if subject.has_learning_rate:
         singles += [*_rates(first), *MISSING_GRADIENTS]
     defaults = {x.name: x.default for x in declared if x.default is not None}
@@ -90,8 +91,7 @@ def _swapped(a: str, b: str) -> Mistake:
     return Mistake({SWAPPED: [a, b]}, lambda hyper: {a: hyper[b], b: hyper[a]})
 
 
-def _complement(declared: Hyperparameter) -> Mistake:
-    name = declared.name
+def _complement(name: str) -> Mistake:
     return Mistake({COMPLEMENT: name}, lambda hyper: {name: 1 - hyper[name]})
 
 

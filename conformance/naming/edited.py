@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 from optimetry.conformance.naming.counting import counting
@@ -28,7 +28,7 @@ from optimetry.conformance.naming.programs import (
     program_of,
     slots_of,
 )
-from optimetry.conformance.naming.throughout import Change, Rewritten, size_of
+from optimetry.conformance.naming.throughout import Change, Rewritten, size_of, with_edits
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
@@ -63,7 +63,7 @@ class Edited:
     @cached_property
     def program(self) -> Program:
         """What one update computes, each part once."""
-        return shared(reduce(lambda program, edit: edit.applied(program), self.edits, self.before))
+        return shared(with_edits(self.before, self.edits))
 
     @property
     def size(self) -> tuple[int, int]:

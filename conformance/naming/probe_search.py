@@ -87,11 +87,6 @@ def telling_cases(optimizer: str, drawn: int = 20) -> Iterator[Case]:
     yield from islice(short, drawn)
 
 
-def found_classes(optimizer: str) -> list[list[Any]]:
-    """Group the points of a family into classes."""
-    return merged(optimizer, telling_cases(optimizer))
-
-
 @dataclass
 class Search:
     """Chooses the tensors of one rule's probes."""
@@ -190,7 +185,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("rules", nargs="*", help="families to search anew, the others stay (default: all)")
     chosen = parser.parse_args(arguments).rules or [*SETTINGS]
     folder = Path(points.__file__).parent
-    classes = {optimizer: found_classes(optimizer) for optimizer in chosen}
+    classes = {optimizer: merged(optimizer, telling_cases(optimizer)) for optimizer in chosen}
     _store(folder / points.FILE, json.loads(points.encoded(classes)))
     points.stored.cache_clear()
     classes_of.cache_clear()

@@ -11,7 +11,7 @@ import dataclasses
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial, reduce
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -28,10 +28,9 @@ from optimetry.conformance.naming.fed import Runs, fed_in
 from optimetry.conformance.naming.guards import GUARDS
 from optimetry.conformance.naming.nearby import Edits, Nearby
 from optimetry.conformance.naming.points import PointClass
-from optimetry.conformance.naming.programs import Program
 from optimetry.conformance.naming.rivals import same
 from optimetry.conformance.naming.stages import by_stages
-from optimetry.conformance.naming.throughout import Rewritten
+from optimetry.conformance.naming.throughout import Rewritten, with_edits
 from optimetry.conformance.naming.widened import widenings
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arithmetic import Arithmetic
@@ -227,21 +226,17 @@ def nearest(
     program = traced(start, hyper) if budget.wanted() else None
     if program is None:
         return []
-    program = _with(program, prior)
+    program = with_edits(program, prior)
     numbers = [x.name for x in rule.hyperparameters() if x.kind is float and x.name not in fixed(start)]
     fed = fed_in(runs, coarse, partial(started, start))
     classes: list[list[Edits]] = []
     widened = [((widening,), count - 1) for widening in widenings(program)] if count else []
     for beforehand, fewer in [((), count), *widened]:
         edits = (*prior, *beforehand)
-        search = Nearby(_with(program, beforehand), numbers, fed, budget, partial(_named, start, edits, hyper))
+        search = Nearby(with_edits(program, beforehand), numbers, fed, budget, partial(_named, start, edits, hyper))
         with np.errstate(all="ignore"), _without_collector():
             classes += [[(*edits, *more) for more in members] for members in search.at(fewer)]
     return [[Edited(start, edits, hyper) for edits in members] for members in classes]
-
-
-def _with(program: Program, edits: Edits) -> Program:
-    return reduce(lambda program, edit: edit.applied(program), edits, program)
 
 
 def _named(start: PointClass, prior: Edits, hyper: Mapping[str, Any], more: Edits) -> str:

@@ -78,6 +78,11 @@ Change = Edit | Rewritten
 """One edit of a program."""
 
 
+def with_edits(program: Program, edits: Sequence[Change]) -> Program:
+    """Return a program with several edits, made one after the other."""
+    return reduce(lambda edited, edit: edit.applied(edited), edits, program)
+
+
 def size_of(edits: Sequence[Change]) -> tuple[int, int]:
     """Return how much edits add together, as `Edit.size`."""
     added, spread = (sum(sizes) for sizes in zip(*(edit.size for edit in edits), strict=True))
