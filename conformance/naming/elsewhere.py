@@ -72,7 +72,9 @@ class OtherRule(Dialect):
 
 
 @cache
-def rules_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tuple[PointClass, ...]:
+def rules_elsewhere(
+    optimizer: str, pinned: frozenset[str] = frozenset(), *, zeros: bool = False
+) -> tuple[PointClass, ...]:
     """Return the rules of other books that have a use for every number of a rule, none for a wrapper.
 
     Hyperparameters correspond that have the same name and domain; one that has no counterpart here has its default. A
@@ -80,31 +82,19 @@ def rules_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tup
 
     Args:
         optimizer: the rule's name.
-        pinned: the numbers that the target cannot be given, for which no use is needed.
+        pinned: the numbers for which no use is needed, as the target cannot be given them.
+        zeros: whether numbers without a counterpart and without a default may be 0, as in what a search starts from.
     """
-    others = _others(optimizer, pinned)
-    return tuple(_class(optimizer, there, names, documented_class(there.name)) for there, names in others)
-
-
-@cache
-def starts_elsewhere(optimizer: str, unused: frozenset[str]) -> tuple[PointClass, ...]:
-    """Return the rules of other books that a search may start from: as `rules_elsewhere`, or with a number at 0.
-
-    Args:
-        optimizer: the rule's name.
-        unused: the numbers for which no use is needed.
-    """
-    others = _others(optimizer, unused, zeros=True)
+    others = _others(optimizer, pinned, zeros=zeros)
     return tuple(_class(optimizer, there, names, documented_class(there.name)) for there, names in others)
 
 
 @cache
 def dialects_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tuple[PointClass, ...]:
     """Return the named dialects of those rules."""
-    others = _others(optimizer, pinned)
     return tuple(
         _class(optimizer, there, names, rule_class)
-        for there, names in others
+        for there, names in _others(optimizer, pinned)
         for rule_class in named_classes(there.name)
     )
 
@@ -115,12 +105,11 @@ def without_epsilon(optimizer: str, pinned: frozenset[str] = frozenset()) -> tup
 
     A port of a rule without one passes an epsilon of 0 to a library's class.
     """
-    others = ((there, names, _epsilons(there, names)) for there, names in _others(optimizer, pinned))
     return tuple(
         _class(optimizer, there, names, rule_class, added)
-        for there, names, added in others
+        for there, names in _others(optimizer, pinned)
+        if (added := _epsilons(there, names))
         for rule_class in (documented_class(there.name), *named_classes(there.name))
-        if added
     )
 
 
@@ -132,18 +121,13 @@ def _epsilons(there: Subject, names: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _others(optimizer: str, pinned: frozenset[str], *, zeros: bool = False) -> Iterator[tuple[Subject, dict[str, str]]]:
-    """Yield the rules of other books, each with the hyperparameter here that its own take their values from.
-
-    With ``zeros``, numbers without a counterpart and without a default may be 0.
-    """
+    """Yield the rules of other books, each with the hyperparameter here that its own take their values from."""
     here = subject_named(optimizer)
     known = {_identity(x): x.name for x in here.hyperparameters()}
     numbers = {x.name for x in here.hyperparameters() if x.kind is not bool} - pinned
-    for there in SUBJECTS.values():
-        rules = isinstance(here, RuleSubject) and isinstance(there, RuleSubject)
-        if (
-            rules and there.book != here.book and there.shaped == here.shaped
-        ):  # what is of matrices stands for nothing else
+    for there in SUBJECTS.values() if isinstance(here, RuleSubject) else ():
+        # What is of matrices stands for nothing else.
+        if isinstance(there, RuleSubject) and there.book != here.book and there.shaped == here.shaped:
             names = {x.name: known[_identity(x)] for x in there.hyperparameters() if _identity(x) in known}
             required = {x.name for x in there.hyperparameters() if x.default is None and not (zeros and _may_be_0(x))}
             if required <= set(names) and numbers <= set(names.values()):
@@ -164,16 +148,16 @@ def _class(
     required = tuple(x.name for x in there.hyperparameters() if x.default is None and x.name not in names)
     without = (*required, *added)
     lacking = f" without {' and '.join(without)}" if without else ""
-    name = (there.name if rule_class.documented else f"{there.name}:{rule_class.name}") + lacking
+    documented, known = rule_class.documented, rule_class.dialect
+    name = (there.name if documented else f"{there.name}:{rule_class.name}") + lacking
+    of_there = f"of {there.name}{lacking}: {rule_class.difference}"
     rule = OtherRule(
         name=name,
-        family=rule_class.dialect.family if rule_class.dialect else formula_of(there.name),
-        point=rule_class.dialect.point if rule_class.dialect else {},
-        origin=there.document if rule_class.documented else rule_class.origin,
+        family=known.family if known else formula_of(there.name),
+        point=known.point if known else {},
+        origin=there.document if documented else rule_class.origin,
         reference=rule_class.reference,
-        difference=f"the formula of {name}"
-        if rule_class.documented
-        else f"of {there.name}{lacking}: {rule_class.difference}",
+        difference=f"the formula of {name}" if documented else of_there,
         names=names,
         without=without,
     )

@@ -13,7 +13,7 @@ from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.observed import Observed
 from optimetry.conformance.judging.searching import searched
 from optimetry.conformance.naming.edited import traced
-from optimetry.conformance.naming.elsewhere import starts_elsewhere
+from optimetry.conformance.naming.elsewhere import rules_elsewhere
 from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.selftest.instead import Instead
@@ -42,7 +42,9 @@ def adamw(self, param, grad, state, lr, t):
 
 def computing(name, update=None):
     """A target that computes a rule of another book where Adam is asked for, perhaps with another update."""
-    (start,) = (each for each in starts_elsewhere("adam", frozenset({"epsilon"})) if each.name.split()[0] == name)
+    (start,) = (
+        each for each in rules_elsewhere("adam", frozenset({"epsilon"}), zeros=True) if each.name.split()[0] == name
+    )
 
     def begin(documented, parameters):
         rule = start.of(documented.hyper())
@@ -88,12 +90,12 @@ def test_a_target_that_uses_a_number_is_no_rule_without_a_use_for_it():
 
 def test_of_another_book_only_what_is_known_here_is_in_the_formula():
     """AdamW's flags keep their defaults; Lion's decay, which is required there, is 0."""
-    starts = {start.name: traced(start, ADAM) for start in starts_elsewhere("adam", frozenset({"epsilon"}))}
+    starts = {start.name: traced(start, ADAM) for start in rules_elsewhere("adam", frozenset({"epsilon"}), zeros=True)}
     lines = {name: text_of(program["param"]) for name, program in starts.items() if program}
     assert lines["papers.lion without weight_decay"] == "param - lr*sign(beta1*m + (1 - beta1)*grad)"
     assert "maximize" not in lines["torch.adamw"]
     assert "amsgrad" not in lines["torch.adamw"]
-    assert "papers.lion without weight_decay" not in {start.name for start in starts_elsewhere("adam", frozenset())}
+    assert "papers.lion without weight_decay" not in {start.name for start in rules_elsewhere("adam", zeros=True)}
 
 
 def test_what_short_runs_do_not_show_is_searched_beside_the_case_that_shows_it_most(monkeypatch):
