@@ -170,10 +170,11 @@ def _left_out(out: Mask, *, moves: bool = False, by_place: bool = True) -> Alter
 
     def update(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
         after, new = rule.update(param, grad, state, lr, t)
-        if not moves:
+        mask = out(grad)
+        if not moves:  # in every slot that has elements
             kept = {n: x for n, x in new.items() if getattr(x, "shape", None) == param.shape}
-            new = State(**{**new, **{n: np.where(out(grad), state[n], x) for n, x in kept.items()}})
-        return np.where(out(grad), param, after), new
+            new = State(**{**new, **{n: np.where(mask, state[n], x) for n, x in kept.items()}})
+        return np.where(mask, param, after), new
 
     def feed(wrapper: Wrapper, fed: Any, parameters: Any, state: Any) -> tuple[list[Any], Any]:
         returned, state = wrapper.feed(fed, parameters, state)
