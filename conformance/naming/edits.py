@@ -289,15 +289,11 @@ def _without_brackets(name: str, left: Expression, right: Expression) -> Iterato
             yield ("multiply", factor, (inner, ("divide", numerator, a), b))
 
 
-def _guards(part: Expression, slots: Sequence[str], hyperparameters: Sequence[str]) -> Iterator[Expression]:
-    yield from guarded(part)
-
-
 def _is(part: Expression, *names: str) -> bool:
     return isinstance(part, tuple) and part[0] in names
 
 
-OF_NORMS = (_guards, limited, excepted, norms_of_sums)
+OF_NORMS = (guarded, limited, excepted, norms_of_sums)
 """The kinds of edits of divisors, norms, and choices by them."""
 
 KINDS = (_slots, _numbers, _operands, _operations, _averages, _functions, multiplied, added, *OF_NORMS)

@@ -139,26 +139,22 @@ def places_left_out() -> Iterator[tuple[str, Places]]:
     """Yield the elements that a loop over a tensor may leave out, in words and as a mask."""
     for width in WIDTHS:
         tail = f"the elements behind the last multiple of {width}"
-        yield tail, lambda size, n=width: _index(size) >= size - size % n  # type: ignore[misc]
+        yield tail, lambda size, n=width: np.arange(size) >= size - size % n  # type: ignore[misc]
         longer = f"{tail}, in tensors of at least {width}"
-        yield longer, lambda size, n=width: (_index(size) >= size - size % n) & (size >= n)  # type: ignore[misc]
+        yield longer, lambda size, n=width: (np.arange(size) >= size - size % n) & (size >= n)  # type: ignore[misc]
         blocks = f"the elements up to the last multiple of {width}"
-        yield blocks, lambda size, n=width: _index(size) < size - size % n  # type: ignore[misc]
+        yield blocks, lambda size, n=width: np.arange(size) < size - size % n  # type: ignore[misc]
     for many in BLOCKS:
-        yield f"the elements behind the {_ordinal(many)}", lambda size, n=many: _index(size) >= n  # type: ignore[misc]
+        yield f"the elements behind the {_ordinal(many)}", lambda size, n=many: np.arange(size) >= n  # type: ignore[misc]
     ends: dict[str, Places] = {
-        "the first element": lambda size: _index(size) == 0,
-        "the last element": lambda size: _index(size) == size - 1,
-        "the first and the last element": lambda size: (_index(size) == 0) | (_index(size) == size - 1),
+        "the first element": lambda size: np.arange(size) == 0,
+        "the last element": lambda size: np.arange(size) == size - 1,
+        "the first and the last element": lambda size: (np.arange(size) == 0) | (np.arange(size) == size - 1),
     }
     for which, places in ends.items():
         for length in LENGTHS:
             where = f"tensors with more than {length} element{'s' * (length > 1)}" if length else "every tensor"
             yield f"{which} of {where}", lambda size, n=length, at=places: at(size) & (size > n)  # type: ignore[misc]
-
-
-def _index(size: int) -> Any:
-    return np.arange(size)
 
 
 def _ordinal(number: int) -> str:
@@ -189,7 +185,7 @@ def _at(places: Places, grad: Any) -> Any:
 
 def _behind_first_axis(grad: Any) -> Any:
     """Take the length of the first axis for the number of elements."""
-    return _at(_index, grad) >= (grad.shape[0] if grad.shape else 1)
+    return _at(np.arange, grad) >= (grad.shape[0] if grad.shape else 1)
 
 
 def _unused(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
