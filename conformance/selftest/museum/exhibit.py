@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from optimetry.conformance.selftest.faults.fault import Fault, Start
+from optimetry.conformance.selftest.faults.mutations import mutated
 
 HERE = Path(__file__).parent
 
@@ -122,6 +123,11 @@ def _read(name: str) -> dict[str, Any]:
 def bug(name: str, optimizer: str, defect: str, start: Start, outcome: str = "diverges", **more: Any) -> Fault:
     """Declare an exhibit: the bug's name, the subject that shows it, one sentence, and what it does."""
     return Fault(name, optimizer, defect, start, outcome=outcome, **more)
+
+
+def edited(name: str, optimizer: str, defect: str, *changes: tuple[str, str], outcome: str = "diverges") -> Fault:
+    """Declare an exhibit that is the subject with other texts in its source, as `mutated` puts them there."""
+    return bug(name, optimizer, defect, mutated(optimizer, *changes), outcome)
 
 
 def enter(kind: str, faults: Sequence[Fault], *, honest: bool = False) -> None:

@@ -8,9 +8,8 @@ from typing import Any
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Start
 from optimetry.conformance.selftest.faults.hooks import dialect_of
-from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.selftest.faults.wrappers import declared
-from optimetry.conformance.selftest.museum.exhibit import bug, enter
+from optimetry.conformance.selftest.museum.exhibit import bug, edited, enter
 from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm
 from optimetry.conformance.targets.numpy.target import run_of
 from optimetry.reference.clips import clip_by_global_norm
@@ -34,49 +33,43 @@ def of_dialect(name: str) -> Start:
 enter(
     "convention",
     (
-        bug(
+        edited(
             "torch-152833",
             "torch.sgd",
             "the first gradient is not dampened, and the document now says so",
-            mutated("torch.sgd", ("np.where(t > 1, later, grad)", "later if t > 1 else grad")),
-            CONFORMS,
+            ("np.where(t > 1, later, grad)", "later if t > 1 else grad"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "tfa-2282",
             "papers.adamw",
             "the decay is not tied to the learning rate, as in the paper",
-            mutated(
-                "papers.adamw",
-                ("param = param - self.weight_decay * param", "param = param * (1 - self.weight_decay)"),
-            ),
-            CONFORMS,
+            ("param = param - self.weight_decay * param", "param = param * (1 - self.weight_decay)"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "torch-38853",
             "papers.adamw",
             "the decay is tied to the learning rate, which the paper does not say",
-            mutated("papers.adamw", ("- self.weight_decay * param", "- lr * self.weight_decay * param")),
-            "dialect: torch.adamw",
+            ("- self.weight_decay * param", "- lr * self.weight_decay * param"),
+            outcome="dialect: torch.adamw",
         ),
-        bug(
+        edited(
             "tf-9047",
             "papers.adam",
             "epsilon is the paper's epsilon hat",
-            mutated(
-                "papers.adam",
-                (
-                    "lr * corrected1 / (np.sqrt(corrected2) + self.epsilon)",
-                    "lr * np.sqrt(1 - self.beta2**t) * corrected1 / (np.sqrt(v) + self.epsilon)",
-                ),
+            (
+                "lr * corrected1 / (np.sqrt(corrected2) + self.epsilon)",
+                "lr * np.sqrt(1 - self.beta2**t) * corrected1 / (np.sqrt(v) + self.epsilon)",
             ),
-            "dialect: adam",
+            outcome="dialect: adam",
         ),
-        bug(
+        edited(
             "mlx-1640",
             "adam",
             "no bias correction by default, which the document says",
-            mutated("adam", ("lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)", "lr")),
-            "dialect: uncorrected",
+            ("lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)", "lr"),
+            outcome="dialect: uncorrected",
         ),
         bug(
             "optax-1389",
@@ -85,25 +78,22 @@ enter(
             of_dialect("scaled_epsilon_amsgrad_corrected"),
             "dialect: scaled_epsilon_amsgrad_corrected",
         ),
-        bug(
+        edited(
             "adabelief-57",
             "papers.adabelief",
             "epsilon stays in the variance that is kept, as its authors meant",
-            mutated(
-                "papers.adabelief",
-                (
-                    "s = self.beta2 * state.s + (1 - self.beta2) * np.square(grad - m) + self.epsilon",
-                    "s = state.s * self.beta2; s = s + (grad - m) ** 2 * (1 - self.beta2); s = s + self.epsilon",
-                ),
+            (
+                "s = self.beta2 * state.s + (1 - self.beta2) * np.square(grad - m) + self.epsilon",
+                "s = state.s * self.beta2; s = s + (grad - m) ** 2 * (1 - self.beta2); s = s + self.epsilon",
             ),
-            CONFORMS,
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "keras-11532",
             "torch.adadelta",
             "the average is of steps before the learning rate",
-            mutated("torch.adadelta", ("param - lr * delta", "param + delta * -lr")),
-            CONFORMS,
+            ("param - lr * delta", "param + delta * -lr"),
+            outcome=CONFORMS,
         ),
         bug(
             "keras-13575",

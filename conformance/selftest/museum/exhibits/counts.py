@@ -5,9 +5,8 @@ from __future__ import annotations
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import FOUND
 from optimetry.conformance.selftest.faults.hooks import Grads, hooked
-from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.selftest.faults.state import OneCount, Run
-from optimetry.conformance.selftest.museum.exhibit import bug, enter
+from optimetry.conformance.selftest.museum.exhibit import bug, edited, enter
 
 IN_TURN = "diverges: documented, but counts the updates of all parameters in turn"
 
@@ -58,14 +57,13 @@ enter(
             _CountOfTheLast,
             "diverges: documented, but counts for all what the last parameter with a gradient has counted",
         ),
-        bug(
+        edited(
             "flux-789",
             "papers.nadam",
             "the powers of the decays are never read back: every step is corrected as the first",
-            mutated(
-                "papers.nadam", ("mu_product = state.mu_product * mu", "mu_product = mu"), ("self.nu**t", "self.nu")
-            ),
-            FOUND,
+            ("mu_product = state.mu_product * mu", "mu_product = mu"),
+            ("self.nu**t", "self.nu"),
+            outcome=FOUND,
         ),
     ),
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from optimetry.conformance.selftest.faults.decays import OfTheLastParameter, OfThePosition, OfThePreviousGradient
 from optimetry.conformance.selftest.faults.fault import FOUND
-from optimetry.conformance.selftest.faults.mutations import DECAYS, mutated
+from optimetry.conformance.selftest.faults.mutations import DECAYS
 from optimetry.conformance.selftest.faults.runs import run_as
-from optimetry.conformance.selftest.museum.exhibit import bug, enter
+from optimetry.conformance.selftest.museum.exhibit import bug, edited, enter
 
 STEP = "param = param - lr * corrected1 / (np.sqrt(corrected2) + self.eps)"
 DECAY = "param = param - lr * self.weight_decay * param"
@@ -18,81 +18,73 @@ IGNORED = "diverges: documented with weight_decay = 0 whatever is given"
 enter(
     "weight decay",
     (
-        bug(
+        edited(
             "mxnet-16053",
             "torch.sgd",
             "Nesterov momentum whose direct term is the gradient without its decay",
-            mutated(
-                "torch.sgd",
-                (COUPLED_SGD, f"plain = directed(grad, self.maximize); {COUPLED_SGD}"),
-                ("direction = grad + self", "direction = plain + self"),
-            ),
-            FOUND,
+            (COUPLED_SGD, f"plain = directed(grad, self.maximize); {COUPLED_SGD}"),
+            ("direction = grad + self", "direction = plain + self"),
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "mlx-473",
             "torch.sgd",
             "without momentum the decay is left out, and the first gradient is dampened",
-            mutated(
-                "torch.sgd",
-                ("direction, grad)", "direction, grad - self.weight_decay * param)"),
-                ("np.where(t > 1, later, grad)", "later"),
-            ),
-            "diverges: where(maximize, -grad, grad) + weight_decay*param -> where(maximize, -grad, grad) "
+            ("direction, grad)", "direction, grad - self.weight_decay * param)"),
+            ("np.where(t > 1, later, grad)", "later"),
+            outcome="diverges: where(maximize, -grad, grad) + weight_decay*param -> where(maximize, -grad, grad) "
             "where momentum is 0; first_step_dampened where momentum is not 0",
         ),
-        bug(
+        edited(
             "torchoptimizer-454",
             "torch.adamw",
             "SGDW takes off lr * wd, a constant, in place of lr * wd * w; shown in AdamW, which has the same term",
-            mutated("torch.adamw", ("lr * self.weight_decay * param", "lr * self.weight_decay")),
-            FOUND,
+            ("lr * self.weight_decay * param", "lr * self.weight_decay"),
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "kozistr-517",
             "papers.lion",
             "SignSGD checks and stores a weight decay that no line uses; shown in Lion, another rule of signs",
-            mutated("papers.lion", (DECAY, "pass")),
-            IGNORED,
+            (DECAY, "pass"),
+            outcome=IGNORED,
         ),
-        bug(
+        edited(
             "torchani-261a",
             "torch.adamw",
             "the decay comes behind the step, of the parameter that has been updated",
-            mutated("torch.adamw", (DECAY, "pass"), (STEP, f"{STEP}; {DECAY}")),
-            "dialect: decay_after_step",
+            (DECAY, "pass"),
+            (STEP, f"{STEP}; {DECAY}"),
+            outcome="dialect: decay_after_step",
         ),
-        bug(
+        edited(
             "coptim-3",
             "papers.adamw",
             "the decay is that of the updated parameter; shown without the mask of Cautious AdamW",
-            mutated(
-                "papers.adamw",
-                ("param = param - self.weight_decay * param", "kept = 1 - self.weight_decay"),
-                ("return param -", "return kept * param - kept *"),
-            ),
-            FOUND,
+            ("param = param - self.weight_decay * param", "kept = 1 - self.weight_decay"),
+            ("return param -", "return kept * param - kept *"),
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "tensorli-1",
             "torch.adamw",
             "the decay is not multiplied by the learning rate: a hundredth of the weights is lost in every step",
-            mutated("torch.adamw", ("lr * self.weight_decay * param", "self.weight_decay * param")),
-            "dialect: decay_without_lr",
+            ("lr * self.weight_decay * param", "self.weight_decay * param"),
+            outcome="dialect: decay_without_lr",
         ),
-        bug(
+        edited(
             "timm-laprop",
             "torch.nadam",
             "a decoupled decay without the learning rate; in LaProp, shown in NAdam, which has the same term",
-            mutated("torch.nadam", ("lr * self.weight_decay * param", "self.weight_decay * param")),
-            FOUND,
+            ("lr * self.weight_decay * param", "self.weight_decay * param"),
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "chainer-adamw-cpu",
             "torch.adam",
             "the factor eta, by default 1, is missing before the decay on the CPU; here the learning rate is eta",
-            mutated("torch.adam", ("lr * self.weight_decay * param", "self.weight_decay * param")),
-            FOUND,
+            ("lr * self.weight_decay * param", "self.weight_decay * param"),
+            outcome=FOUND,
         ),
         bug(
             "burn-656",
@@ -108,94 +100,76 @@ enter(
             run_as(OfThePosition),
             DECAYS.format("the parameter's position in the list, from 1, in its place"),
         ),
-        bug(
+        edited(
             "flaggems-4988",
             "torch.adam",
             "the decay is AdamW's, outside the moments",
-            mutated("torch.adam", ("if self.decoupled_weight_decay", "if True")),
-            "diverges: documented with decoupled_weight_decay = true whatever is given",
+            ("if self.decoupled_weight_decay", "if True"),
+            outcome="diverges: documented with decoupled_weight_decay = true whatever is given",
         ),
-        bug(
+        edited(
             "nntrainer-3565",
             "torch.adamw",
             "the decay is folded into the gradient, as in Adam",
-            mutated("torch.adamw", (DECAY, "grad = grad + self.weight_decay * param")),
-            "dialect: coupled_decay",
+            (DECAY, "grad = grad + self.weight_decay * param"),
+            outcome="dialect: coupled_decay",
         ),
-        bug(
+        edited(
             "adabelief-33",
             "torch.adam",
             "the decay is added to the gradient once the moments are formed, and reaches nothing; shown in Adam",
-            mutated("torch.adam", (COUPLED, COUPLED.replace("grad =", "decayed ="))),
-            f"{IGNORED.removesuffix(' whatever is given')} where decoupled_weight_decay is false; "
+            (COUPLED, COUPLED.replace("grad =", "decayed =")),
+            outcome=f"{IGNORED.removesuffix(' whatever is given')} where decoupled_weight_decay is false; "
             "documented where decoupled_weight_decay is true",
         ),
-        bug(
+        edited(
             "mxnet-9363",
             "torch.adagrad",
             "the decay stands outside, where the accumulator does not see it",
-            mutated(
-                "torch.adagrad",
-                (
-                    "with_decay(directed(grad, self.maximize), param, self.weight_decay)",
-                    "directed(grad, self.maximize)",
-                ),
-                (
-                    "param - rate * grad / (np.sqrt(summed) + self.eps)",
-                    "param - rate * grad / (np.sqrt(summed) + self.eps) - lr * self.weight_decay * param",
-                ),
+            ("with_decay(directed(grad, self.maximize), param, self.weight_decay)", "directed(grad, self.maximize)"),
+            (
+                "param - rate * grad / (np.sqrt(summed) + self.eps)",
+                "param - rate * grad / (np.sqrt(summed) + self.eps) - lr * self.weight_decay * param",
             ),
-            DECAYS.format("apart from the gradient, times the learning rate"),
+            outcome=DECAYS.format("apart from the gradient, times the learning rate"),
         ),
-        bug(
+        edited(
             "mxnet-5099",
             "torch.rmsprop",
             "the moments are formed from the gradient without its decay, which the step adds",
-            mutated(
-                "torch.rmsprop",
-                (
-                    "with_decay(directed(grad, self.maximize), param, self.weight_decay)",
-                    "directed(grad, self.maximize)",
-                ),
-                ("return param - step", "return param - step - lr * self.weight_decay * param"),
-            ),
-            DECAYS.format("apart from the gradient, times the learning rate"),
+            ("with_decay(directed(grad, self.maximize), param, self.weight_decay)", "directed(grad, self.maximize)"),
+            ("return param - step", "return param - step - lr * self.weight_decay * param"),
+            outcome=DECAYS.format("apart from the gradient, times the learning rate"),
         ),
-        bug(
+        edited(
             "timm-lars",
             "papers.lars",
             "the decay is in the ratio alone: an addition that is not in place, and its result is dropped",
-            mutated("papers.lars", ("(grad + self.weight_decay * param)", "grad")),
-            FOUND,
+            ("(grad + self.weight_decay * param)", "grad"),
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "lamb-3",
             "papers.lamb",
             "the decay is added to the gradient, as in Adam, and is missing in the ratio",
-            mutated(
-                "papers.lamb",
-                ("m = self", "grad = grad + self.weight_decay * param; m = self"),
-                ("r + self.weight_decay * param", "r"),
-            ),
-            DECAYS.format("as part of the gradient"),
+            ("m = self", "grad = grad + self.weight_decay * param; m = self"),
+            ("r + self.weight_decay * param", "r"),
+            outcome=DECAYS.format("as part of the gradient"),
         ),
-        bug(
+        edited(
             "tinygrad-17708",
             "torch.muon",
             "the decayed weight is assigned to a name that nothing reads",
-            mutated("torch.muon", (DECAY, "decayed = param - lr * self.weight_decay * param")),
-            IGNORED,
+            (DECAY, "decayed = param - lr * self.weight_decay * param"),
+            outcome=IGNORED,
         ),
-        bug(
+        edited(
             "bnb-1992",
             "papers.lion",
             "the decay is added to the gradient, before the sign is taken",
-            mutated(
-                "papers.lion",
-                ("average =", "grad = grad + self.weight_decay * param; average ="),
-                (DECAY, "pass"),
-            ),
-            "dialect: coupled_decay",
+            ("average =", "grad = grad + self.weight_decay * param; average ="),
+            (DECAY, "pass"),
+            outcome="dialect: coupled_decay",
         ),
         bug(
             "ranger21-54",

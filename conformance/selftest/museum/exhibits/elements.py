@@ -6,8 +6,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.hooks import hooked
-from optimetry.conformance.selftest.faults.mutations import mutated
-from optimetry.conformance.selftest.museum.exhibit import bug, enter
+from optimetry.conformance.selftest.museum.exhibit import bug, edited, enter
 
 LEFT_OVER = "np.arange(grad.size).reshape(grad.shape) >= grad.size // 8 * 8"
 
@@ -21,17 +20,11 @@ def _first_rows_alone(before: Array, after: Array) -> Array:
 enter(
     "elements",
     (
-        bug(
+        edited(
             "deepspeed-503",
             "adam",
             "the loop over what vectors of 8 leave over squares the first moment before it decays",
-            mutated(
-                "adam",
-                (
-                    "self.beta1 * state.moment1 +",
-                    f"self.beta1 * np.where({LEFT_OVER}, state.moment1**2, state.moment1) +",
-                ),
-            ),
+            ("self.beta1 * state.moment1 +", f"self.beta1 * np.where({LEFT_OVER}, state.moment1**2, state.moment1) +"),
         ),
         bug(
             "deepspeed-3109",
@@ -46,11 +39,11 @@ enter(
 enter(
     "precision",
     (
-        bug(
+        edited(
             "mxnet-17700",
             "lamb",
             "the norm is of the weights in half precision, beside weights of float32",
-            mutated("lamb", ("norm(param)", "norm(param.astype(np.float16).astype(param.dtype))")),
+            ("norm(param)", "norm(param.astype(np.float16).astype(param.dtype))"),
         ),
     ),
 )

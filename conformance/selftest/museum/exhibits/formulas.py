@@ -3,176 +3,140 @@
 from __future__ import annotations
 
 from optimetry.conformance.selftest.faults.fault import FOUND
-from optimetry.conformance.selftest.faults.mutations import mutated
-from optimetry.conformance.selftest.museum.exhibit import bug, enter
+from optimetry.conformance.selftest.museum.exhibit import edited, enter
 
 enter(
     "formula",
     (
-        bug(
+        edited(
             "tribuo-401",
             "adam",
             "the step is multiplied by the root of the second moment in place of divided",
-            mutated("adam", ("lr_t * moment1 / (", "lr_t * moment1 * (")),
-            FOUND,
+            ("lr_t * moment1 / (", "lr_t * moment1 * ("),
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "asi-2349",
             "decayed_adagrad",
             "the step of RMSProp contains the gradient already, and its caller multiplies by it again",
-            mutated("decayed_adagrad", ("lr * grad /", "lr * grad * grad /")),
-            FOUND,
+            ("lr * grad /", "lr * grad * grad /"),
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "optax-1130",
             "papers.adabelief",
             "the variance is of the difference from the first moment before this step",
-            mutated("papers.adabelief", ("np.square(grad - m)", "np.square(grad - state.m)")),
-            FOUND,
+            ("np.square(grad - m)", "np.square(grad - state.m)"),
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "optax-288",
             "papers.yogi",
             "the signed square is squared once more and averaged: a fourth power",
-            mutated(
-                "papers.yogi",
-                (
-                    "state.v - (1 - self.beta2) * np.sign(state.v - square) * square",
-                    "self.beta2 * state.v + (1 - self.beta2) * np.square(np.sign(state.v - square) * square)",
-                ),
+            (
+                "state.v - (1 - self.beta2) * np.sign(state.v - square) * square",
+                "self.beta2 * state.v + (1 - self.beta2) * np.square(np.sign(state.v - square) * square)",
             ),
         ),
-        bug(
+        edited(
             "kozistr-qhadam",
             "papers.adam",
             "b * v + 1 - b * g**2: brackets are missing; in QHAdam, which forms its second moment as Adam",
-            mutated("papers.adam", ("(1 - self.beta2) * np.square(grad)", "1 - self.beta2 * np.square(grad)")),
-            FOUND,
+            ("(1 - self.beta2) * np.square(grad)", "1 - self.beta2 * np.square(grad)"),
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "nd4j-1239",
             "papers.adadelta",
             "(rho * a + (1 - rho)) * g**2: a bracket too far",
-            mutated(
-                "papers.adadelta",
-                (
-                    "self.rho * state.mean_square_grad + (1 - self.rho) * np.square(grad)",
-                    "(self.rho * state.mean_square_grad + (1 - self.rho)) * np.square(grad)",
-                ),
+            (
+                "self.rho * state.mean_square_grad + (1 - self.rho) * np.square(grad)",
+                "(self.rho * state.mean_square_grad + (1 - self.rho)) * np.square(grad)",
             ),
-            FOUND,
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "tf-9058",
             "papers.adadelta",
             "the step uses the average of steps that it has just entered",
-            mutated(
-                "papers.adadelta",
-                ("after = State", "new = np.sqrt(mean_square_step + self.epsilon); after = State"),
-                ("param - lr * step", "param - lr * new / np.sqrt(mean_square_grad + self.epsilon) * grad"),
-            ),
-            FOUND,
+            ("after = State", "new = np.sqrt(mean_square_step + self.epsilon); after = State"),
+            ("param - lr * step", "param - lr * new / np.sqrt(mean_square_grad + self.epsilon) * grad"),
+            outcome=FOUND,
         ),
-        bug(
-            "paddle-4184",
-            "adagrad",
-            "the step is added: it ascends",
-            mutated("adagrad", ("param - lr", "param + lr")),
-            FOUND,
-        ),
-        bug(
+        edited("paddle-4184", "adagrad", "the step is added: it ascends", ("param - lr", "param + lr"), outcome=FOUND),
+        edited(
             "dl4j-953",
             "adagrad",
             "the sum starts at 1, and every step adds epsilon to it",
-            mutated(
-                "adagrad",
-                ("+ self.initial_accumulator_value", "+ 1.0"),
-                ("np.square(grad)", "np.square(grad) + self.epsilon"),
-            ),
-            FOUND,
+            ("+ self.initial_accumulator_value", "+ 1.0"),
+            ("np.square(grad)", "np.square(grad) + self.epsilon"),
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "aidotnet-955",
             "lars_momentum",
             "the local rate is outside the velocity, and the decay in its denominator alone",
-            mutated(
-                "lars_momentum",
-                ("local_lr * (grad + self.lars_weight_decay * param)", "grad"),
-                ("param - velocity", "param - local_lr * velocity"),
-            ),
-            FOUND,
+            ("local_lr * (grad + self.lars_weight_decay * param)", "grad"),
+            ("param - velocity", "param - local_lr * velocity"),
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "simclr-27",
             "lars_momentum",
             "norms are tested for >= 0: a tensor that starts at zero has the rate 0 and never moves",
-            mutated(
-                "lars_momentum",
-                ("(param_norm > 0) & (grad_norm > 0)", "(param_norm >= 0) & (grad_norm >= 0)"),
-            ),
-            "dialect: unguarded",
+            ("(param_norm > 0) & (grad_norm > 0)", "(param_norm >= 0) & (grad_norm >= 0)"),
+            outcome="dialect: unguarded",
         ),
-        bug(
+        edited(
             "bnb-1998",
             "lamb",
             "the largest ratio is 1 whatever is passed, also where none is",
-            mutated("lamb", ("lr * ratio *", "lr * np.minimum(ratio, 1.0) *")),
-            "dialect: ratio_at_most_one",
+            ("lr * ratio *", "lr * np.minimum(ratio, 1.0) *"),
+            outcome="dialect: ratio_at_most_one",
         ),
-        bug(
+        edited(
             "dropout-4",
             "momentum",
             "the step is the velocity before this gradient, and has one factor 1 - mu too many",
-            mutated(
-                "momentum",
-                ("state.velocity + grad", "state.velocity + (1 - self.momentum) * grad"),
-                ("else velocity\n", "else (1 - self.momentum) * state.velocity\n"),
-            ),
+            ("state.velocity + grad", "state.velocity + (1 - self.momentum) * grad"),
+            ("else velocity\n", "else (1 - self.momentum) * state.velocity\n"),
         ),
-        bug(
+        edited(
             "simd-neuralnet-17",
             "momentum",
             "the look-ahead is taken, and then the whole velocity again",
-            mutated("momentum", ("else velocity\n", "else velocity + self.momentum * state.velocity\n")),
-            "diverges: new velocity -> momentum*velocity + new velocity in the parameter alone where use_nesterov is "
-            "false; documented where use_nesterov is true",
+            ("else velocity\n", "else velocity + self.momentum * state.velocity\n"),
+            outcome="diverges: new velocity -> momentum*velocity + new velocity in the parameter alone where use_nesterov "
+            "is false; documented where use_nesterov is true",
         ),
-        bug(
+        edited(
             "kozistr-385",
             "torch.muon",
             "what is made orthogonal is the gradient, and the momentum is not used; in SCION, shown in Muon",
-            mutated(
-                "torch.muon",
-                (
-                    "np.matrix_transpose(ahead) if rows > columns else ahead",
-                    "np.matrix_transpose(grad) if rows > columns else grad",
-                ),
+            (
+                "np.matrix_transpose(ahead) if rows > columns else ahead",
+                "np.matrix_transpose(grad) if rows > columns else grad",
             ),
-            "diverges: documented with momentum = 0 whatever is given",
+            outcome="diverges: documented with momentum = 0 whatever is given",
         ),
-        bug(
+        edited(
             "timm-2790",
             "torch.adafactor",
             "min for max: a clip that never shrinks, and blows small updates up",
-            mutated(
-                "torch.adafactor", ("np.maximum(1.0, rms(update) / self.d)", "np.minimum(1.0, rms(update) * self.d)")
-            ),
+            ("np.maximum(1.0, rms(update) / self.d)", "np.minimum(1.0, rms(update) * self.d)"),
         ),
-        bug(
+        edited(
             "optax-408",
             "torch.adafactor",
             "the clip is of the raw gradient in place of the scaled update",
-            mutated(
-                "torch.adafactor",
-                (" / np.maximum(1.0, rms(update) / self.d)", ""),
-                ("squared = np", "grad = grad / np.maximum(1.0, rms(grad) / self.d); squared = np"),
-            ),
+            (" / np.maximum(1.0, rms(update) / self.d)", ""),
+            ("squared = np", "grad = grad / np.maximum(1.0, rms(grad) / self.d); squared = np"),
         ),
-        bug(
+        edited(
             "mlx-3652",
             "torch.adafactor",
             "the factor of the columns is spread over the wrong axis where there are three: that of the first for all",
-            mutated("torch.adafactor", ("row_var * col_var", "row_var * col_var[:1]")),
+            ("row_var * col_var", "row_var * col_var[:1]"),
         ),
     ),
 )

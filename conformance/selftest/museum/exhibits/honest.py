@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.selftest.faults.wrappers import declared
-from optimetry.conformance.selftest.museum.exhibit import bug, enter
+from optimetry.conformance.selftest.museum.exhibit import bug, edited, enter
 from optimetry.conformance.selftest.museum.exhibits.conventions import of_dialect
 from optimetry.conformance.subjects.wrappers.clips import ClipByGlobalNorm
 
@@ -35,41 +34,29 @@ DECAYED = "param = param - lr * self.weight_decay * param"
 enter(
     "wrong report",
     (
-        bug(
+        edited(
             "kozistr-519",
             "papers.signum",
             "one path interpolates and the other adds: equal but for rounding, which a sign makes a full step",
-            mutated(
-                "papers.signum",
-                ("self.beta * state.m + (1 - self.beta) * grad", "state.m + (1 - self.beta) * (grad - state.m)"),
-            ),
-            CONFORMS,
+            ("self.beta * state.m + (1 - self.beta) * grad", "state.m + (1 - self.beta) * (grad - state.m)"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "torch-5920",
             "momentum",
             "Nesterov momentum, whose variables are changed",
-            mutated(
-                "momentum",
-                (
-                    "grad + self.momentum * velocity if",
-                    "grad + self.momentum * (self.momentum * state.velocity + grad) if",
-                ),
-            ),
-            CONFORMS,
+            ("grad + self.momentum * velocity if", "grad + self.momentum * (self.momentum * state.velocity + grad) if"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "pylearn2-1030",
             "momentum",
             "Nesterov momentum with the learning rate inside the velocity",
-            mutated(
-                "momentum",
-                ("state.velocity + grad", "state.velocity - lr * grad"),
-                ("direction = grad + self.momentum * velocity", "direction = lr * grad - self.momentum * velocity"),
-                ("else velocity\n", "else -velocity\n"),
-                ("param - lr * direction", "param - direction"),
-            ),
-            "dialect: learning_rate_inside",
+            ("state.velocity + grad", "state.velocity - lr * grad"),
+            ("direction = grad + self.momentum * velocity", "direction = lr * grad - self.momentum * velocity"),
+            ("else velocity\n", "else -velocity\n"),
+            ("param - lr * direction", "param - direction"),
+            outcome="dialect: learning_rate_inside",
         ),
         bug(
             "tf-903",
@@ -78,40 +65,31 @@ enter(
             of_dialect("learning_rate_inside"),
             "dialect: learning_rate_inside",
         ),
-        bug(
+        edited(
             "fairseq-5290",
             "torch.adafactor",
             "sums of rows and columns for their means: normalised, they are equal",
-            mutated(
-                "torch.adafactor",
-                ("np.mean(squared, axis=-1, keepdims=True)", "np.sum(squared, axis=-1, keepdims=True)"),
-                ("axis=-2, keepdims=True), self.eps1)", "axis=-2, keepdims=True), self.eps1 * grad.shape[-1])"),
-            ),
-            CONFORMS,
+            ("np.mean(squared, axis=-1, keepdims=True)", "np.sum(squared, axis=-1, keepdims=True)"),
+            ("axis=-2, keepdims=True), self.eps1)", "axis=-2, keepdims=True), self.eps1 * grad.shape[-1])"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "caffe-4224",
             "adam",
             "the correction is folded into the step size",
-            mutated(
-                "adam",
-                (
-                    "lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)",
-                    "np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) * lr",
-                ),
+            (
+                "lr * np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t)",
+                "np.sqrt(1 - self.beta2**t) / (1 - self.beta1**t) * lr",
             ),
-            CONFORMS,
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "adamp-14",
             "torch.adam",
             "the step size is made ready early, and used further down; shown in Adam",
-            mutated(
-                "torch.adam",
-                ("corrected1 = exp_avg / (1 - self.beta1**t)", "step_size = lr / (1 - self.beta1**t)"),
-                ("lr * corrected1", "step_size * exp_avg"),
-            ),
-            CONFORMS,
+            ("corrected1 = exp_avg / (1 - self.beta1**t)", "step_size = lr / (1 - self.beta1**t)"),
+            ("lr * corrected1", "step_size * exp_avg"),
+            outcome=CONFORMS,
         ),
         bug(
             "mxnet-9291",
@@ -120,54 +98,45 @@ enter(
             declared(_ByARatio),
             CONFORMS,
         ),
-        bug(
+        edited(
             "torchoptim-57",
             "sgd",
             "add(-lr, g) is a scaled addition, not a sum",
-            mutated("sgd", ("param - lr * grad", "param + -lr * grad")),
-            CONFORMS,
+            ("param - lr * grad", "param + -lr * grad"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "flux-1612",
             "torch.adamw",
             "the decay is tied to the learning rate, once put in and once taken out",
-            mutated(
-                "torch.adamw",
-                (DECAYED, "decay = self.weight_decay * param"),
-                (
-                    "param - lr * corrected1 / (np.sqrt(corrected2) + self.eps)",
-                    "param - lr * (corrected1 / (np.sqrt(corrected2) + self.eps) + decay)",
-                ),
+            (DECAYED, "decay = self.weight_decay * param"),
+            (
+                "param - lr * corrected1 / (np.sqrt(corrected2) + self.eps)",
+                "param - lr * (corrected1 / (np.sqrt(corrected2) + self.eps) + decay)",
             ),
-            CONFORMS,
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "bnb-2010",
             "papers.lion",
             "the path that was blamed, which decays outside the sign",
-            mutated(
-                "papers.lion",
-                (DECAYED, "param = param * (1 - lr * self.weight_decay)"),
-            ),
-            CONFORMS,
+            (DECAYED, "param = param * (1 - lr * self.weight_decay)"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "keras-19051",
             "torch.adamw",
             "the weight is scaled before the step",
-            mutated("torch.adamw", (DECAYED, "param = param - param * (self.weight_decay * lr)")),
-            CONFORMS,
+            (DECAYED, "param = param - param * (self.weight_decay * lr)"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "tf-35444",
             "adam",
             "powers of the decays are kept one step behind, and multiplied once more",
-            mutated(
-                "adam",
-                ("self.beta2**t", "self.beta2 ** (t - 1) * self.beta2"),
-                ("self.beta1**t", "self.beta1 ** (t - 1) * self.beta1"),
-            ),
-            CONFORMS,
+            ("self.beta2**t", "self.beta2 ** (t - 1) * self.beta2"),
+            ("self.beta1**t", "self.beta1 ** (t - 1) * self.beta1"),
+            outcome=CONFORMS,
         ),
     ),
     honest=True,
@@ -176,60 +145,54 @@ enter(
 enter(
     "wrong document",
     (
-        bug(
+        edited(
             "cs336-54",
             "torch.adamw",
             "the parameter before the step is decayed, where the course decays the updated one",
-            mutated("torch.adamw", (DECAYED, "param = param * (1 - lr * self.weight_decay)")),
-            CONFORMS,
+            (DECAYED, "param = param * (1 - lr * self.weight_decay)"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "torch-142323",
             "torch.adam",
             "AMSGrad's maximum comes before the correction, where the document had it behind",
-            mutated(
-                "torch.adam",
-                (
-                    "np.sqrt(corrected2)",
-                    "np.sqrt(largest if self.amsgrad else exp_avg_sq) / np.sqrt(1 - self.beta2**t)",
-                ),
-            ),
-            CONFORMS,
+            ("np.sqrt(corrected2)", "np.sqrt(largest if self.amsgrad else exp_avg_sq) / np.sqrt(1 - self.beta2**t)"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "apex-1186",
             "lamb",
             "other defaults than the document gives: what is passed is used",
-            mutated("lamb", ("lr * ratio * direction", "direction * (ratio * lr)")),
-            CONFORMS,
+            ("lr * ratio * direction", "direction * (ratio * lr)"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "radam-69",
             "papers.radam",
             "the second moment decays by beta2, where the paper prints 1 / beta2",
-            mutated("papers.radam", ("self.beta2 * state.v +", "state.v * self.beta2 +")),
-            CONFORMS,
+            ("self.beta2 * state.v +", "state.v * self.beta2 +"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "optax-719",
             "papers.nadam",
             "the second moment is corrected without the further factor of one version of the paper",
-            mutated("papers.nadam", ("np.sqrt(n / (1 - self.nu**t))", "np.sqrt(n) / np.sqrt(1 - self.nu**t)")),
-            CONFORMS,
+            ("np.sqrt(n / (1 - self.nu**t))", "np.sqrt(n) / np.sqrt(1 - self.nu**t)"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "optax-900",
             "momentum",
             "Nesterov momentum as the code has it, where the document had another formula",
-            mutated("momentum", ("param - lr * direction", "param - direction * lr")),
-            CONFORMS,
+            ("param - lr * direction", "param - direction * lr"),
+            outcome=CONFORMS,
         ),
-        bug(
+        edited(
             "torch-76639",
             "torch.sgd",
             "Nesterov momentum of the buffer of this step, where the document had another index",
-            mutated("torch.sgd", ("grad + self.momentum * buffer", "buffer * self.momentum + grad")),
-            CONFORMS,
+            ("grad + self.momentum * buffer", "buffer * self.momentum + grad"),
+            outcome=CONFORMS,
         ),
     ),
     honest=True,

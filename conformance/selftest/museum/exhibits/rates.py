@@ -7,9 +7,8 @@ from typing import Any
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.hooks import Grads
-from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.selftest.faults.runs import run_as
-from optimetry.conformance.selftest.museum.exhibit import bug, enter
+from optimetry.conformance.selftest.museum.exhibit import bug, edited, enter
 from optimetry.conformance.targets.numpy.target import RuleRun
 
 
@@ -33,24 +32,21 @@ class _ScheduleReachesTheDecay(RuleRun):
 enter(
     "learning rate",
     (
-        bug(
+        edited(
             "aprender-2190",
             "momentum",
             "the learning rate is inside the velocity, which a new rate tells",
-            mutated(
-                "momentum",
-                ("velocity + grad", "velocity + lr * grad"),
-                ("direction = grad", "direction = lr * grad"),
-                ("param - lr * direction", "param - direction"),
-            ),
-            "dialect: learning_rate_inside",
+            ("velocity + grad", "velocity + lr * grad"),
+            ("direction = grad", "direction = lr * grad"),
+            ("param - lr * direction", "param - direction"),
+            outcome="dialect: learning_rate_inside",
         ),
-        bug(
+        edited(
             "flux-expdecay-1",
             "sgd",
             "the gradient is multiplied by the decay of the learning rate, 0.1, in place of the rate",
-            mutated("sgd", ("lr * grad", "0.1 * grad")),
-            "diverges: documented with learning_rate = 0.1 whatever is given",
+            ("lr * grad", "0.1 * grad"),
+            outcome="diverges: documented with learning_rate = 0.1 whatever is given",
         ),
         bug(
             "radam-26",

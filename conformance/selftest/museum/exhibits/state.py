@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from optimetry.conformance.selftest.faults.fault import FOUND
-from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.selftest.faults.state import FirstStateForAll, Forgetful, LoadsNothing, LosesSlot
-from optimetry.conformance.selftest.museum.exhibit import bug, enter
+from optimetry.conformance.selftest.museum.exhibit import bug, edited, enter
 
 ANEW = "diverges: documented, but starts {} anew in every step"
 
 enter(
     "state",
     (
-        bug(
+        edited(
             "kozistr-516",
             "papers.signum",
             "the buffer is zero before every step, so that the sign is of the gradient",
-            mutated("papers.signum", ("self.beta * state.m", "self.beta * 0 * state.m")),
-            "diverges: documented with beta = 0 whatever is given",
+            ("self.beta * state.m", "self.beta * 0 * state.m"),
+            outcome="diverges: documented with beta = 0 whatever is given",
         ),
         bug(
             "pennylane-1928",
@@ -33,19 +32,19 @@ enter(
             Forgetful,
             ANEW.format("moment1 and moment2"),
         ),
-        bug(
+        edited(
             "holocron-1",
             "papers.radam",
             "the first moment is corrected in place, and corrected again at every step",
-            mutated("papers.radam", ("State(m=m, v=v)", "State(m=m / (1 - self.beta1**t), v=v)")),
-            FOUND,
+            ("State(m=m, v=v)", "State(m=m / (1 - self.beta1**t), v=v)"),
+            outcome=FOUND,
         ),
-        bug(
+        edited(
             "torch-4314",
             "torch.adam",
             "AMSGrad's maximum is a local variable and never stored; of SparseAdam, shown in Adam",
-            mutated("torch.adam", ("max_exp_avg_sq=largest", "max_exp_avg_sq=state.max_exp_avg_sq")),
-            "diverges: documented with amsgrad = false whatever is given",
+            ("max_exp_avg_sq=largest", "max_exp_avg_sq=state.max_exp_avg_sq"),
+            outcome="diverges: documented with amsgrad = false whatever is given",
         ),
     ),
 )
