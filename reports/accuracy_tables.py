@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 
 from tabulate import tabulate
 
-from optimetry.reports.accuracy import LARGEST, Accuracy, Point
+from optimetry.reports.accuracy import LARGEST, Accuracy
 from optimetry.reports.csv_text import csv_of
 from optimetry.reports.results import Results
 
@@ -96,7 +96,7 @@ def markdown(results: Iterable[Results]) -> str:
         f"## {rule}\n\n{_of_rule([each for each in measured if each.optimizer == rule])}"
         for rule in dict.fromkeys(each.optimizer for each in measured)
     ]
-    return "\n\n".join([f"# How accurate {header.target} {header.target_version} is", LEGEND, *sections]) + "\n"
+    return "\n\n".join([f"# How accurate {header.name} is", LEGEND, *sections]) + "\n"
 
 
 def _of_rule(measured: Sequence[Accuracy]) -> str:
@@ -107,7 +107,7 @@ def _of_rule(measured: Sequence[Accuracy]) -> str:
 def _summary(results: Sequence[Results]) -> Iterator[str]:
     """Yield a table of rule by target for each dtype and book, under headings."""
     every = [each for result in results for each in result.accuracy]
-    targets = [f"{result.header.target} {result.header.target_version}" for result in results]
+    targets = [result.header.name for result in results]
     for dtype in dict.fromkeys(each.dtype for each in every):
         yield f"## {dtype}"
         for book in dict.fromkeys(each.book for each in every):
@@ -135,7 +135,7 @@ def csv_text(results: Iterable[Results]) -> str:
     columns = ["target", "version", "optimizer", "dtype", "engine", "gradients", "elements", "step", *names]
     rows = (
         [
-            *(result.header.target, result.header.target_version, *each.about, each.elements, point.step),
+            *(*result.header.about, *each.about, each.elements, point.step),
             *(getattr(spread, name) for spread in (point.ulp, point.update) for name in SPREADS),
         ]
         for result in results
@@ -154,11 +154,6 @@ def figure(value: float) -> str:
     return f"{value:.1e}"
 
 
-def point_after(measured: Accuracy, step: int) -> Point | None:
-    """Return what was measured after so many steps."""
-    return next((point for point in measured.points if point.step == step), None)
-
-
 def _cell(measured: Accuracy, step: int) -> str:
-    point = point_after(measured, step)
+    point = next((point for point in measured.points if point.step == step), None)
     return "" if point is None else f"{figure(point.update.median)} ({figure(point.update.largest)})"

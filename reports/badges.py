@@ -30,8 +30,8 @@ ADVANCE, PAD, HEIGHT = 6.6, 6, 20
 def badges(results: Sequence[Results]) -> Iterator[tuple[str, str]]:
     """Yield each file's name and text: for each target, rule and dtype an SVG and a JSON file.
 
-    A badge has the worst outcome of the engines, so that none of them hides behind another. What is not offered has
-    no badge.
+    A badge has the worst outcome of the engines, with the name of a dialect, so that none of them hides behind another.
+    What is not offered has no badge.
     """
     names = Names()
     for result in results:
@@ -41,15 +41,10 @@ def badges(results: Sequence[Results]) -> Iterator[tuple[str, str]]:
                 judged.setdefault((verdict.optimizer, verdict.dtype), []).append(verdict)
         for (optimizer, dtype), verdicts in judged.items():
             worst = max(verdicts, key=lambda verdict: OUTCOMES.index(verdict.verdict))
-            label, message = f"{optimizer} {dtype}", message_of(worst)
+            label, message = f"{optimizer} {dtype}", " ".join(filter(None, (worst.verdict, worst.dialect)))
             file = Path(names.named("", result.header.target, optimizer, dtype, ending="svg")).name
             yield file, svg(label, message, COLOURS[worst.verdict])
             yield file.removesuffix("svg") + "json", endpoint(label, message, COLOURS[worst.verdict])
-
-
-def message_of(verdict: Verdict) -> str:
-    """Return the words of a badge: the outcome, and the name of a dialect."""
-    return f"{verdict.verdict} {verdict.dialect}" if verdict.dialect else verdict.verdict
 
 
 def endpoint(label: str, message: str, colour: str) -> str:

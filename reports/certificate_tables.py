@@ -9,6 +9,7 @@ from tabulate import tabulate
 
 from optimetry.reports.certificate import Certificate, Place
 from optimetry.reports.csv_text import csv_of
+from optimetry.reports.numbers import NONE
 from optimetry.reports.results import Results
 
 COLUMNS = ("optimizer", "dtype", "engine", "step", "setting", "pairs", "judged", "flushed", "failures", "share", "ULP")
@@ -82,7 +83,7 @@ def compared(certificate: Certificate, of: str = " ") -> str:
 
 def _cell(place: Place | None, at: str, digits: str) -> str:
     if place is None:
-        return "\N{EN DASH}"
+        return NONE
     first, *others = place.gradients
     last = f" \N{HORIZONTAL ELLIPSIS} {others[-1]}" if len(others) > 1 else "".join(f" {each}" for each in others)
     return f"{place.value:{digits}}{at}w {place.parameter}, g {first}{last}"
@@ -100,11 +101,7 @@ def failures(certificates: Iterable[Certificate]) -> Iterator[str]:
 
 def markdown(results: Iterable[Results]) -> str:
     """Write a page with a section for each target that has certificates."""
-    sections = [
-        f"## {each.header.target} {each.header.target_version}\n\n{table(each.certificates)}"
-        for each in results
-        if each.certificates
-    ]
+    sections = [f"## {each.header.name}\n\n{table(each.certificates)}" for each in results if each.certificates]
     return "\n\n".join(["# Certificates", LEGEND, *sections]) + "\n"
 
 
@@ -115,7 +112,7 @@ def csv_text(results: Iterable[Results]) -> str:
     columns = ["target", "version", "optimizer", "dtype", "engine", "step", "setting", *counts, *names, "reason"]
     rows = (
         [
-            *(result.header.target, result.header.target_version, *each.about),
+            *(*result.header.about, *each.about),
             *(getattr(each, name) for name in counts),
             *(*_parts(each.share), *_parts(each.ulp), each.reason),
         ]

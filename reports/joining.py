@@ -23,16 +23,12 @@ def read_joined(files: Sequence[Path]) -> list[tuple[Path, Results]]:
     contents = sorted(((file, read(file)) for file in files), key=lambda pair: not pair[1].verdicts)
     kept: list[tuple[Path, Results]] = []
     for file, results in contents:
-        first = next((each for _, each in kept if _who(each) == _who(results)), None)
+        first = next((each for _, each in kept if each.header.about == results.header.about), None)
         if first is None or results.verdicts:
             kept.append((file, results))
         else:
             _add(first, results, file)
     return kept
-
-
-def _who(results: Results) -> tuple[str, str]:
-    return results.header.target, results.header.target_version
 
 
 def _add(kept: Results, results: Results, file: Path) -> None:
@@ -41,7 +37,7 @@ def _add(kept: Results, results: Results, file: Path) -> None:
         twice = {each.about for each in old} & {each.about for each in new}
         if twice:
             name = " ".join(map(str, min(twice)))
-            raise ResultsError(f"{file}: {kind} of {name}, which another file of {' '.join(_who(kept))} has as well")
+            raise ResultsError(f"{file}: {kind} of {name}, which another file of {kept.header.name} has as well")
         old.extend(new)
     documented = {document.optimizer for document in kept.documents}
     kept.documents.extend(document for document in results.documents if document.optimizer not in documented)

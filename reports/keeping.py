@@ -107,8 +107,5 @@ def check_same(path: Path, old: Header, new: Header) -> None:
     Raises:
         ResultsError: they are not.
     """
-    if (old.target, old.target_version) != (new.target, new.target_version):
-        raise ResultsError(
-            f"{path}: results of {old.target} {old.target_version}, must be of {new.target} {new.target_version}: "
-            "choose another folder"
-        )
+    if old.about != new.about:
+        raise ResultsError(f"{path}: results of {old.name}, must be of {new.name}: choose another folder")

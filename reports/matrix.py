@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tabulate import tabulate
 
 from optimetry.reports.arithmetic import described
-from optimetry.reports.numbers import SLACK, number, share_text
+from optimetry.reports.numbers import NONE, SLACK, number, share_text
 from optimetry.reports.results import Outcome, Results, Verdict
 from optimetry.reports.tables import about
 
@@ -40,8 +40,7 @@ def page(results: Sequence[Results], folders: Sequence[str]) -> str:
         folders: where each lies, as links from the page.
     """
     sources = [
-        f"- [{each.header.target} {each.header.target_version}]({folder}). {about(each.header)}"
-        for each, folder in zip(results, folders, strict=True)
+        f"- [{each.header.name}]({folder}). {about(each.header)}" for each, folder in zip(results, folders, strict=True)
     ]
     return "\n\n".join(["# What frameworks compute", LEGEND, matrix(results), "\n".join(sources)]) + "\n"
 
@@ -53,7 +52,7 @@ def matrix(results: Sequence[Results]) -> str:
     another engine offers is left out.
     """
     rules = list(dict.fromkeys(verdict.optimizer for each in results for verdict in each.verdicts))
-    columns = ["rule", *(f"{each.header.target} {each.header.target_version}" for each in results)]
+    columns = ["rule", *(each.header.name for each in results)]
     cells = {rule: [_cell(v for v in each.verdicts if v.optimizer == rule) for each in results] for rule in rules}
     rows = [[f"`{rule}`", *row] for rule, row in cells.items()]
     return tabulate(rows, columns, "pipe", disable_numparse=True)
@@ -121,7 +120,7 @@ def _name(verdict: Verdict) -> str | None:
 def _cell(verdicts: Iterable[Verdict]) -> str:
     stated = statements(verdicts)
     if [statement.outcome for statement in stated] == ["unsupported"]:
-        return "\N{EN DASH}"
+        return NONE
     return "<br>".join(map(_line, stated))
 
 

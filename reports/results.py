@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Literal, Self, get_args
 
 from optimetry.reports.accuracy import Accuracy
@@ -61,6 +60,16 @@ class Header:
     optimizers: list[str]
     seed: int
     effort: str
+
+    @property
+    def about(self) -> tuple[str, str]:
+        """What was judged: the target and its version."""
+        return self.target, self.target_version
+
+    @property
+    def name(self) -> str:
+        """The same in words."""
+        return " ".join(self.about)
 
 
 @dataclass(frozen=True)
@@ -166,8 +175,21 @@ class Results:
 Entry = Document | Verdict | Accuracy | Speed | Certificate
 Record = Header | Entry | Footer
 
-MEASURED = {"document": "documents", "accuracy": "accuracy", "speed": "speed", "certificate": "certificates"}
-"""The field of `Results` for each kind of record but verdicts."""
+
+def verdict_of(fields: dict[str, Any]) -> Verdict:
+    """Read a verdict from the fields of its line; files of schema 2 from before there were parts have none."""
+    computes = {**fields["computes"], "parts": [Part(**part) for part in fields["computes"].get("parts", ())]}
+    return Verdict(**{**fields, "computes": Computes(**computes)})
+
+
+FIELDS: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
+    "document": ("documents", lambda fields: Document(**fields)),
+    "accuracy": ("accuracy", Accuracy.of),
+    "speed": ("speed", lambda fields: Speed(**fields)),
+    "certificate": ("certificates", Certificate.of),
+    "verdict": ("verdicts", verdict_of),
+}
+"""The field of `Results` for each kind of record, and what makes a record of the fields of its line."""
 
 
 def line(record: Record) -> str:
@@ -206,9 +228,7 @@ class Writer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self._put(Footer.of(self._verdicts))
         self._file.close()
@@ -245,34 +265,22 @@ def read(path: Path, *, unfinished: bool = False) -> Results:
             if header_fields["schema"] != SCHEMA_VERSION:
                 fields["counts"] = {"imprecise": 0, **fields.get("counts", {})}
             _check(path, number, fields, "footer")
-            _check_footer(path, number, Footer(**fields), results.verdicts)
+            footer, counted = Footer(**fields), Footer.of(results.verdicts)
+            if footer != counted:
+                stated, held = (f"{count.verdicts} verdicts {count.counts}" for count in (footer, counted))
+                raise ResultsError(f"{path}, line {number}: the footer counts {stated}, the file holds {held}")
             if number < len(lines):
                 raise ResultsError(f"{path}, line {number + 1}: text after the footer")
             return results
-        if kind in MEASURED:
-            _check(path, number, fields, kind)
-            getattr(results, MEASURED[kind]).append(_MADE[kind](fields))
-            continue
-        fields = fields if header_fields["schema"] == SCHEMA_VERSION else _of_schema_1(fields)
-        _check(path, number, fields, "verdict")
-        results.verdicts.append(verdict_of(fields))
+        known = kind if kind in FIELDS else "verdict"
+        if known == "verdict" and header_fields["schema"] != SCHEMA_VERSION:
+            fields = _of_schema_1(fields)
+        _check(path, number, fields, known)
+        name, make = FIELDS[known]
+        getattr(results, name).append(make(fields))
     if unfinished:
         return results
     raise ResultsError(f"{path}: unfinished: its run did not end, no footer after {len(results.verdicts)} verdicts")
-
-
-def verdict_of(fields: dict[str, Any]) -> Verdict:
-    """Read a verdict from the fields of its line; files of schema 2 from before there were parts have none."""
-    computes = {**fields["computes"], "parts": [Part(**part) for part in fields["computes"].get("parts", ())]}
-    return Verdict(**{**fields, "computes": Computes(**computes)})
-
-
-_MADE: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "document": lambda fields: Document(**fields),
-    "accuracy": Accuracy.of,
-    "speed": lambda fields: Speed(**fields),
-    "certificate": Certificate.of,
-}
 
 
 def _lines(path: Path) -> list[str]:
@@ -306,14 +314,6 @@ def _of_schema_1(fields: dict[str, Any]) -> dict[str, Any]:
     return {**fields, "book": "fluid", "computes": dataclasses.asdict(Computes(rule)), "law": None}
 
 
-def _check_footer(path: Path, number: int, footer: Footer, verdicts: list[Verdict]) -> None:
-    counted = Footer.of(verdicts)
-    if footer != counted:
-        stated, held = (f"{count.verdicts} verdicts {count.counts}" for count in (footer, counted))
-        raise ResultsError(f"{path}, line {number}: the footer counts {stated}, the file holds {held}")
-
-
 def _check(path: Path, number: int, fields: dict[str, Any], kind: str) -> None:
-    problem = violation(fields, kind)
-    if problem is not None:
+    if (problem := violation(fields, kind)) is not None:
         raise ResultsError(f"{path}, line {number}: not a {kind} line: {problem}")

@@ -126,7 +126,7 @@ def _section(results: Results) -> str:
     header = results.header
     rows = [[cell.replace("|", "\\|") for cell in _row(verdict)] for verdict in results.verdicts]
     table = tabulate(rows, COLUMNS, "pipe", colalign=_ALIGNMENT, disable_numparse=True)
-    return f"## {header.target} {header.target_version}\n\n{about(header)}\n\n{table}\n\n{summary(results.verdicts)}\n"
+    return f"## {header.name}\n\n{about(header)}\n\n{table}\n\n{summary(results.verdicts)}\n"
 
 
 def about(header: Header) -> str:
@@ -148,7 +148,7 @@ def csv_text(results: Iterable[Results]) -> str:
     """Write one row for each verdict with every digit, empty where there is no number, after target and version."""
     rows = (
         [
-            *(each.header.target, each.header.target_version),
+            *each.header.about,
             *(v.optimizer, v.dtype, v.engine, v.verdict, v.computes),
             *(v.share, v.ulp, v.vacuous, v.cases, _reason(v)),
         ]

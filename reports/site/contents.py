@@ -5,58 +5,43 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from optimetry.reports.accuracy import Accuracy
 from optimetry.reports.certificate import Certificate
 from optimetry.reports.document import Document
 from optimetry.reports.filenames import Names
 from optimetry.reports.matrix import Statement, statements
-from optimetry.reports.results import OUTCOMES, Header, Outcome, Results, ResultsError, Verdict
+from optimetry.reports.results import OUTCOMES, Outcome, Results, ResultsError, Verdict
 from optimetry.reports.site.findings import Finding, findings
 from optimetry.reports.speed import Speed
 from optimetry.reports.speed_tables import runs
 
+R = TypeVar("R", Accuracy, Certificate)
+
 
 @dataclass(frozen=True)
-class Target:
-    """One version of a target.
+class Target(Results):
+    """The results of one version of a target.
 
     Attributes:
-        header: how it was judged.
-        verdicts: the verdicts, in the order of the results.
         file: its page.
-        accuracy: the measurements of its error.
-        speed: its times, and those of others in the same runs.
-        certificates: those of exhaustive comparisons.
         others: the other versions of the same target, each with what changed.
     """
 
-    header: Header
-    verdicts: list[Verdict]
-    file: str
-    accuracy: list[Accuracy] = field(default_factory=list)
-    speed: list[Speed] = field(default_factory=list)
-    certificates: list[Certificate] = field(default_factory=list)
+    file: str = ""
     others: list[Change] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         """Its name and version."""
-        return f"{self.header.target} {self.header.target_version}"
+        return self.header.name
 
     @property
     def counts(self) -> list[tuple[Outcome, int]]:
         """How many verdicts there are of each outcome that occurs."""
         counts = Counter(verdict.verdict for verdict in self.verdicts)
         return [(outcome, counts[outcome]) for outcome in OUTCOMES if counts[outcome]]
-
-    def accuracy_of(self, rule: str) -> list[Accuracy]:
-        """Return the accuracy records of one rule."""
-        return [each for each in self.accuracy if each.optimizer == rule]
-
-    def certificates_of(self, rule: str) -> list[Certificate]:
-        """Return the certificates of one rule."""
-        return [each for each in self.certificates if each.optimizer == rule]
 
     def accuracy_behind(self, statement: Statement) -> list[Accuracy]:
         """Return the accuracy records for the verdicts of a statement."""
@@ -133,6 +118,26 @@ class RuleContents:
     pictures: dict[str, str]
     runs: list[Run]
 
+    @classmethod
+    def of(
+        cls, name: str, book: str, document: Document | None, targets: Sequence[Target], files: Names
+    ) -> RuleContents:
+        """Collect what targets have on a rule, and name its files."""
+        certificates = [(target, _about(name, target.certificates)) for target in targets]
+        accuracy = [(target, _about(name, target.accuracy)) for target in targets]
+        dtypes = dict.fromkeys(each.dtype for _, measured in accuracy for each in measured)
+        return cls(
+            name,
+            book,
+            document,
+            files.named("rule", name),
+            [(target, target.about(name)) for target in targets],
+            [pair for pair in certificates if pair[1]],
+            [pair for pair in accuracy if pair[1]],
+            {dtype: files.named("picture", name, dtype, ending="svg") for dtype in dtypes},
+            list(_runs(name, targets, files)),
+        )
+
     def curves(self, dtype: str) -> list[tuple[str, Accuracy]]:
         """Return the curves of one dtype: for each target its first engine, with its name if there are others."""
         curves = []
@@ -167,17 +172,7 @@ class Contents:
         """
         _check_distinct(results)
         files = Names()
-        targets = [
-            Target(
-                each.header,
-                each.verdicts,
-                files.named("target", each.header.target, each.header.target_version),
-                each.accuracy,
-                each.speed,
-                each.certificates,
-            )
-            for each in results
-        ]
+        targets = [Target(**vars(each), file=files.named("target", *each.header.about)) for each in results]
         for target in targets:
             others = [other for other in targets if other.header.target == target.header.target and other is not target]
             target.others.extend(Change(other, _changes(other, target)) for other in others)
@@ -187,23 +182,7 @@ class Contents:
             measured: list[Accuracy | Certificate] = [*each.accuracy, *each.certificates]
             for record in measured:
                 books.setdefault(record.optimizer, record.book)
-        rules = [
-            RuleContents(
-                name,
-                book,
-                documents.get(name),
-                files.named("rule", name),
-                [(target, target.about(name)) for target in targets],
-                [(target, proven) for target in targets if (proven := target.certificates_of(name))],
-                [(target, accuracy) for target in targets if (accuracy := target.accuracy_of(name))],
-                {
-                    dtype: files.named("picture", name, dtype, ending="svg")
-                    for dtype in dict.fromkeys(each.dtype for target in targets for each in target.accuracy_of(name))
-                },
-                list(_runs(name, targets, files)),
-            )
-            for name, book in books.items()
-        ]
+        rules = [RuleContents.of(name, book, documents.get(name), targets, files) for name, book in books.items()]
         return cls(rules, targets, findings(findings_page, books, files) if findings_page else [])
 
     def findings_about(self, rule: str) -> list[Finding]:
@@ -240,15 +219,20 @@ class Contents:
         return list(dict.fromkeys(getattr(verdict, name) for target in self.targets for verdict in target.verdicts))
 
 
+def _about(rule: str, records: Iterable[R]) -> list[R]:
+    return [record for record in records if record.optimizer == rule]
+
+
 def _check_distinct(results: Sequence[Results]) -> None:
-    twice = _first_twice((each.header.target, each.header.target_version) for each in results)
+    twice = _first_twice(each.header.about for each in results)
     if twice:
         raise ResultsError(f"two results of {' '.join(twice)}, must be one of each version of a target")
     for each in results:
         twice = _first_twice(verdict.about for verdict in each.verdicts)
         if twice:
-            name = f"{each.header.target} {each.header.target_version}"
-            raise ResultsError(f"{name}: two verdicts on {' '.join(twice)}, must be one of each engine and dtype")
+            raise ResultsError(
+                f"{each.header.name}: two verdicts on {' '.join(twice)}, must be one of each engine and dtype"
+            )
 
 
 def _first_twice(keys: Iterable[tuple[str, ...]]) -> tuple[str, ...] | None:
@@ -267,10 +251,8 @@ def _said(verdict: Verdict | None) -> object:
 
 def _runs(rule: str, targets: Iterable[Target], files: Names) -> Iterator[Run]:
     for target in targets:
-        header = target.header
         for (_, dtype, tensors), rows, contenders in runs([row for row in target.speed if row.rule == rule]):
-            file = files.named(
-                "picture", "speed", rule, header.target, header.target_version, dtype, str(tensors), ending="svg"
-            )
+            names = ("speed", rule, *target.header.about, dtype, str(tensors))
+            file = files.named("picture", *names, ending="svg")
             ordered = sorted(rows, key=lambda row: (row.elements, row.nanoseconds))
             yield Run(target, dtype, tensors, ordered, contenders, file)
