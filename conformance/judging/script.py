@@ -23,6 +23,9 @@ from optimetry.conformance.subjects.rules import RuleSubject
 Ran = tuple[Case, Array | None]
 """A case that was run, and its trajectory; None where the run did not play the whole case."""
 
+COLUMNS = '"documented", "given"'
+"""The names of the two columns that are compared, as the script has them."""
+
 FORMULA = '''"""{title}
 
 Evaluates the documented formula in {wide}, and compares what {target} gave with it.
@@ -146,10 +149,8 @@ def script(case: Case, after: Array, oracle: Expected, *, title: str, target: st
     if differences(text) == beyond:
         return text
     about = f"Compares what {target} gave with the documented formula, as optimetry has evaluated it."
-    allowed = np.where(oracle.known, SLACK * oracle.bound, np.inf)
-    columns = '"documented", "given"'
-    ran: list[Ran] = [(case, after)]
-    text = _recorded(ran, oracle.value, after, allowed, dtype=case.dtype, title=title, about=about, columns=columns)
+    shown = Difference.of("", oracle.value, after, np.where(oracle.known, SLACK * oracle.bound, np.inf))
+    text = _recorded(shown, [(case, after)], COLUMNS, dtype=case.dtype, title=title, about=about)
     return text if differences(text) == beyond else None
 
 
@@ -166,17 +167,7 @@ def script_of_law(difference: Difference, ran: Sequence[Ran], *, dtype: str, tit
     Returns:
         The text; None where the difference is one of bits that no number shows, such as the sign of a zero.
     """
-    columns = '"one", "other"'
-    text = _recorded(
-        ran,
-        difference.first,
-        difference.second,
-        difference.allowed,
-        dtype=dtype,
-        title=title,
-        about=about,
-        columns=columns,
-    )
+    text = _recorded(difference, ran, '"one", "other"', dtype=dtype, title=title, about=about)
     return text if differences(text) else None
 
 
@@ -214,29 +205,20 @@ def _of_formula(case: Case, after: Array, oracle: Expected, *, title: str, targe
         hyper=", ".join(hyper),
         loop=loop,
     )
-    return head + TABLE.format(columns='"documented", "given"', differ="differ by more than rounding can explain")
+    return head + TABLE.format(columns=COLUMNS, differ="differ by more than rounding can explain")
 
 
-def _recorded(
-    ran: Sequence[Ran],
-    first: Any,
-    second: Array,
-    allowed: Any,
-    *,
-    dtype: str,
-    title: str,
-    about: str,
-    columns: str,
-) -> str:
+def _recorded(difference: Difference, ran: Sequence[Ran], columns: str, *, dtype: str, title: str, about: str) -> str:
+    second, allowed = difference.second, np.broadcast_to(difference.allowed, difference.second.shape)
     runs = [_run(case, after, str(i) if len(ran) > 1 else "") for i, (case, after) in enumerate(ran, 1)]
     head = RECORDED.format(
         title=title,
         about=textwrap.fill(about, 100),
         wide=_wide(dtype),
         runs="".join(runs),
-        first=_rows(first),
+        first=_rows(difference.first),
         second=[[row] for row in second.astype(np.float64).tolist()],
-        allowed=[[row] for row in np.broadcast_to(allowed, second.shape).astype(np.float64).tolist()],
+        allowed=[[row] for row in allowed.astype(np.float64).tolist()],
     )
     return head + TABLE.format(columns=columns, differ="differ by more than is allowed")
 
