@@ -66,11 +66,7 @@ def split_found(observed: Observed) -> tuple[Split, Identity] | None:
     """
     optimizer = observed.optimizer
     known = [Explanation(rule) for rule in (documented_class(optimizer), *named_classes(optimizer))]
-    for split in Splitting(observed).edited_splits(list(properties(subject_named(optimizer))), known):
-        alive, unexplained = observed.holding_on_all([split])
-        if alive:
-            return split, unexplained
-    return None
+    return _first_split(observed, Splitting(observed).edited_splits(list(properties(subject_named(optimizer))), known))
 
 
 def decay_found(observed: Observed) -> tuple[Mistaken, Identity] | None:
@@ -189,11 +185,16 @@ def _split(observed: Observed, broken: Law | None) -> tuple[Split, Identity] | N
     optimizer, dtype = observed.optimizer, observed.dtype
     chosen = [by for by in properties(subject_named(optimizer)) if by.may_break(broken)]
     splitting = Splitting(observed)
-    for arithmetic in arithmetics(optimizer, dtype) if chosen else ():
-        for split in splitting.splits(arithmetic, chosen):
-            alive, unexplained = observed.holding_on_all([split])
-            if alive:
-                return split, unexplained
+    ways = arithmetics(optimizer, dtype) if chosen else ()
+    return _first_split(observed, (split for arithmetic in ways for split in splitting.splits(arithmetic, chosen)))
+
+
+def _first_split(observed: Observed, splits: Iterable[Split]) -> tuple[Split, Identity] | None:
+    """Find the first split that holds on every case."""
+    for split in splits:
+        alive, unexplained = observed.holding_on_all([split])
+        if alive:
+            return split, unexplained
     return None
 
 

@@ -16,13 +16,14 @@ from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws, confirmed, contradicted_runs
 from optimetry.conformance.judging.identify import identify, identify_combined, identify_computed_in
 from optimetry.conformance.judging.narrower import Narrower
-from optimetry.conformance.judging.nearest import Nearest, nearest_to
+from optimetry.conformance.judging.nearest import nearest_to
 from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
 from optimetry.conformance.judging.searching import SearchResult, searched
 from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
+from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import Agreement, explains
 from optimetry.conformance.numerics.arrays import Array
@@ -44,7 +45,6 @@ class Rejection:
         steady: whether it has returned the same each time, as far as that is known.
         explanation: what explains every case; None where nothing does.
         partial: what explains every case in parts; None where nothing does.
-        nearest: the nearest rule, where nothing explains every case.
         search_result: that of the search for a formula, where nothing known explains every case.
     """
 
@@ -57,7 +57,6 @@ class Rejection:
     steady: bool = True
     explanation: Explanation | None = None
     partial: Mistaken | Split | None = None
-    nearest: Nearest | None = None
     search_result: SearchResult | None = None
 
     def by_a_case(self, case: Case, after: Array) -> dict[str, Any]:
@@ -132,9 +131,9 @@ class Rejection:
         self.laws.try_remaining(target, islice(self.observed.cases(), self.law_cases), case, guard)
         wide = confirmed(target, self.laws, None, guard)
         self.laws = BrokenLaws(self.laws.only(law).broken | wide.broken, self.laws.cases, self.laws.engines)
-        self.nearest = nearest_to(self.observed.probed if self.steady else None, case, after)
-        shown = self._shown(case, after, self.nearest)
-        telling, reason = reasons.unexplained(shown, self.agreement.share, self.laws, self.nearest)
+        nearest = nearest_to(self.observed.probed if self.steady else None, case, after)
+        shown = self._shown(case, after, nearest.rule)
+        telling, reason = reasons.unexplained(shown, self.agreement.share, self.laws, nearest)
         fields: dict[str, Any] = {"verdict": "diverges", "law": telling, "reason": reason, "counterexample": shown}
         if identity.several:
             alike = " and ".join(identity.several)
@@ -212,7 +211,6 @@ class Rejection:
             self.agreement, self.tried = identity.from_document, identity.tried
         return {"computes": Computes(parts=self.partial.parts), "reason": self.partial.reason}
 
-    def _shown(self, case: Case, after: Array, nearest: Nearest | None = None) -> dict[str, Any]:
+    def _shown(self, case: Case, after: Array, nearest: PointClass | None = None) -> dict[str, Any]:
         """Make the counterexample, which contradicts the nearest rule, too, where there is one."""
-        rule = nearest.rule if nearest else None
-        return evidence.difference(self.observed.target, case, after, self.observed.guard, rule)
+        return evidence.difference(self.observed.target, case, after, self.observed.guard, nearest)

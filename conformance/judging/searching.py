@@ -70,9 +70,7 @@ def searched(observed: Observed, seconds: float) -> SearchResult:
     budget = Budget(seconds, observed.guard.heartbeat, observed.guard.searching)
     runs = _runs(observed, telling_cases(*asked))
     document_fails = not explains_most(Explanation(documented_class(observed.optimizer)), runs)
-    if (
-        not document_fails
-    ):  # edits that change nothing there would be tried on every case: a run must refute the document
+    if not document_fails:  # a run must refute it: edits that change nothing there would be tried on every case
         runs = [*runs[:1], *refuting, *runs[1:]] if (refuting := _refuting(observed)) else []
     if not runs:
         return SearchResult((), Identity(None), budget)
