@@ -82,9 +82,9 @@ class Trial:
         return self.diagnosis == self.expected
 
 
-def class_verdict(member: PointClass, dtype: str, effort: Effort = HALF_QUICK) -> Verdict:
+def class_verdict(member: PointClass, dtype: str) -> Verdict:
     """Return the verdict on a class."""
-    (verdict,) = judge([computing(member)], member.optimizer, dtype, effort=effort, seed=0)
+    (verdict,) = judge([computing(member)], member.optimizer, dtype, effort=HALF_QUICK, seed=0)
     return verdict
 
 

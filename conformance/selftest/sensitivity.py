@@ -21,7 +21,7 @@ from optimetry.conformance.cases.effort import EFFORTS, Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.laws import LAWS
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.equivalents import STYLES, Equivalents, Style, rules_of
+from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget, rules_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault, outcome, rejected_by
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -59,7 +59,7 @@ def judged(fault: Fault, dtype: str, effort: Effort | None = None, search: float
 
 def equivalents(optimizer: str, dtype: str, effort: Effort) -> dict[str, Verdict]:
     """Return the verdict on every style that computes a rule in its own way, by the style's name."""
-    engines = Equivalents([style for style in STYLES.values() if optimizer in rules_of(style)]).engines()
+    engines = [StyledTarget(style) for style in STYLES.values() if optimizer in rules_of(style)]
     return {verdict.engine: verdict for verdict in judge(engines, optimizer, dtype, effort=effort, seed=0)}
 
 

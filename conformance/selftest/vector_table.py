@@ -19,7 +19,7 @@ import numpy as np
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.vectors import DTYPES, document, text_of
 from optimetry.conformance.numerics.arrays import Array
-from optimetry.conformance.selftest.equivalents import STYLES, Equivalents, Style, rules_of
+from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget, rules_of
 from optimetry.conformance.selftest.faults import FAULTS, Fault
 from optimetry.conformance.selftest.vector_reading import accepts, case_of
 from optimetry.conformance.subjects.registry import subject_named
@@ -117,7 +117,7 @@ def misses(fault: Fault, sets: Mapping[tuple[str, str], Set]) -> bool:
 
 def rejects_honest(style: Style, vectors: Set) -> bool:
     """Whether a set rejects a rule computed in an honest style, on what the style offers."""
-    (engine,) = Equivalents([style]).engines()
+    engine = StyledTarget(style)
     offered = [pair for pair in vectors.vectors if reason_unsupported(engine, pair[1]) is None]
     return caught(engine, Set(offered, vectors.size), again=False)
 

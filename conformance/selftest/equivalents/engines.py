@@ -170,7 +170,7 @@ class StyledRun(RuleRun):
 
 @dataclass
 class StyledTarget:
-    """Every documented rule in one style: one engine of `Equivalents`."""
+    """Every documented rule in one style."""
 
     style: Style
     name: str = "equivalents"
@@ -189,20 +189,3 @@ class StyledTarget:
     def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> StyledRun:
         """Begin a run in this style."""
         return StyledRun(rule_named(optimizer).of(hyper), parameters, self.style)
-
-
-@dataclass
-class Equivalents:
-    """Styles as the engines of one target."""
-
-    styles: Sequence[Style]
-    name: str = "equivalents"
-    version: str = "0"
-
-    def engines(self) -> list[StyledTarget]:
-        """One engine for each style."""
-        return [StyledTarget(style) for style in self.styles]
-
-    def start(self, optimizer: str, hyper: Hyper, parameters: list[Array]) -> StyledRun:
-        """Begin a run in the first style."""
-        return self.engines()[0].start(optimizer, hyper, parameters)

@@ -57,11 +57,6 @@ class Node(NDArrayOperatorsMixin):
         return Node(SUM, _node(args[0])) if func is np.sum else NotImplemented
 
 
-def array_input(name: str, shape: tuple[int, ...]) -> Node:
-    """Make a leaf for an array that is given when the expression is evaluated."""
-    return Node(INPUT, name, shape=shape, scalar=False)
-
-
 def number(value: Any) -> Node:
     """Make a leaf of a known number."""
     return Node(None, value, scalar=True)
@@ -80,7 +75,7 @@ PARAM, GRAD, LEARNING_RATE = "param", "grad", "learning_rate"
 
 def traced(rule: Rule, t: int, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Node]:
     """Trace one update: the expressions of the parameter and of each slot, for arrays of these shapes."""
-    inputs = {name: array_input(name, shape) for name, shape in shapes.items()}
+    inputs = {name: Node(INPUT, name, shape=shape, scalar=False) for name, shape in shapes.items()}
     inputs |= {name: Node(INPUT, name, scalar=True) for name in number_slots(rule)}
     param, grad = inputs.pop(PARAM), inputs.pop(GRAD)
     lifted = rule.lifted(lambda name, value: number(value))

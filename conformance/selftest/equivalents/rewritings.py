@@ -33,18 +33,17 @@ def _split(nodes: list[Node]) -> tuple[list[Node], list[Node]]:
     return [node for node in nodes if node.scalar], [node for node in nodes if not node.scalar]
 
 
-def _is_chain(node: Node) -> bool:
-    """Whether a node is a product or quotient of more than two factors, arrays among them."""
+def _chain(node: Node) -> tuple[list[Node], list[Node]] | None:
+    """Return the factors of a product or quotient of more than two, arrays among them; None of any other node."""
     above, below = _factors(node)
-    return len(above) + len(below) > 2 and not node.scalar
+    return (above, below) if len(above) + len(below) > 2 and not node.scalar else None
 
 
 def scalars_first(node: Node) -> Node:
     """Numbers are multiplied and divided before any array is."""
-    if not _is_chain(node):
+    if (chain := _chain(node)) is None:
         return node
-    above, below = _factors(node)
-    (numbers, arrays), (numbers_below, arrays_below) = _split(above), _split(below)
+    (numbers, arrays), (numbers_below, arrays_below) = map(_split, chain)
     factor = _quotient(_product(numbers), _product(numbers_below)) if numbers or numbers_below else None
     top = _product([*([factor] if factor is not None else []), *arrays])
     return _quotient(top, _product(arrays_below))
@@ -52,10 +51,9 @@ def scalars_first(node: Node) -> Node:
 
 def scalars_last(node: Node) -> Node:
     """Arrays are multiplied and divided before any number is, one number after the other."""
-    if not _is_chain(node):
+    if (chain := _chain(node)) is None:
         return node
-    above, below = _factors(node)
-    (numbers, arrays), (numbers_below, arrays_below) = _split(above), _split(below)
+    (numbers, arrays), (numbers_below, arrays_below) = map(_split, chain)
     result = _quotient(_product(arrays), _product(arrays_below))
     for factor in reversed(numbers):
         result = Node(np.multiply, result, factor)
@@ -66,10 +64,9 @@ def scalars_last(node: Node) -> Node:
 
 def one_quotient(node: Node) -> Node:
     """All factors above the line over all below, each product from its end."""
-    if not _is_chain(node):
+    if (chain := _chain(node)) is None:
         return node
-    above, below = _factors(node)
-    return _quotient(_product(above[::-1]), _product(below[::-1]))
+    return _quotient(*(_product(factors[::-1]) for factors in chain))
 
 
 def commuted(node: Node) -> Node:

@@ -106,8 +106,8 @@ enter(
             "momentum",
             "the look-ahead is taken, and then the whole velocity again",
             ("else velocity\n", "else velocity + self.momentum * state.velocity\n"),
-            outcome="diverges: new velocity -> momentum*velocity + new velocity in the parameter alone where use_nesterov "
-            "is false; documented where use_nesterov is true",
+            outcome="diverges: new velocity -> momentum*velocity + new velocity in the parameter alone where "
+            "use_nesterov is false; documented where use_nesterov is true",
         ),
         edited(
             "kozistr-385",
