@@ -89,11 +89,7 @@ def _message(name: str) -> Iterator[str]:
     answer = definitions.get(f"{name} answer")
     if answer is not None:
         yield "Answer: " + (_resolved(answer).get("description") or "the run, or an error.")
-        yield from _described({k: v for k, v in _resolved(answer).items() if k != "description"} | _examples(answer))
-
-
-def _examples(definition: Mapping[str, Any]) -> dict[str, Any]:
-    return {"examples": definition["examples"]} if "examples" in definition else {}
+        yield from _described({k: v for k, v in _resolved(answer).items() if k != "description"})
 
 
 def _described(definition: Mapping[str, Any]) -> Iterator[str]:

@@ -13,8 +13,9 @@ from contextlib import suppress
 from typing import IO, Any, NamedTuple
 
 from optimetry.conformance.harness.ending import ending
+from optimetry.conformance.harness.python_harness import BYTES
 from optimetry.conformance.harness.starting import started
-from optimetry.conformance.harness.wire import BYTES, quoted, wire
+from optimetry.conformance.harness.wire import quoted, wire
 from optimetry.reference.errors import TargetEnded, TargetFault, TargetHung
 
 try:

@@ -7,10 +7,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from optimetry.conformance.harness.python_harness import BYTES
-
-__all__ = ["BYTES", "as_json", "hyper_as_json", "quoted", "wire"]
-
 QUOTED = 120
 """Characters of an answer that an error text quotes."""
 

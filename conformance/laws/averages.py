@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
+from optimetry.conformance.harness.python_harness import copied
 from optimetry.conformance.laws.law import Difference, Trial, beyond, first_difference, is_average, law, named
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.oracle.expected import expected
-from optimetry.conformance.targets.session import Session, copied, watched
+from optimetry.conformance.targets.session import Session, watched
 from optimetry.reference.averaging.window import FOLD
 
 

@@ -161,7 +161,3 @@ class Connection:
             self.ask({"do": "end", "run": self.finished.pop()})
         self.finished.clear()
         return next(self._numbers)
-
-    def close(self) -> None:
-        """End the program."""
-        self.program.close()

@@ -103,13 +103,11 @@ def builtin_version(name: str) -> str:
     if not row.extra:
         return f"of {f'Python {row.python}' if row.python else row.registry}"
     try:
-        versions = [
-            metadata.version(distribution_of(requirement)) for requirement in requirements(name)
-        ]  # all of them must be there
-        version = versions[0].split("+")[0]
-        return version if version == row.version else f"{version}, adapter for {row.version}"
+        first, *_ = (metadata.version(distribution_of(each)) for each in requirements(name))  # all must be there
     except metadata.PackageNotFoundError:
         return NOT_INSTALLED
+    version = first.split("+")[0]
+    return version if version == row.version else f"{version}, adapter for {row.version}"
 
 
 def is_missing(name: str) -> bool:

@@ -98,6 +98,7 @@ class TableTarget:
         offers: the table.
         absent: reasons for some of the subjects that it does not offer.
         engine_names: the implementations that are judged apart, the first by default.
+        tables: the table of each implementation, where each has its own.
     """
 
     name: str
@@ -105,11 +106,14 @@ class TableTarget:
     offers: Mapping[str, Any]
     absent: Mapping[str, str] = {}
     engine_names: tuple[str, ...] = ("default",)
+    tables: Mapping[str, Mapping[str, Any]] = {}
 
     def __init__(self, engine: str | None = None) -> None:
         self.engine = self.engine_names[0] if engine is None else engine
         if self.engine not in self.engine_names:
             raise ValueError(f"{self.name}: engine = {engine!r}, must be one of {', '.join(self.engine_names)}")
+        if self.tables:
+            self.offers = self.tables[self.engine]
 
     def engines(self) -> Sequence[Self]:
         """Return one target for each implementation."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -77,31 +78,24 @@ class OwnTarget(TableTarget):
     """
 
     def __init__(
-        self,
-        name: str,
-        version: str,
-        offers: Mapping[str, Offer],
-        engine_names: tuple[str, ...],
-        note: str,
-        engine: str | None = None,
+        self, name: str, version: str, offers: Mapping[str, Offer], engine_names: tuple[str, ...], note: str
     ) -> None:
         self.name, self.version, self.offers, self.engine_names, self.note = name, version, offers, engine_names, note
         self.cannot: Sequence[str] = ()
         self.stopped: dict[str, str] = {}
-        super().__init__(engine)
+        super().__init__()
 
     def engines(self) -> Sequence[Self]:
         """Return one target for each implementation that runs."""
-        return [self.of(engine) for engine in self.engine_names if engine not in self.stopped]
+        return [self._on(engine) for engine in self.engine_names if engine not in self.stopped]
 
     def not_run(self) -> Mapping[str, str]:
         """Return the implementations whose first step raised."""
         return self.stopped
 
-    def of(self, engine: str) -> Self:
-        """Return the target for one implementation."""
-        other = type(self)(self.name, self.version, self.offers, self.engine_names, self.note, engine)
-        other.cannot = self.cannot
+    def _on(self, engine: str) -> Self:
+        other = copy(self)
+        other.engine = engine
         return other
 
 

@@ -17,7 +17,6 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.harness.python_harness import (
     AVERAGE,
     GRADIENTS,
-    NUMPY_DEFAULT,
     RULE,
     STARTS,
     Feeding,
@@ -29,21 +28,6 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers.wrapper import WrapperSubject
 from optimetry.conformance.targets.protocol import Target, reason_refused, reason_unsupported
 from optimetry.reference.errors import TargetFault, TargetHung
-
-__all__ = [
-    "NUMPY_DEFAULT",
-    "Guard",
-    "Session",
-    "copied",
-    "hold_contents",
-    "in_turn",
-    "kind_of",
-    "run_ahead",
-    "runs_ahead",
-    "taken_ahead",
-    "trajectory",
-    "watched",
-]
 
 ALONE, MOST = 4, 32
 """The cases that are played one by one before any are played ahead, and how many are at once. Most targets that differ

@@ -13,11 +13,11 @@ import pytest
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.harness.python_harness import changes, default_environment
+from optimetry.conformance.harness.python_harness import NUMPY_DEFAULT, changes, default_environment
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.oracle.expected import expected, kept_evaluation
 from optimetry.conformance.targets.numpy.target import NumpyTarget
-from optimetry.conformance.targets.session import NUMPY_DEFAULT, Guard, trajectory
+from optimetry.conformance.targets.session import Guard, trajectory
 from tests.conformance.deeds import SGD, doing
 from tests.conformance.judged import verdict_of
 

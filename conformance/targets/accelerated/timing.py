@@ -18,8 +18,6 @@ from optimetry.conformance.targets.protocol import Hyper, engine_name, engines_o
 from optimetry.reference.rule import rule_named
 from optimetry.reports.speed import TOUCH, Speed
 
-__all__ = ["HOST_ENGINES", "Timed", "has_kernel", "timed"]
-
 HOST_ENGINES = HOST.engines
 """What our own contenders are called in rows."""
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from optimetry.conformance.targets.keras.book import BOOK
-from optimetry.conformance.targets.keras.papers import PAPERS
+from optimetry.conformance.targets.keras.papers import BETAS, EPSILON, PAPERS
 from optimetry.conformance.targets.keras.rules import KerasClass
 from optimetry.conformance.targets.keras.wrappers import KerasArgument
 from optimetry.conformance.targets.offers import Offer
+
+MOMENTS = {"moment1": "momentum", "moment2": "velocity"}
 
 OFFERS: Mapping[str, Offer] = {
     **BOOK,
@@ -22,29 +24,21 @@ OFFERS: Mapping[str, Offer] = {
     "momentum": KerasClass("SGD", {"momentum": "momentum", "nesterov": "use_nesterov"}),
     "adagrad": KerasClass(
         "Adagrad",
-        {"epsilon": "epsilon", "initial_accumulator_value": "initial_accumulator_value"},
+        {**EPSILON, "initial_accumulator_value": "initial_accumulator_value"},
         slots={"moment": "accumulator"},
     ),
     # RMSprop without momentum comes nearest to the decayed Adagrad of the documents; no other class decays the sum.
-    "decayed_adagrad": KerasClass("RMSprop", {"rho": "decay", "epsilon": "epsilon"}, slots={"moment": "velocity"}),
+    "decayed_adagrad": KerasClass("RMSprop", {"rho": "decay", **EPSILON}, slots={"moment": "velocity"}),
     "adadelta": KerasClass(
         "Adadelta",
-        {"rho": "rho", "epsilon": "epsilon"},
+        {"rho": "rho", **EPSILON},
         slots={"avg_squared_grad": "accumulated_grad", "avg_squared_update": "accumulated_delta_var"},
     ),
-    "adam": KerasClass(
-        "Adam",
-        {"beta_1": "beta1", "beta_2": "beta2", "epsilon": "epsilon"},
-        slots={"moment1": "momentum", "moment2": "velocity"},
-    ),
-    "adamax": KerasClass(
-        "Adamax",
-        {"beta_1": "beta1", "beta_2": "beta2", "epsilon": "epsilon"},
-        slots={"moment": "momentum", "inf_norm": "norm"},
-    ),
+    "adam": KerasClass("Adam", {**BETAS, **EPSILON}, slots=MOMENTS),
+    "adamax": KerasClass("Adamax", {**BETAS, **EPSILON}, slots={"moment": "momentum", "inf_norm": "norm"}),
     "rmsprop": KerasClass(
         "RMSprop",
-        {"rho": "rho", "epsilon": "epsilon", "momentum": "momentum", "centered": "centered"},
+        {"rho": "rho", **EPSILON, "momentum": "momentum", "centered": "centered"},
         slots={"mean_square": "velocity", "mean_grad": "average_gradient", "velocity": "momentum"},
     ),
     "ftrl": KerasClass(
@@ -57,11 +51,7 @@ OFFERS: Mapping[str, Offer] = {
         constants={"initial_accumulator_value": 0.0},
         slots={"squared_accum": "accumulator", "linear_accum": "linear"},
     ),
-    "lamb": KerasClass(
-        "Lamb",
-        {"weight_decay": "lamb_weight_decay", "beta_1": "beta1", "beta_2": "beta2", "epsilon": "epsilon"},
-        slots={"moment1": "momentum", "moment2": "velocity"},
-    ),
+    "lamb": KerasClass("Lamb", {"weight_decay": "lamb_weight_decay", **BETAS, **EPSILON}, slots=MOMENTS),
     "clip_by_value": KerasArgument("clipvalue", "max"),
     "clip_by_norm": KerasArgument("clipnorm", "clip_norm"),
     "clip_by_global_norm": KerasArgument("global_clipnorm", "clip_norm"),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 os.environ.setdefault("MS_JIT", "0")  # each optimizer is compiled anew otherwise, which takes up to seconds
 os.environ.setdefault("GLOG_v", "4")  # its log, of which nothing is wanted
@@ -14,9 +12,6 @@ import mindspore
 
 from optimetry.conformance.targets.mindspore.table import ABSENT, ENGINES
 from optimetry.conformance.targets.offers import TableTarget
-
-if TYPE_CHECKING:
-    from optimetry.conformance.targets.offers import Offer
 
 mindspore.set_context(pynative_synchronize=True)  # else four threads turn while they wait for a few elements
 
@@ -33,12 +28,7 @@ class MindsporeTarget(TableTarget):
 
     name = "mindspore"
     version = mindspore.__version__
-    absent, engine_names = ABSENT, tuple(ENGINES)
-
-    @property
-    def offers(self) -> Mapping[str, Offer]:  # type: ignore[override]
-        """The table of this engine."""
-        return ENGINES[self.engine]
+    absent, engine_names, tables = ABSENT, tuple(ENGINES), ENGINES
 
     @property
     def cannot(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import optax
 
 from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.optax.book import BOOK
-from optimetry.conformance.targets.optax.papers import PAPERS
+from optimetry.conformance.targets.optax.papers import BETAS, EPSILON, PAPERS
 from optimetry.conformance.targets.optax.rules import OptaxRule
 from optimetry.conformance.targets.optax.wrappers import OptaxWrapper
 
@@ -27,38 +27,28 @@ OFFERS: Mapping[str, Offer] = {
     ),
     "adagrad": OptaxRule(
         optax.adagrad,
-        {"eps": "epsilon", "initial_accumulator_value": "initial_accumulator_value"},
+        {**EPSILON, "initial_accumulator_value": "initial_accumulator_value"},
         slots={"moment": "sum_of_squares"},
     ),
     # RMSProp without momentum is the decayed Adagrad of the documents: epsilon outside the root.
     "decayed_adagrad": OptaxRule(
         optax.rmsprop,
-        {"decay": "decay", "eps": "epsilon"},
+        {"decay": "decay", **EPSILON},
         constants={"eps_in_sqrt": False, "initial_scale": 0.0, "bias_correction": False},
         slots={"moment": "nu"},
     ),
     "adadelta": OptaxRule(
-        optax.adadelta,
-        {"rho": "rho", "eps": "epsilon"},
-        slots={"avg_squared_grad": "e_g", "avg_squared_update": "e_x"},
+        optax.adadelta, {"rho": "rho", **EPSILON}, slots={"avg_squared_grad": "e_g", "avg_squared_update": "e_x"}
     ),
-    "adam": OptaxRule(optax.adam, {"b1": "beta1", "b2": "beta2", "eps": "epsilon"}, slots=MOMENTS),
-    "adamax": OptaxRule(
-        optax.adamax,
-        {"b1": "beta1", "b2": "beta2", "eps": "epsilon"},
-        slots={"moment": "mu", "inf_norm": "nu", "step": "count"},
-    ),
+    "adam": OptaxRule(optax.adam, {**BETAS, **EPSILON}, slots=MOMENTS),
+    "adamax": OptaxRule(optax.adamax, {**BETAS, **EPSILON}, slots={"moment": "mu", "inf_norm": "nu", "step": "count"}),
     "rmsprop": OptaxRule(
         optax.rmsprop,
-        {"decay": "rho", "eps": "epsilon", "momentum": "momentum", "centered": "centered"},
+        {"decay": "rho", **EPSILON, "momentum": "momentum", "centered": "centered"},
         constants={"eps_in_sqrt": True, "initial_scale": 0.0, "bias_correction": False, "nesterov": False},
         slots={"mean_square": "nu", "mean_grad": "mu", "velocity": "trace"},
     ),
-    "lamb": OptaxRule(
-        optax.lamb,
-        {"b1": "beta1", "b2": "beta2", "eps": "epsilon", "weight_decay": "lamb_weight_decay"},
-        slots=MOMENTS,
-    ),
+    "lamb": OptaxRule(optax.lamb, {**BETAS, **EPSILON, "weight_decay": "lamb_weight_decay"}, slots=MOMENTS),
     "clip_by_value": OptaxWrapper(lambda hyper: optax.clip(hyper["max"])),
     "clip_by_norm": OptaxWrapper(lambda hyper: optax.clip_by_global_norm(hyper["clip_norm"]), apart=True),
     "clip_by_global_norm": OptaxWrapper(lambda hyper: optax.clip_by_global_norm(hyper["clip_norm"])),

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from importlib import metadata
-from typing import TYPE_CHECKING
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # before it is imported
 
 from optimetry.conformance.targets.offers import TableTarget
 from optimetry.conformance.targets.tensorflow.table import ABSENT, ENGINES
-
-if TYPE_CHECKING:
-    from optimetry.conformance.targets.offers import Offer
 
 
 class TensorflowTarget(TableTarget):
@@ -24,12 +19,7 @@ class TensorflowTarget(TableTarget):
 
     name = "tensorflow"
     version = metadata.version("tensorflow-cpu")
-    absent, engine_names = ABSENT, tuple(ENGINES)
-
-    @property
-    def offers(self) -> Mapping[str, Offer]:  # type: ignore[override]
-        """The table of this engine."""
-        return ENGINES[self.engine]
+    absent, engine_names, tables = ABSENT, tuple(ENGINES), ENGINES
 
 
 target = TensorflowTarget()

@@ -14,7 +14,7 @@ from torch.optim.swa_utils import get_ema_avg_fn, get_ema_multi_avg_fn
 
 from optimetry.conformance.targets.offers import Offer
 from optimetry.conformance.targets.torch.book import BOOK
-from optimetry.conformance.targets.torch.papers import PAPERS
+from optimetry.conformance.targets.torch.papers import BETAS, EPSILON, PAPERS
 from optimetry.conformance.targets.torch.rules import TorchClass
 from optimetry.conformance.targets.torch.wrappers import Average, Clip, Decay
 
@@ -31,37 +31,35 @@ OFFERS: Mapping[str, Offer] = {
     ),
     "adagrad": TorchClass(
         torch.optim.Adagrad,
-        {"eps": "epsilon", "initial_accumulator_value": "initial_accumulator_value"},
+        {**EPSILON, "initial_accumulator_value": "initial_accumulator_value"},
         constants={"lr_decay": 0.0},
         slots={"moment": "sum", "step": "step"},
         fused=True,
     ),
     # RMSprop without momentum is the decayed Adagrad of the documents: epsilon outside the root.
     "decayed_adagrad": TorchClass(
-        torch.optim.RMSprop,
-        {"alpha": "decay", "eps": "epsilon"},
-        slots={"moment": "square_avg", "step": "step"},
+        torch.optim.RMSprop, {"alpha": "decay", **EPSILON}, slots={"moment": "square_avg", "step": "step"}
     ),
     "adadelta": TorchClass(
         torch.optim.Adadelta,
-        {"rho": "rho", "eps": "epsilon"},
+        {"rho": "rho", **EPSILON},
         slots={"avg_squared_grad": "square_avg", "avg_squared_update": "acc_delta", "step": "step"},
     ),
     "adam": TorchClass(
         torch.optim.Adam,
-        {"betas": ("beta1", "beta2"), "eps": "epsilon"},
+        {**BETAS, **EPSILON},
         slots={"moment1": "exp_avg", "moment2": "exp_avg_sq", "step": "step"},
         fused=True,
     ),
     "adamax": TorchClass(
         torch.optim.Adamax,
-        {"betas": ("beta1", "beta2"), "eps": "epsilon"},
+        {**BETAS, **EPSILON},
         slots={"moment": "exp_avg", "inf_norm": "exp_inf", "step": "step"},
     ),
     # torch keeps the learning rate outside its momentum buffer, so that is not the documented velocity.
     "rmsprop": TorchClass(
         torch.optim.RMSprop,
-        {"alpha": "rho", "eps": "epsilon", "momentum": "momentum", "centered": "centered"},
+        {"alpha": "rho", **EPSILON, "momentum": "momentum", "centered": "centered"},
         slots={
             "mean_square": "square_avg",
             "mean_grad": "grad_avg",
