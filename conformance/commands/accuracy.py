@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import textwrap
 import time
 import warnings
@@ -150,8 +149,7 @@ def _known(file: Path | None, header: Header) -> list[Accuracy]:
     if file is None or not file.exists():
         return []
     results = read(file)
-    same = (results.header.target, results.header.target_version) == (header.target, header.target_version)
-    return results.accuracy if same else []
+    return results.accuracy if results.header.about == header.about else []
 
 
 def _each_measured(
@@ -161,7 +159,7 @@ def _each_measured(
     long_enough = {each.about: each for each in known if each.points[-1].step == runs[0].steps}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a target's, such as about its own defaults
-        for run in tqdm(runs, unit="run", leave=False, disable=not sys.stderr.isatty()):
+        for run in tqdm(runs, unit="run", leave=False, disable=None):
             measurements = []
             for engine in engines_of(target):
                 name = engine_name(engine)

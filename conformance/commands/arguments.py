@@ -6,10 +6,11 @@ import argparse
 import math
 import os
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from optimetry.conformance.cases.effort import EFFORTS
+from optimetry.conformance.cases.effort import EFFORTS, Effort
 from optimetry.conformance.numerics.formats import FORMATS as DTYPES
+from optimetry.conformance.subjects.names import chosen
 from optimetry.conformance.subjects.registry import BOOK_HELP, DEFAULT_BOOK, chosen_in, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.reference.errors import UsageError
@@ -125,6 +126,11 @@ def add_effort(parser: argparse.ArgumentParser, default: str, efforts: Iterable[
     parser.add_argument("--effort", default=default, metavar="|".join(efforts), help=text)
 
 
+def effort_of(name: str, efforts: Mapping[str, Effort] = EFFORTS) -> Effort:
+    """Return the effort of a name; UsageError where there is none."""
+    return efforts[chosen("effort", [name], efforts)[0]]
+
+
 def add_seed(parser: argparse.ArgumentParser, subject: str = "the cases") -> None:
     """Add the option ``--seed`` to a command."""
     parser.add_argument("--seed", default="0", metavar="N", help=f"seed of {subject}, or `random` (default 0)")
@@ -158,7 +164,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_search(parser: argparse.ArgumentParser, default: float) -> None:
+def add_search(parser: argparse.ArgumentParser, default: float = 0.0) -> None:
     """Add the option ``--search`` to a command."""
     parser.add_argument(
         "--search",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -94,7 +93,7 @@ def bench_command(options: argparse.Namespace) -> int:
         if folder is not None:
             check_fits(folder / "results.jsonl", header)
         rows: list[Speed] = []
-        for rule, dtype, size in tqdm(jobs, unit="row", leave=False, disable=not sys.stderr.isatty()):
+        for rule, dtype, size in tqdm(jobs, unit="row", leave=False, disable=None):
             rows += timed(targets, rule, dtype, tensors, size, limit)
         for target in targets:
             how = (

@@ -13,23 +13,15 @@ FILE = "unfinished-certificates.jsonl"
 """In the folder of results, until a run is finished: what the run is, then one line for each block, in order."""
 
 
-class Blocks:
-    """The finished blocks of a run: each in a file, if there is one, and their sums in memory.
+class Blocks(Appended):
+    """The finished blocks of a run: each in a file, if there is one, and their sums in memory."""
 
-    Args:
-        path: the file, None for none. An unfinished file of the same run is continued.
-        run: the settings of the run, as JSON; a file of another run is refused.
-
-    Raises:
-        UsageError: the file belongs to another run.
-        ResultsError: it cannot be read.
-        OSError: it cannot be written.
-    """
+    of = "unfinished certificates"
 
     def __init__(self, path: Path | None, run: dict[str, Any]) -> None:
         self._counts: dict[tuple[str, ...], int] = {}
         self._sums: dict[tuple[str, ...], Certificate] = {}
-        self._file = None if path is None else Appended(path, run, self._read, "unfinished certificates")
+        super().__init__(path, run)
 
     @property
     def pairs(self) -> int:
@@ -42,19 +34,8 @@ class Blocks:
 
     def add(self, number: int, block: Certificate) -> Certificate:
         """Keep the next block of a certificate; return the certificate with it added."""
-        if self._file is not None:
-            self._file.append({"block": number, "certificate": dataclasses.asdict(block)})
+        self.append({"block": number, "certificate": dataclasses.asdict(block)})
         return self._count(block)
-
-    def end(self) -> None:
-        """Remove the file: the run is finished."""
-        if self._file is not None:
-            self._file.end()
-
-    def close(self) -> None:
-        """Close the file, which stays."""
-        if self._file is not None:
-            self._file.close()
 
     def _count(self, block: Certificate) -> Certificate:
         self._counts[block.about] = self._counts.get(block.about, 0) + 1

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.certify.judged import Judge
-from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
-from optimetry.conformance.certify.settings import settings_of
+from optimetry.conformance.certify.pairs import DTYPES
 from optimetry.conformance.commands.arguments import (
     ELEMENTWISE,
     add_book,
@@ -20,7 +18,6 @@ from optimetry.conformance.commands.arguments import (
     add_seed,
     add_time_limit,
     add_workers,
-    elementwise_rule,
     is_elementwise,
     rules_in,
     seconds,
@@ -28,7 +25,7 @@ from optimetry.conformance.commands.arguments import (
     whole,
 )
 from optimetry.conformance.commands.blocks import FILE, Blocks
-from optimetry.conformance.commands.certifying import Certification, certified, print_certificates
+from optimetry.conformance.commands.certifying import Certification, certified, judges_of, print_certificates
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
@@ -92,17 +89,12 @@ def certify_command(options: argparse.Namespace) -> int:
     seed, count = seed_of(options.seed), whole("-n", options.n, 1)
     task = Task(launch, EFFORTS["quick"], seed, seconds("--time-limit", options.time_limit))
     checked_folder(options.out)
-    judges = [
-        Judge(Pairs(rule, dtype, step, seed), setting)
-        for rule in rules
-        for dtype in dtypes
-        for step in STEPS
-        for setting in settings_of(elementwise_rule(rule), options.corners)
-    ]
+    judges = judges_of(rules, dtypes, seed, options.corners)
     with Workers(task, count) as workers, held(options.out):
-        engines = {name: workers.engines.index(name) for name in chosen("engine", options.engine, workers.engines)}
+        target = workers.loaded
+        engines = {name: target.engines.index(name) for name in chosen("engine", options.engine, target.engines)}
         certification = Certification(judges, engines, blocks)
-        header = header_of(workers.name, workers.version, dtypes=dtypes, optimizers=rules, seed=seed, effort="none")
+        header = header_of(target.name, target.version, dtypes=dtypes, optimizers=rules, seed=seed, effort="none")
         run = {**asdict(header), "engines": list(engines), "blocks": blocks, "corners": options.corners}
         if options.out is not None:
             check_fits(options.out / "results.jsonl", header)

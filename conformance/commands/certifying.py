@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -10,8 +10,9 @@ from pathlib import Path
 
 from optimetry.conformance.certify.job import BlockJob
 from optimetry.conformance.certify.judged import Judge
-from optimetry.conformance.certify.pairs import DTYPES, FIRST, Pairs
+from optimetry.conformance.certify.pairs import DTYPES, FIRST, STEPS, Pairs
 from optimetry.conformance.certify.settings import settings_of
+from optimetry.conformance.commands.arguments import elementwise_rule
 from optimetry.conformance.commands.blocks import Blocks
 from optimetry.conformance.commands.progress import progress_bar
 from optimetry.conformance.commands.terminal import terminal_width
@@ -50,6 +51,21 @@ class Certification:
         return len(judge.pairs.share(self.blocks)) * judge.pairs.block_size
 
 
+def judges_of(rules: Iterable[str], dtypes: Sequence[str], seed: int, corners: bool) -> list[Judge]:
+    """Return the judges of elementwise rules in the first step and in later ones, at the defaults or at corners, too.
+
+    Raises:
+        UsageError: a rule is not elementwise.
+    """
+    return [
+        Judge(Pairs(rule, dtype, step, seed), setting)
+        for rule in rules
+        for dtype in dtypes
+        for step in STEPS
+        for setting in settings_of(elementwise_rule(rule), corners)
+    ]
+
+
 def first_steps(optimizers: Sequence[str], dtypes: Sequence[str], seed: int) -> Iterator[Judge]:
     """Yield the judges of elementwise rules on all pairs in the first step, at the defaults."""
     for optimizer in optimizers:
@@ -80,11 +96,12 @@ def certify_all(
         UsageError: the file belongs to another run.
     """
     known, refusals = {each.about for each in results.certificates}, list[str]()
-    left = [judge for judge in judges if not all(judge.begun(name).about in known for name in workers.engines)]
+    names = workers.loaded.engines
+    left = [judge for judge in judges if not all(judge.begun(name).about in known for name in names)]
     if not left:
         return refusals
-    engines = {name: number for number, name in enumerate(workers.engines)}
-    run = {**asdict(results.header), "engines": list(engines)}
+    engines = {name: number for number, name in enumerate(names)}
+    run = {**asdict(results.header), "engines": names}
     with closing(Blocks(unfinished, run)) as kept:
         for certificate in certified(Certification(left, engines, None), workers, kept, refusals):
             if certificate.about not in known:
@@ -145,7 +162,7 @@ def _certificate(
 
 def print_certificates(header: Header, certificates: Sequence[Certificate], refusals: Sequence[str]) -> None:
     """Print certificates as a table, with their first failures, and what is not offered."""
-    print(f"{header.target} {header.target_version}: every pair of a parameter and a gradient, or a drawn share.\n")
+    print(f"{header.name}: every pair of a parameter and a gradient, or a drawn share.\n")
     if certificates:
         print(certificate_tables.terminal(certificates, terminal_width()))
         print(*certificate_tables.failures(certificates), sep="\n")

@@ -20,6 +20,7 @@ from optimetry.conformance.commands.arguments import (
     add_seed,
     add_time_limit,
     add_workers,
+    effort_of,
     search_of,
     seconds,
     seed_of,
@@ -38,7 +39,6 @@ from optimetry.reference.errors import UsageError
 
 DEFAULT_EFFORT = "standard"
 ALL_EFFORTS = {**EFFORTS, EXHAUSTIVE.name: EXHAUSTIVE}
-DEFAULT_SEARCH = 0.0
 
 EXAMPLES = """\
 TARGET is a built-in name (see `optimetry targets`), or module:object, where the object is a class, an instance or a
@@ -90,7 +90,7 @@ def add_check(commands: Any) -> None:
         "--expect", type=Path, metavar="LEDGER", help="expected verdicts: `optimizer dtype verdict[:name] reason`"
     )
     add_time_limit(check)
-    add_search(check, DEFAULT_SEARCH)
+    add_search(check)
     add_format(check)
     add_reporting(check)
     check.set_defaults(command=check_command, again=" with --resume")
@@ -103,10 +103,9 @@ def check_command(options: argparse.Namespace) -> int:
     if options.wrappers:
         optimizers = list(dict.fromkeys([*optimizers, *WRAPPERS]))
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
-    (effort,) = chosen("effort", [options.effort], ALL_EFFORTS)
     task = Task(
         launch=launch,
-        effort=ALL_EFFORTS[effort],
+        effort=effort_of(options.effort, ALL_EFFORTS),
         seed=seed_of(options.seed),
         time_limit=seconds("--time-limit", options.time_limit),
         search=search_of(options.search),

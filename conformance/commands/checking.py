@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -18,9 +18,9 @@ from optimetry.conformance.commands.certifying import certify_all, first_steps, 
 from optimetry.conformance.commands.ci import Reporting
 from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.held import held
-from optimetry.conformance.commands.jobs import Job, Task
+from optimetry.conformance.commands.jobs import Job, Loaded, Task
 from optimetry.conformance.commands.launching import Launch
-from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, Ledger, full, name_of
+from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, Ledger, outcome_of
 from optimetry.conformance.commands.progress import ending_searches, progress_bar
 from optimetry.conformance.commands.results_folder import ResultsFolder, write_tables, writing
 from optimetry.conformance.commands.resuming import begun, jobs_done, resumed
@@ -89,15 +89,16 @@ def run(check: Check) -> int:
             these are printed and written, and a run with ``--resume`` goes on behind them.
     """
     with Workers(check.task, min(check.workers, len(check.jobs))) as workers, held(check.out):
+        target = workers.loaded
         header = header_of(
-            workers.name,
-            workers.version,
+            target.name,
+            target.version,
             dtypes=check.dtypes,
             optimizers=check.optimizers,
             seed=check.task.seed,
             effort=check.task.effort.name,
         )
-        results, not_run, note = Results(header), workers.not_run, workers.note
+        results = Results(header)
         try:
             if check.out is None:
                 refusals = _judge(check, workers, results)
@@ -108,7 +109,7 @@ def run(check: Check) -> int:
             print(shown(tables.terminal(results.verdicts, terminal_width())))
             raise
     balance = check.ledger.balance(results.verdicts)
-    _print(check, results, balance, not_run, note)
+    _print(check, results, balance, target)
     if check.judges and check.form not in WRITERS:
         print()
         print_certificates(header, results.certificates, refusals)
@@ -128,9 +129,9 @@ def nothing_judged(verdicts: Sequence[Verdict]) -> str:
 
 def _judge_and_write(check: Check, workers: Workers, results: Results, kept: ResultsFolder) -> list[str]:
     """Judge what a resumed run has left; write each finding as it comes, and tables at the end."""
-    anew = {judge.begun(engine).about for judge in check.judges for engine in workers.engines}
+    anew = {judge.begun(engine).about for judge in check.judges for engine in workers.loaded.engines}
     if check.resume:
-        before = resumed(kept.results, results.header, check.jobs, workers.engines)
+        before = resumed(kept.results, results.header, check.jobs, workers.loaded.engines)
     else:
         before = begun(kept.results, results.header, anew)
         if check.judges:
@@ -177,20 +178,18 @@ class _SearchesEnded(KeyboardInterrupt):
     """Ctrl-C ended the searches that were under way, and with them the run."""
 
 
-def _print(check: Check, results: Results, balance: Balance, not_run: Mapping[str, str], note: str) -> None:
+def _print(check: Check, results: Results, balance: Balance, target: Loaded) -> None:
     if check.form in WRITERS:
         print(WRITERS[check.form]([results]), end="")
         _print_balance(check, balance, sys.stderr)
         return
-    note = note or version_note(check.task.spec, results.header.target_version)
-    print(
-        filled(f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}"), end="\n\n"
-    )
+    note = target.note or version_note(check.task.spec, target.version)
+    print(filled(f"{results.header.name}. {tables.about(results.header)}"), end="\n\n")
     if note:
         print(filled(note), end="\n\n")
     print(shown(tables.terminal(results.verdicts, terminal_width())))
     print(f"\n{tables.summary(results.verdicts)}")
-    for engine, reason in not_run.items():
+    for engine, reason in target.not_run.items():
         print(filled(f"engine {engine} not run: {reason}"))
     _print_balance(check, balance, sys.stdout)
     if check.out is not None:
@@ -209,10 +208,7 @@ def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
     if check.ledger.path is not None:
         for verdict in balance.unexpected:
             engine = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
-            print(
-                f"unexpected: {engine}: {full(verdict.verdict, name_of(verdict))}, not in {check.ledger.path}",
-                file=file,
-            )
+            print(f"unexpected: {engine}: {outcome_of(verdict)}, not in {check.ledger.path}", file=file)
         for text in balance.stale:
             print(f"stale: {text}", file=file)
         if not (balance.unexpected or balance.stale):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, full, name_of
+from optimetry.conformance.commands.ledger import UNSUPPORTED, Balance, outcome_of
 from optimetry.conformance.commands.results_folder import checked_folder, write
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.reference.errors import UsageError
@@ -81,13 +81,12 @@ def junit(results: Results, balance: Balance) -> str:
 
     What is unexpected is a failure, what is not offered is skipped; an expected verdict passes, and says which it is.
     """
-    name = f"{results.header.target} {results.header.target_version}"
     unexpected = {id(verdict) for verdict in balance.unexpected}
-    suite = ET.Element("testsuite", name=f"optimetry {name}")
+    suite = ET.Element("testsuite", name=f"optimetry {results.header.name}")
     for verdict in results.verdicts:
         case = ET.SubElement(suite, "testcase", classname=f"{results.header.target}.{verdict.optimizer}")
         case.set("name", f"{verdict.dtype} {verdict.engine}")
-        outcome = full(verdict.verdict, name_of(verdict))
+        outcome = outcome_of(verdict)
         if verdict.verdict == UNSUPPORTED:
             ET.SubElement(case, "skipped", message=_xml(verdict.reason))
         elif id(verdict) in unexpected:
@@ -110,7 +109,7 @@ def annotated(balance: Balance, ledger: Path | None) -> Iterator[str]:
     """Yield an annotation for each unexpected verdict, and one at each line of the ledger that no longer holds."""
     for verdict in balance.unexpected:
         title = f"{verdict.optimizer} {verdict.dtype} (engine {verdict.engine})"
-        yield annotation(f"{full(verdict.verdict, name_of(verdict))}: {verdict.reason}", title=title)
+        yield annotation(f"{outcome_of(verdict)}: {verdict.reason}", title=title)
     for text, entry in balance.stale.items():
         yield annotation(text, title="stale", file=str(ledger), line=entry.line)
 
@@ -132,8 +131,7 @@ def summary(results: Results, balance: Balance) -> str:
     header = results.header
     offered = [verdict for verdict in results.verdicts if verdict.verdict != UNSUPPORTED]
     wrong = [
-        f"- unexpected: `{verdict.optimizer}` {verdict.dtype} (engine {verdict.engine}): "
-        f"**{full(verdict.verdict, name_of(verdict))}**"
+        f"- unexpected: `{verdict.optimizer}` {verdict.dtype} (engine {verdict.engine}): **{outcome_of(verdict)}**"
         for verdict in balance.unexpected
     ]
     stale = [f"- stale: {text}" for text in balance.stale]

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.commands.arguments import (
     DEFAULT_DTYPES,
     OPTIMIZER_HELP,
@@ -17,6 +16,7 @@ from optimetry.conformance.commands.arguments import (
     add_search,
     add_seed,
     add_time_limit,
+    effort_of,
     search_of,
     seconds,
     seed_of,
@@ -75,22 +75,21 @@ def diagnose_command(options: argparse.Namespace) -> int:
     if others:
         raise UsageError(f"--optimizer {others[0]}: must be left out, one is explained at a time, here {optimizer}")
     dtypes = chosen("dtype", options.dtype or DEFAULT_DTYPES, FORMATS)
-    (effort,) = chosen("effort", [options.effort], EFFORTS)
-    seed, time_limit = seed_of(options.seed), seconds("--time-limit", options.time_limit)
-    task = Task(launch, EFFORTS[effort], seed, time_limit, search_of(options.search), diagnoses=True)
+    effort, seed = effort_of(options.effort), seed_of(options.seed)
+    time_limit = seconds("--time-limit", options.time_limit)
+    task = Task(launch, effort, seed, time_limit, search_of(options.search), diagnoses=True)
     with Workers(task, PROCESSES) as workers:
-        jobs = shared_out(optimizer, dtypes, len(workers.engines))
-        name, version = workers.name, workers.version
+        target, jobs = workers.loaded, shared_out(optimizer, dtypes, len(workers.loaded.engines))
         with progress_bar(len(jobs)) as bar, ending_searches(workers.end_searches) as interrupted:
             findings = []
             for each in workers.run(jobs, bar.set_postfix_str):
                 findings.append(each)
                 bar.update()
         diagnoses = in_order(jobs, findings, dtypes)
-    note = workers.note or version_note(task.spec, version)
+    note = target.note or version_note(task.spec, target.version)
     if note:
         print(f"{note}\n")
-    print(report(f"{name} {version}: {optimizer}", diagnoses, seed, terminal_width()))
+    print(report(f"{target.name} {target.version}: {optimizer}", diagnoses, seed, terminal_width()))
     if interrupted():
         print("optimetry: interrupted", file=sys.stderr)
         return 130

@@ -38,7 +38,15 @@ END_SEARCHES = "end searches"
 
 
 class Loaded(NamedTuple):
-    """Sent by a worker once it has loaded the target."""
+    """Sent by a worker once it has loaded the target.
+
+    Attributes:
+        name: the target's name.
+        version: the target's version.
+        not_run: its engines that this machine cannot run, each with the reason.
+        engines: the names of those that are judged.
+        note: what the target says of itself, such as what its arguments are given.
+    """
 
     name: str
     version: str

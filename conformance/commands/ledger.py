@@ -96,7 +96,7 @@ class Ledger:
             same = [verdict for verdict in covered if verdict.dtype == dtype]
             if not any(entry.expects(verdict) for verdict in same):
                 expected = f"{entry.optimizer} {dtype} {full(entry.verdict, entry.name)}"
-                now = ", ".join(sorted({full(verdict.verdict, name_of(verdict)) for verdict in same}))
+                now = ", ".join(sorted({outcome_of(verdict) for verdict in same}))
                 yield (
                     f"{self.path}, line {entry.line}: expects {expected}, but the verdict is {now}: remove or correct "
                     "the line"
@@ -112,6 +112,11 @@ def name_of(verdict: Verdict) -> str | None:
 def full(verdict: str, name: str | None) -> str:
     """Write a verdict as in a ledger: ``dialect:scaled_epsilon``."""
     return f"{verdict}:{name}" if name else verdict
+
+
+def outcome_of(verdict: Verdict) -> str:
+    """Write a verdict that was found as in a ledger."""
+    return full(verdict.verdict, name_of(verdict))
 
 
 def read(path: Path, optimizers: Sequence[str], dtypes: Sequence[str]) -> Ledger:

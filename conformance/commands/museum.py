@@ -8,8 +8,6 @@ from typing import Any
 
 from optimetry.conformance.commands.arguments import add_effort, add_search, add_workers
 
-DEFAULT_SEARCH = 0.0
-
 EXAMPLES = """\
 examples:
   optimetry museum                                   every bug: rejected, named, noticed by a usual test?
@@ -33,7 +31,7 @@ def add_museum(commands: Any) -> None:
     add_effort(parser, "quick")
     add_workers(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="write museum.md, museum.svg and museum.jsonl to DIR")
-    add_search(parser, DEFAULT_SEARCH)
+    add_search(parser)
     parser.set_defaults(command=museum_command)
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.commands.arguments import search_of, whole
+from optimetry.conformance.commands.arguments import effort_of, search_of, whole
 from optimetry.conformance.commands.results_folder import checked_folder, write
 from optimetry.conformance.commands.worker import inherited
 from optimetry.conformance.selftest.museum.exhibit import EXHIBITS, load
@@ -29,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     """Judge the exhibits that were asked for; return the exit status."""
     load()
     names = chosen("case", options.case, EXHIBITS)
-    (effort,) = chosen("effort", [options.effort], EFFORTS)
+    effort = effort_of(options.effort).name
     workers, search = whole("-n", options.n, 1), search_of(options.search)
     if checked_folder(options.out) is not None and options.case and not (options.out / DATA).is_file():
         raise UsageError(f"--case {options.case[0]} --out {options.out}: there is no {DATA} yet to put it into")

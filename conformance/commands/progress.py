@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,15 +14,14 @@ from tqdm import tqdm
 
 def progress_bar(jobs: int, unit: str = "job", initial: int = 0) -> tqdm[Any]:
     """Return a bar for so many jobs or other units, in thousands and millions, which is shown on a terminal alone."""
-    shown, thousands = sys.stderr.isatty(), unit != "job"
     return tqdm(
         total=jobs,
         initial=initial,  # done by an earlier run: no part of the rate
         unit=unit,
-        unit_scale=thousands,
+        unit_scale=unit != "job",  # thousands
         leave=False,
         dynamic_ncols=True,
-        disable=not shown,
+        disable=None,
     )
 
 

@@ -67,7 +67,8 @@ def report_command(options: argparse.Namespace) -> int:
     files, results = [file for file, _ in read], [each for _, each in read]
     findings = findings_in(options.findings)
     if options.site is not None:
-        page = site_written(results, options.site, findings)
+        with writing(options.site, "--site"):
+            page = build(results, options.site, findings)[0]
     if options.out is not None:
         tables_written = write_tables(options.out, results)
         if any(each.verdicts for each in results):
@@ -114,7 +115,7 @@ def pictures_written(results: Sequence[Results], folder: Path) -> list[str]:
 
 def shown_results(results: Results) -> str:
     """Return what a terminal shows of one results file."""
-    parts = [f"{results.header.target} {results.header.target_version}. {tables.about(results.header)}"]
+    parts = [f"{results.header.name}. {tables.about(results.header)}"]
     if results.verdicts:
         summary = sentence(results.header.target, results.verdicts, WRAPPERS)
         table = shown(tables.terminal(results.verdicts, terminal_width()))
@@ -133,13 +134,3 @@ def findings_in(page: Path | None) -> str:
         return "" if page is None else page.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--findings {page}: {getattr(error, 'strerror', None) or 'not text in UTF-8'}") from error
-
-
-def site_written(results: Sequence[Results], folder: Path, findings: str) -> Path:
-    """Write a site, and return its first page.
-
-    Raises:
-        UsageError: it cannot be written; the other errors are those of `build`.
-    """
-    with writing(folder, "--site"):
-        return build(results, folder, findings)[0]

@@ -28,7 +28,7 @@ def measured(path: Path, header: Header) -> Results:
     if not _has_header(path):
         return Results(header)
     results = read(path, unfinished=True)
-    kept = Results(header, accuracy=results.accuracy, speed=results.speed, certificates=results.certificates)
+    kept = dataclasses.replace(results, header=header, verdicts=[], documents=[])
     if entries(kept) or (results.verdicts and results.header.target != header.target):
         check_same(path, results.header, header)
     return kept

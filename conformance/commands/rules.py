@@ -17,6 +17,7 @@ from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.subjects.registry import DEFAULT_BOOK, SUBJECTS, chosen_in, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
+from optimetry.reports.numbers import NONE
 
 EXAMPLES = """\
 examples:
@@ -25,7 +26,6 @@ examples:
 
 exit status: 0 it is shown; 2 there is no such rule."""
 
-NONE = "\N{EN DASH}"
 REQUIRED = "(required)"
 
 Row = tuple[str, str, str, str]

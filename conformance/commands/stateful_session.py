@@ -12,7 +12,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.commands.interview import Declared, Finding, Interview, Wrong
 from optimetry.conformance.harness.messages import elements, member, sent_size
 from optimetry.conformance.harness.python_harness import ACCUMULATED, GROUPS, RULE, SCALED
-from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.numerics.arrays import Array, apart
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.targets.limits import limits_of
@@ -120,8 +120,8 @@ class StatefulSession:
         state = self.interview.about_run({"do": "state", "run": 2})["state"]
         self.begins[3] = self.begins[2]
         if kind_of(self.optimizer) == RULE:
-            reached = unflattened(self.whole[2][self.size :][: self.size], self.case.parameters)
-            self.begins[3] = self.case.replace(parameters=reached)
+            after = np.frombuffer(self.whole[2][self.size :][: self.size], self.case.form.dtype)
+            self.begins[3] = self.case.replace(parameters=tuple(apart(after, self.case.parameters)))
         self._start(3)
         self.interview.about_run({"do": "load", "run": 3, "state": state})
         return f"slots {', '.join(state) or 'none'}"
@@ -164,15 +164,6 @@ def _group(case: Case) -> dict[str, Any]:
     """Return a group of parameters as it is sent."""
     begin = beginning(case.optimizer, case.hyper, case.parameters, case.dtype)
     return {name: begin[name] for name in ("hyper", "parameters")}
-
-
-def unflattened(raw: bytes, parameters: Sequence[Array]) -> tuple[Array, ...]:
-    """Return arrays like the parameters with these elements, one behind the other."""
-    ends = np.cumsum([param.nbytes for param in parameters])
-    return tuple(
-        np.frombuffer(raw[end - param.nbytes : end], param.dtype).reshape(param.shape)
-        for end, param in zip(ends, parameters, strict=True)
-    )
 
 
 def example(optimizer: str, dtype: str, offered: Callable[[Case], Case]) -> Case:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -62,7 +61,7 @@ def vectors_command(options: argparse.Namespace) -> int:
     checked_folder(place if options.out else place.parent, "--out" if options.out else "--archive")
     pairs = [(rule, dtype) for rule in rules for dtype in dtypes]
     files = {}
-    for rule, dtype in tqdm(pairs, unit="file", leave=False, disable=not sys.stderr.isatty()):
+    for rule, dtype in tqdm(pairs, unit="file", leave=False, disable=None):
         name = f"{subject_named(rule).book}/{rule.rpartition('.')[2]}-{dtype}.json"
         files[name] = text_of(document(rule, dtype))
         if options.out:

@@ -107,7 +107,7 @@ class Worker:
             self._heard()
 
     def loaded(self) -> Loaded:
-        """Wait until the target is loaded; return its name, its version, and the engines not run."""
+        """Wait until the target is loaded; return what the worker says of it."""
         try:
             if not self.pipe.poll(LOADING_LIMIT):
                 raise Lost(self._silence())

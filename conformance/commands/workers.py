@@ -12,10 +12,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import wait
-from types import TracebackType
 from typing import Any, Self
 
-from optimetry.conformance.commands.jobs import AnyJob, Finding, Job, Task
+from optimetry.conformance.commands.jobs import AnyJob, Finding, Job, Loaded, Task
 from optimetry.conformance.commands.worker import Lost, Worker
 from optimetry.conformance.judging.diagnose import Diagnosis
 from optimetry.reports.results import Verdict
@@ -25,21 +24,13 @@ class Workers:
     """A pool of at most ``count`` worker processes, one of which has loaded the target once the block is entered.
 
     Attributes:
-        name: the target's name.
-        version: the target's version.
-        not_run: its engines that this machine cannot run, each with the reason.
-        engines: the names of those that are judged.
-        note: what the target says of itself, such as what its arguments are given.
+        loaded: what is known of the target then.
 
     Raises:
         TargetError: the target could not be loaded.
     """
 
-    name: str
-    version: str
-    not_run: dict[str, str]
-    engines: list[str]
-    note: str
+    loaded: Loaded
 
     def __init__(self, task: Task, count: int = 1) -> None:
         self._task = task
@@ -51,18 +42,17 @@ class Workers:
         first = Worker(self._task)
         self._pool = [first]
         try:
-            self.name, self.version, self.not_run, self.engines, self.note = first.loaded()
+            self.loaded = first.loaded()
         except BaseException:
-            self._stop()
+            self.stop()
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stop()
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """End all processes."""
         for worker in self._pool:
             worker.kill()
         self._pool = []

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from optimetry.conformance.cases.effort import EFFORTS, Effort
-from optimetry.conformance.commands.ledger import Balance, Ledger, full, name_of, read
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.commands.arguments import effort_of
+from optimetry.conformance.commands.ledger import Balance, Ledger, outcome_of, read
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.numerics.arithmetic import FLUSHES, Arithmetic
 from optimetry.conformance.numerics.formats import FORMATS
@@ -64,7 +65,7 @@ class Judging:
             target=_loaded(target, names) if isinstance(target, str) else made(target, repr(target)),
             optimizers=names,
             dtypes=chosen("dtype", dtypes, FORMATS),
-            effort=EFFORTS[chosen("effort", [effort], EFFORTS)[0]],
+            effort=effort_of(effort),
             seed=seed,
             ledger=Ledger() if expect is None else read(Path(expect), list(SUBJECTS), list(FORMATS)),
         )
@@ -157,8 +158,8 @@ class Check:
             pytest.skip(verdict.reason)
         for expected, entry in self.judging.balance(self.optimizer, self.dtype).expected:
             if expected is verdict and verdict.verdict != "conforms":
-                outcome = full(verdict.verdict, name_of(verdict))
-                pytest.xfail(f"{outcome}, expected by {self.judging.ledger.path}, line {entry.line}: {entry.reason}")
+                where = f"{self.judging.ledger.path}, line {entry.line}"
+                pytest.xfail(f"{outcome_of(verdict)}, expected by {where}: {entry.reason}")
         return verdict
 
     def _found(self, verdict: Verdict) -> str:

@@ -40,7 +40,7 @@ def error_of(name, time_limit=60.0):
 
 def test_the_target_is_known_before_the_first_verdict():
     with Workers(Task(Launch("miniatures:Correct"), FEW, 0)) as pool:
-        assert (pool.name, pool.version) == ("miniature", "1.0")
+        assert (pool.loaded.name, pool.loaded.version) == ("miniature", "1.0")
 
 
 def test_every_engine_has_a_verdict():
@@ -198,7 +198,7 @@ def test_the_parent_does_not_load_the_target(tmp_path, monkeypatch):
     (tmp_path / "loaded_by_workers.py").write_text("from miniatures import Correct\n")
     monkeypatch.syspath_prepend(tmp_path)
     with Workers(Task(Launch("loaded_by_workers:Correct"), FEW, 0)) as pool:
-        assert pool.name == "miniature"
+        assert pool.loaded.name == "miniature"
     assert "loaded_by_workers" not in sys.modules
 
 

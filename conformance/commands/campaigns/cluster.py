@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
-from types import TracebackType
 from typing import Any, Self
 
 from optimetry.conformance.commands.campaigns.on_worker import Site, end_pools, findings_of, site_of
@@ -159,9 +158,7 @@ class Cluster:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             self._client.run(end_pools)
         self._client.close()

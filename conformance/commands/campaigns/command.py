@@ -12,10 +12,7 @@ from typing import Any, NamedTuple
 
 from tabulate import tabulate
 
-from optimetry.conformance.cases.effort import EFFORTS
-from optimetry.conformance.certify.judged import Judge
-from optimetry.conformance.certify.pairs import DTYPES, STEPS, Pairs
-from optimetry.conformance.certify.settings import settings_of
+from optimetry.conformance.certify.pairs import DTYPES
 from optimetry.conformance.certify.worst import Search, Worst
 from optimetry.conformance.commands.arguments import (
     DEFAULT_DTYPES,
@@ -25,7 +22,7 @@ from optimetry.conformance.commands.arguments import (
     add_seed,
     add_time_limit,
     default_workers,
-    elementwise_rule,
+    effort_of,
     seconds,
     seed_of,
     whole,
@@ -35,7 +32,7 @@ from optimetry.conformance.commands.campaigns.finished import FILE, Finished
 from optimetry.conformance.commands.campaigns.merged import WORST_CASES, Outcome, Searched, merged, write_results
 from optimetry.conformance.commands.campaigns.on_worker import Site, site_at
 from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart, Part, Plan, SearchPart
-from optimetry.conformance.commands.certifying import print_certificates
+from optimetry.conformance.commands.certifying import judges_of, print_certificates
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import AnyJob, Task
 from optimetry.conformance.commands.launching import add_target, judged_as, launch_of
@@ -51,6 +48,7 @@ from optimetry.conformance.subjects.registry import chosen_in, subject_named
 from optimetry.reference.errors import CampaignError, UsageError
 from optimetry.reports import tables
 from optimetry.reports.header import header_of
+from optimetry.reports.results import Header
 
 CHECK, CERTIFY, WORST = "check", "certify", "worst"
 KINDS = (CHECK, CERTIFY, WORST)
@@ -127,11 +125,11 @@ def campaign_command(options: argparse.Namespace) -> int:
     if options.out is None:
         raise UsageError("--out: must be given, a campaign keeps what is finished there")
     launch = launch_of(options)
-    (effort,) = chosen("effort", [options.effort], EFFORTS)
+    effort = effort_of(options.effort)
     blocks = None if options.blocks is None else whole("--blocks", options.blocks, 1)
     seed = seed_of(options.seed)
     search = Search(seed, starts=whole("--starts", options.starts, 1))
-    task = Task(launch, EFFORTS[effort], seed, seconds("--time-limit", options.time_limit))
+    task = Task(launch, effort, seed, seconds("--time-limit", options.time_limit))
     asked = _asked(options, judged_as(launch, options.optimizer))
     count = options.workers if options.n is None else whole("-n", options.n, 1)
     if options.n is not None and options.scheduler not in (NONE, LOCAL):
@@ -140,21 +138,8 @@ def campaign_command(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
         site, finish = _executor(stack, task, options.scheduler, count)
         stack.enter_context(held(options.out))
-        plan = plan_of(asked, seed, search, blocks, options.corners, site.loaded.engines)
-        headers = {
-            kind: dataclasses.replace(
-                header_of(
-                    site.loaded.name,
-                    site.loaded.version,
-                    dtypes=asked.dtypes[kind],
-                    optimizers=asked.rules[kind],
-                    seed=seed,
-                    effort=effort if kind == CHECK else "none",
-                ),
-                platform=site.platform,
-            )
-            for kind in asked.rules
-        }
+        plan = plan_of(asked, search, blocks, options.corners, site.loaded.engines)
+        headers = {kind: _header(asked, kind, site, task) for kind in asked.rules}
         run = {kind: dataclasses.asdict(header) for kind, header in headers.items()} | {
             "engines": list(site.loaded.engines),
             "blocks": blocks,
@@ -175,15 +160,25 @@ def campaign_command(options: argparse.Namespace) -> int:
     return 0 if good and (outcome.verdicts or outcome.certificates or outcome.searches) else 1
 
 
-def plan_of(asked: Kinds, seed: int, search: Search, blocks: int | None, corners: bool, engines: Sequence[str]) -> Plan:
+def _header(asked: Kinds, kind: str, site: Site, task: Task) -> Header:
+    """Return the header of the results of one kind of task."""
+    header = header_of(
+        site.loaded.name,
+        site.loaded.version,
+        dtypes=asked.dtypes[kind],
+        optimizers=asked.rules[kind],
+        seed=task.seed,
+        effort=task.effort.name if kind == CHECK else "none",
+    )
+    return dataclasses.replace(header, platform=site.platform)
+
+
+def plan_of(asked: Kinds, search: Search, blocks: int | None, corners: bool, engines: Sequence[str]) -> Plan:
     """List the tasks: all checks, then all blocks of certificates, then all searches."""
     parts: list[Part] = [CheckPart(rule, dtype) for rule in asked.rules.get(CHECK, ()) for dtype in asked.dtypes[CHECK]]
     parts += [
-        CertifyPart(Judge(Pairs(rule, dtype, step, seed), setting), number, name, blocks)
-        for rule in asked.rules.get(CERTIFY, ())
-        for dtype in asked.dtypes[CERTIFY]
-        for step in STEPS
-        for setting in settings_of(elementwise_rule(rule), corners)
+        CertifyPart(judge, number, name, blocks)
+        for judge in judges_of(asked.rules.get(CERTIFY, ()), asked.dtypes.get(CERTIFY, ()), search.seed, corners)
         for number, name in enumerate(engines)
     ]
     parts += [
@@ -242,11 +237,11 @@ def _finish(finished: Finished, finish: Executor) -> None:
         raise CampaignError(f"{finished.plan.count - finished.count} tasks are not done; the same command goes on")
 
 
-def _print(headers: dict[str, Any], outcome: Outcome, out: Path) -> None:
+def _print(headers: dict[str, Header], outcome: Outcome, out: Path) -> None:
     width = terminal_width()
     if CHECK in headers:
         header = headers[CHECK]
-        print(f"{header.target} {header.target_version}. {tables.about(header)}\n")
+        print(f"{header.name}. {tables.about(header)}\n")
         print(shown(tables.terminal(outcome.verdicts, width)))
         print(f"\n{tables.summary(outcome.verdicts)}\n")
     if CERTIFY in headers:

@@ -17,7 +17,7 @@ WINDOW = 4096
 """How far beyond the first unfinished task another may be begun. All that is held in memory is within the window."""
 
 
-class Finished:
+class Finished(Appended):
     """The finished tasks of a campaign. Each is counted once, in whatever order and however often they come.
 
     The file holds their findings; memory holds the number of the first unfinished task, and the finished ones beyond
@@ -27,18 +27,15 @@ class Finished:
         path: the file; one of the same campaign that was not finished is continued.
         run: what the campaign is, as JSON.
         plan: its tasks.
-
-    Raises:
-        UsageError: the file belongs to another campaign.
-        ResultsError: it cannot be read.
-        OSError: it cannot be written.
     """
+
+    of = "unfinished campaigns"
 
     def __init__(self, path: Path, run: dict[str, Any], plan: Plan) -> None:
         self.plan = plan
         self.count = 0
         self._first, self._beyond = 0, set[int]()
-        self._file = Appended(path, run, self._read, "unfinished campaigns")
+        super().__init__(path, run)
         self._left = ((number, job) for number, job in enumerate(plan.jobs()) if not self.is_finished(number))
         self._held: tuple[int, AnyJob] | None = None
 
@@ -56,7 +53,7 @@ class Finished:
         """Keep the findings of a task; return whether it was not finished before."""
         if self.is_finished(number):
             return False
-        self._file.append({"task": number, "findings": [encoded(finding) for finding in findings]})
+        self.append({"task": number, "findings": [encoded(finding) for finding in findings]})
         self._count(number)
         return True
 
@@ -64,19 +61,11 @@ class Finished:
         """Yield the findings of each task, encoded, in the order of the tasks, once all are finished."""
         early: dict[int, list[Any]] = {}
         wanted = 0
-        for fields in self._file.lines():
+        for fields in self.lines():
             early[fields["task"]] = fields["findings"]
             while wanted in early:
                 yield early.pop(wanted)
                 wanted += 1
-
-    def end(self) -> None:
-        """Remove the file: the results are written."""
-        self._file.end()
-
-    def close(self) -> None:
-        """Close the file, which stays."""
-        self._file.close()
 
     def _read(self, fields: dict[str, Any]) -> None:
         number = fields["task"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from optimetry.conformance.certify.worst import Worst, worst_of
-from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart, Part, Plan, SearchPart, encoded
+from optimetry.conformance.commands.campaigns.plan import CertifyPart, CheckPart, Plan, SearchPart, encoded
 from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.results_folder import ResultsFolder, write, write_tables
 from optimetry.conformance.commands.resuming import begun
@@ -79,7 +79,7 @@ def write_results(folder: Path, check: Header, certify: Header, plan: Plan, outc
         OSError: something cannot be written.
     """
     results = folder / "results.jsonl"
-    if _any(plan, CheckPart):
+    if any(isinstance(part, CheckPart) for part in plan.parts):
         kept = ResultsFolder(folder)
         kept.clear([])
         with Writer(results, check, begun(results, check)) as writer:
@@ -94,10 +94,6 @@ def write_results(folder: Path, check: Header, certify: Header, plan: Plan, outc
         write_tables(folder, [read(results)])
     if outcome.searches:
         write(folder / WORST_CASES, "".join(json.dumps(_line(each)) + "\n" for each in outcome.searches))
-
-
-def _any(plan: Plan, kind: type[Part]) -> bool:
-    return any(isinstance(part, kind) for part in plan.parts)
 
 
 def _certificate(part: CertifyPart, findings: Iterator[list[Any]]) -> Certificate | str:

@@ -51,7 +51,7 @@ def findings_of(task: Task, site: Site, job: AnyJob) -> list[Any]:
                 raise TargetError(f"a worker differs: {name} is {ours}, and {theirs} where the campaign began")
         (findings,) = pool.run([job])
     except BaseException:
-        pool.__exit__(None, None, None)
+        pool.stop()
         raise
     _give_back(task, pool)
     return findings
@@ -63,13 +63,12 @@ def end_pools() -> None:
         pools = [pool for idle in _IDLE.values() for pool in idle]
         _IDLE.clear()
     for pool in pools:
-        pool.__exit__(None, None, None)
+        pool.stop()
 
 
 def site_at(pool: Workers) -> Site:
     """Return the site of a pool."""
-    loaded = Loaded(pool.name, pool.version, pool.not_run, pool.engines, pool.note)
-    return Site(loaded, *_here())
+    return Site(pool.loaded, *_here())
 
 
 @cache
