@@ -9,14 +9,16 @@ from typing import Any
 DOCUMENTED = "documented"
 
 HELD, SWAPPED, COMPLEMENT = "held", "swapped", "complement"
-RATE, MISSING = "learning_rate", "missing_gradients"
+RATE, GRADIENTS, MISSING = "learning_rate", "gradients", "missing_gradients"
 
 FIRST, PREVIOUS = "of_the_first_step", "of_the_step_before"
+SUMMED = "summed"
 ZEROS, REPEATED = "zeros", "repeated"
 
 MISTAKES = {
     (RATE, FIRST): "the learning rate of the first step in every step",
     (RATE, PREVIOUS): "the learning rate of the step before",
+    (GRADIENTS, SUMMED): "the sum of all gradients so far in place of each",
     (MISSING, ZEROS): "zeros in place of a missing gradient",
     (MISSING, REPEATED): "the gradient before in place of a missing one",
 }

@@ -31,7 +31,7 @@ FIRST = 2
 """The steps and the tensors of the short case that excludes most mistakes."""
 
 FEW = 8
-"""How many cases are searched for one with finite bounds: where gradients are subnormal, few are."""
+"""How many cases are looked at for what varies, or for finite bounds: where gradients are subnormal, few have any."""
 
 
 def in_parts(
@@ -87,7 +87,7 @@ def _of_the_adapter(observed: Observed, broken: Law | None) -> tuple[Mistaken, I
     Where several rules explain them with the same mistake, it makes them one rule, and the first names it.
     """
     optimizer, dtype = observed.optimizer, observed.dtype
-    first = next(observed.offered(observed.cases()), None)
+    first = tuple(islice(observed.offered(observed.cases()), FEW))
     return _first_of(observed, tiers_of_mistakes(optimizer, dtype, first), broken) if first else None
 
 

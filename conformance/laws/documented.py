@@ -107,10 +107,15 @@ def rest(trial: Trial) -> str | None:
     return Difference.of(text, after, np.broadcast_to(before, after.shape), 0.0)
 
 
+def is_read(subject: Subject) -> bool:
+    """Whether an infinity or NaN has the same meaning in every reading: not where the largest entries are chosen."""
+    return is_elementwise_rule(subject) or not (is_rule(subject) or subject.declaration.counts_zeros)
+
+
 @law(
     "an infinite or NaN gradient gives what every reading gives",
     universal=False,
-    applies=is_elementwise_rule,
+    applies=is_read,
     symptom=True,
     any_arithmetic=True,
 )

@@ -240,9 +240,14 @@ def is_rule(subject: Subject) -> bool:
     return isinstance(subject, RuleSubject)
 
 
+def is_elementwise(subject: Subject) -> bool:
+    """Whether the elements of a subject are independent of each other."""
+    return subject.elementwise
+
+
 def is_elementwise_rule(subject: Subject) -> bool:
     """Whether a subject is an update rule whose elements are independent of each other."""
-    return is_rule(subject) and subject.elementwise
+    return is_rule(subject) and is_elementwise(subject)
 
 
 def is_average(subject: Subject) -> bool:

@@ -7,7 +7,7 @@ a target is held only to what every reading gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import Any, ClassVar
@@ -16,6 +16,8 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
+from optimetry.reference.declaration import Declared
 from optimetry.reference.precision import Working
 from optimetry.reference.training import Training
 
@@ -77,31 +79,42 @@ READINGS = tuple(
 
 
 @lru_cache(maxsize=1024)
-def kinds_of(rule: Any, case: Case, step: int, element: int) -> frozenset[str]:
-    """Return the kinds of number that the readings of an elementwise rule give for one element after one step.
+def kinds_of(computed: Declared, case: Case, step: int, element: int) -> frozenset[str]:
+    """Return the kinds of number that the readings of a formula give for one element after one step.
 
     Args:
-        rule: the rule, with the hyperparameters of the case.
+        computed: an elementwise rule, or a wrapper, with the hyperparameters of the case.
         case: a case of one parameter that always has a gradient.
         step: counted from 0.
         element: of the flat parameter.
     """
-    inputs = [case.parameters[0], *(grads[0] for grads in case.grads[: step + 1])]
+    after = _after_wrapper if isinstance(computed, Wrapper) else _after_rule
+    inputs = [np.asarray(array) for array in (case.parameters[0], *(row[0] for row in case.grads[: step + 1]))]
     kinds = set()
     for kind, dtype in product(READINGS, {case.form.dtype, np.dtype(np.float64)}):
-        param, *grads = (_element(array, element).astype(dtype).view(kind) for array in inputs)
-        training = Training(rule, [param])
-        for grad, rate in zip(grads, case.learning_rates, strict=False):
-            (after,) = training.step([grad], rate)
-        kinds.add(kind_of(after[0]))
+        kinds.add(kind_of(after(computed, case, element, [array.astype(dtype).view(kind) for array in inputs])))
     if kinds & {"inf", "-inf"}:
         kinds.add("nan")  # in another order of operations: an average formed as g + b*(m - g) meets inf - inf
     return frozenset(kinds)
 
 
-def _element(array: Array | None, element: int) -> Array:
-    assert array is not None
-    return np.array(array.reshape(-1)[element : element + 1])
+def _after_rule(rule: Any, case: Case, element: int, inputs: Sequence[Array]) -> Any:
+    """Return what an elementwise rule makes of one element, from the parameter and its gradients."""
+    param, *grads = (array.reshape(-1)[element : element + 1] for array in inputs)
+    training = Training(rule, [param])
+    for grad, rate in zip(grads, case.learning_rates, strict=False):
+        (after,) = training.step([grad], rate)
+    return after[0]
+
+
+def _after_wrapper(wrapper: Wrapper, case: Case, element: int, inputs: Sequence[Array]) -> Any:
+    """Return what a wrapper makes of one element, which may depend on the others."""
+    param, *fed = inputs
+    state: Any = None
+    with np.errstate(all="ignore"):
+        for array in fed:
+            (result,), state = wrapper.feed([array], [param], state)
+    return result.reshape(-1)[element]
 
 
 def kind_of(number: Any) -> str:

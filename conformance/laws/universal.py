@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Trial, first_difference, is_elementwise_rule, is_rule, keeps_state, law
+from optimetry.conformance.laws.law import (
+    Trial,
+    first_difference,
+    is_elementwise,
+    is_elementwise_rule,
+    is_rule,
+    keeps_state,
+    law,
+)
 from optimetry.conformance.laws.variations import complete, each, halved, largest, poisonings, with_gap
 from optimetry.conformance.numerics.arrays import Array, apart, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
@@ -117,7 +125,7 @@ def resumed(trial: Trial, last: Array, state: State) -> Session:
     return session
 
 
-@law("an infinite or NaN gradient touches its own element alone", applies=is_elementwise_rule)
+@law("an infinite or NaN gradient touches its own element alone", applies=is_elementwise)
 def nonfinite_gradients_stay(trial: Trial) -> str | None:
     for clean, poisoned, _, element in poisonings(trial):
         after, results = clean.run(), poisoned.run()

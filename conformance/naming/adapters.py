@@ -12,6 +12,8 @@ from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from optimetry.conformance.cases.case import Case, Grads
 from optimetry.conformance.laws.universal import missing_gradient, resuming
 from optimetry.conformance.naming.mistakes import Hyper, Mistake, Rates, with_rates
@@ -19,7 +21,19 @@ from optimetry.conformance.numerics.arrays import with_zeros
 from optimetry.conformance.oracle.expected import decays_of
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
 from optimetry.reference.declaration import Hyperparameter
-from optimetry.reports.parts import COMPLEMENT, FIRST, HELD, MISSING, PREVIOUS, RATE, REPEATED, SWAPPED, ZEROS
+from optimetry.reports.parts import (
+    COMPLEMENT,
+    FIRST,
+    GRADIENTS,
+    HELD,
+    MISSING,
+    PREVIOUS,
+    RATE,
+    REPEATED,
+    SUMMED,
+    SWAPPED,
+    ZEROS,
+)
 
 LIBRARY_RATES = (0.001, 0.01, 0.1, 1.0)
 """The default learning rates of frameworks; 1 is where the rate is not multiplied by at all."""
@@ -34,19 +48,21 @@ DEFAULTS = "the documented defaults"
 
 
 @lru_cache(maxsize=64)
-def mistakes(subject: Subject, first: Case) -> tuple[tuple[Mistake, ...], ...]:
+def mistakes(subject: Subject, cases: tuple[Case, ...]) -> tuple[tuple[Mistake, ...], ...]:
     """Return the mistakes that are tried: the usual ones, then those of some hyperparameters together.
 
     Args:
         subject: what the target was asked for.
-        first: the first case that it was given, from which something may have been kept.
+        cases: the first cases that it was given. Something may have been kept of the very first; what has one value in
+            all of them is not passed on, and so not complemented.
     """
-    declared = subject.hyperparameters()
+    declared, first = subject.hyperparameters(), cases[0]
+    varied = [x for x in declared if any(case.hyper[x.name] != first.hyper[x.name] for case in cases)]
     singles = [_held({x.name: value}, note) for x in declared for value, note in _constants(x, first.hyper).items()]
     singles += [_swapped(a, b) for a, b in _alike(declared)]
-    singles += [_complement(x.name) for x in declared if x.name in decays_of(subject)]
+    singles += [_complement(x.name) for x in varied if x.name in decays_of(subject)]
     if subject.has_learning_rate:
-        singles += [*_rates(first), *MISSING_GRADIENTS]
+        singles += [*_rates(first), *MISSING_GRADIENTS, SUMMED_GRADIENTS]
     defaults = {x.name: x.default for x in declared if x.default is not None}
     subsets = [names for size in range(2, len(defaults)) for names in combinations(defaults, size)]
     everything = [_held(defaults, DEFAULTS), _held(dict(first.hyper), "those of the first case")]
@@ -124,6 +140,21 @@ def _repeated_for_missing(case: Case) -> Case:
         rows.append(latest)
     return case.replace(grads=tuple(rows))
 
+
+def _sums(case: Case) -> Case:
+    """Put the sum of a parameter's gradients so far in place of each, as where they are never cleared."""
+    rows: list[Grads] = []
+    sums: Grads = (None,) * len(case.parameters)
+    with np.errstate(all="ignore"):
+        for row in case.grads:
+            pairs = list(zip(sums, row, strict=True))
+            sums = tuple(old if new is None else new if old is None else np.asarray(old + new) for old, new in pairs)
+            rows.append(tuple(None if new is None else kept for kept, (_, new) in zip(sums, pairs, strict=True)))
+    return case.replace(grads=tuple(rows))
+
+
+SUMMED_GRADIENTS = Mistake({GRADIENTS: SUMMED}, fed=_sums, breaks=(resuming,))
+"""What reaches a rule whose gradients are never cleared."""
 
 MISSING_GRADIENTS = (
     Mistake({MISSING: ZEROS}, fed=_zeros_for_missing, breaks=(missing_gradient,)),

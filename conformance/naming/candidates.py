@@ -90,16 +90,16 @@ def tiers_computed_in(optimizer: str, narrower: str) -> Iterator[list[Explanatio
             yield _each(rules, replace(arithmetic, computed_in=narrower))
 
 
-def tiers_of_mistakes(optimizer: str, dtype: str, first: Case) -> Iterator[list[Mistaken]]:
+def tiers_of_mistakes(optimizer: str, dtype: str, cases: tuple[Case, ...]) -> Iterator[list[Mistaken]]:
     """Yield the mistakes of adapters in tiers, the simplest first, each computed in the least precise of `arithmetics`.
 
     Args:
         optimizer: the subject's name.
         dtype: the dtype's name.
-        first: the first case that the target was given.
+        cases: the first cases that the target was given, at least one.
     """
     widest, documented = arithmetics(optimizer, dtype)[-1], [documented_class(optimizer)]
-    usual, together = mistakes(subject_named(optimizer), first)
+    usual, together = mistakes(subject_named(optimizer), cases)
     for rules, tier in ((documented, usual), (documented, together), (named_classes(optimizer), usual)):
         yield [Mistaken(explanation, mistake) for explanation in _each(rules, widest) for mistake in tier]
 

@@ -31,11 +31,26 @@ from tests.conformance.judged import class_named, verdict_of
 X, Y, Z = (np.array([x], np.float32) for x in (1.0, 2.0, 3.0))
 MOMENTUM = {"momentum": 0.5, "use_nesterov": True}
 CASE = Case("momentum", "float32", MOMENTUM, (0.5, 0.25, 0.1), (X, Y), ((None, Y), (Z, None), (None, X)))
+CASES = (CASE, CASE.replace(hyper={**MOMENTUM, "momentum": 0.25}))
 
 
-def mistake(inputs: dict[str, Any], optimizer: str = "momentum", case: Case = CASE) -> Mistake:
-    (named,) = (each for tier in mistakes(SUBJECTS[optimizer], case) for each in tier if each.given == inputs)
+def mistake(inputs: dict[str, Any], optimizer: str = "momentum", cases: tuple[Case, ...] = CASES) -> Mistake:
+    (named,) = (each for tier in mistakes(SUBJECTS[optimizer], cases) for each in tier if each.given == inputs)
     return named
+
+
+def test_gradients_that_are_never_cleared() -> None:
+    sums = mistake({"gradients": "summed"}).fed(CASE).grads
+    assert [[grad if grad is None else float(grad[0]) for grad in row] for row in sums] == [
+        [None, 2],
+        [3, None],
+        [None, 3],
+    ]
+
+
+def test_what_never_varies_is_not_complemented() -> None:
+    with pytest.raises(ValueError, match="not enough values"):
+        mistake({"complement": "momentum"}, cases=(CASE, CASE))
 
 
 def test_the_learning_rate_that_reaches_a_rule() -> None:
@@ -59,9 +74,9 @@ def test_the_hyperparameters_that_reach_a_rule() -> None:
     assert mistake({"held": {"use_nesterov": False}}).hyper(MOMENTUM) == {"use_nesterov": False}
     assert mistake({"complement": "momentum"}).hyper(MOMENTUM) == {"momentum": 0.5}
     adam = {"beta1": 0.9, "beta2": 0.0, "epsilon": 0.1}
-    case = CASE.replace(optimizer="adam", hyper=adam)
-    assert mistake({"swapped": ["beta1", "beta2"]}, "adam", case).hyper(adam) == {"beta1": 0.0, "beta2": 0.9}
-    turned = mistake({"complement": "beta2"}, "adam", case)
+    cases = tuple(CASE.replace(optimizer="adam", hyper={**adam, "beta2": x}) for x in (0.0, 0.5))
+    assert mistake({"swapped": ["beta1", "beta2"]}, "adam", cases).hyper(adam) == {"beta1": 0.0, "beta2": 0.9}
+    turned = mistake({"complement": "beta2"}, "adam", cases)
     explanation = Explanation(documented_class("adam"))
     computed: Any = explanation.computed(adam, turned.hyper(adam))
     assert (computed.beta1, computed.beta2) == (0.9, 1.0), "outside its domain, as an adapter may pass it"
@@ -113,7 +128,7 @@ class Overflowing(Mistaken):
 
 def test_a_mistake_that_excludes_nothing_explains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     adapter = Overflowing(Explanation(documented_class("momentum")), mistake({"held": {"momentum": 0.0}}))
-    monkeypatch.setattr(parts, "tiers_of_mistakes", lambda optimizer, dtype, first: iter([[adapter]]))
+    monkeypatch.setattr(parts, "tiers_of_mistakes", lambda optimizer, dtype, cases: iter([[adapter]]))
     assert verdict_of(Instead(two_mistakes, "momentum"), "momentum").computes == Computes()
 
 
@@ -142,6 +157,6 @@ def test_mistakes_are_tried_in_every_arithmetic_the_widest_first_in_the_probes(d
     case = CASE.replace(dtype=dtype)
     known = arithmetics("momentum", dtype)
     assert len(known) == ways
-    tried = [adapter for tier in tiers_of_mistakes("momentum", dtype, case) for adapter in tier]
+    tried = [adapter for tier in tiers_of_mistakes("momentum", dtype, (case,)) for adapter in tier]
     assert {adapter.explanation.arithmetic for adapter in tried} == {known[-1]}
     assert {adapter.rule.documented for adapter in tried} == {True, False}

@@ -43,6 +43,9 @@ PARTS = {
     "documented with the learning rate of the step before": Part(
         "documented", given={"learning_rate": "of_the_step_before"}
     ),
+    "documented with the sum of all gradients so far in place of each": Part(
+        "documented", given={"gradients": "summed"}
+    ),
     "documented with zeros in place of a missing gradient": Part("documented", given={"missing_gradients": "zeros"}),
     "documented with the gradient before in place of a missing one": Part(
         "documented", given={"missing_gradients": "repeated"}

@@ -104,9 +104,12 @@ def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     )
     for new, old, change in changes:
         yield _of_nonfinite(taken(new, old), fed=_changing(change))
+    step = "all gradients of a step with NaN or an infinity in one"
+    yield _of_nonfinite(taken("0", step), fed=partial(_in_steps, np.zeros_like))
     if subject.has_learning_rate:
         fed = _changing(lambda x: x if np.isfinite(x).all() else None)
         yield _of_nonfinite(taken("no gradient", whole), fed=fed)
+        yield _of_nonfinite(taken("no gradient", step), fed=partial(_in_steps, lambda x: None))
         yield _of_nonfinite(taken("0", "NaN and infinities in steps"), alteration=Alteration(update=_finite_steps))
     if isinstance(subject, RuleSubject):
         for slot in subject.declaration.slots:
@@ -115,6 +118,14 @@ def replacing_nonfinite(subject: Subject, dtype: str) -> Iterator[Mistake]:
     yield _of_nonfinite(
         taken("NaN", spread), fed=_changing(lambda x: np.full_like(x, np.nan) if np.isnan(x).any() else x)
     )
+
+
+def _in_steps(value: Callable[[Array], Array | None], case: Case) -> Case:
+    """Put a value in place of all gradients of each step in which one is not finite."""
+    changed = [any(x is not None and not np.isfinite(x).all() for x in row) for row in case.grads]
+    steps = zip(case.grads, changed, strict=True)
+    rows = (tuple(None if x is None else value(x) for x in row) if new else row for row, new in steps)
+    return case.replace(grads=tuple(rows)) if any(changed) else case
 
 
 def _finite_steps(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
-from optimetry.conformance.selftest.faults.hooks import dialect_of, hooked
+from optimetry.conformance.selftest.faults.hooks import Grads, dialect_of, hooked
 from optimetry.conformance.selftest.faults.missing import MissingIsZero
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.targets.numpy.target import run_of
+from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.declaration import Declared
+from optimetry.reference.rule import Rule
 
 Passed = Callable[[Mapping[str, Any], Memory], Mapping[str, Any]]
 """The hyperparameters that an adapter passes on, from those that it was given."""
@@ -42,6 +45,22 @@ DEFAULTS = {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-6, "lamb_weight_decay": 
 def _first_run(*names: str) -> Passed:
     """Pass on what the first run was given: an object is made once, and used again."""
     return lambda hyper, memory: {name: memory.setdefault(name, hyper[name]) for name in names}
+
+
+class NeverCleared(RuleRun):
+    """Adds each gradient to those before it."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+        super().__init__(rule, parameters)
+        self._sums = [np.zeros_like(param) for param in parameters]
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Update by the sums."""
+        for total, grad in zip(self._sums, grads, strict=True):
+            if grad is not None:
+                np.add(total, grad, out=total)
+        summed = [None if grad is None else total.copy() for total, grad in zip(self._sums, grads, strict=True)]
+        return super().step(summed, learning_rate)
 
 
 def _held_at_the_first(optimizer: str, name: str) -> str:
@@ -149,6 +168,13 @@ enter(
         start=hooked("scaled_epsilon", rate=lambda rates: rates[0]),
         outcome="diverges: scaled_epsilon with the learning rate of the first step in every step",
         dtypes=("float32", "float64"),
+    ),
+    Fault(
+        name="gradients_never_cleared",
+        optimizer="adagrad",
+        defect="each gradient is added to those before it, as where zero_grad is forgotten",
+        start=NeverCleared,
+        outcome="diverges: documented with the sum of all gradients so far in place of each",
     ),
     Fault(
         name="missing_gradient_is_zero_for_adam",

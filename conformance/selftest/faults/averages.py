@@ -22,6 +22,14 @@ class CorrectedOnce(ExponentialMovingAverage):
         return [e / (1 - self.decay) for e in state[1].biased], state
 
 
+class SkipsNaN(ExponentialMovingAverage):
+    """Averages as if parameters that are NaN had not moved from 0."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        """Take 0 for NaN."""
+        return super().feed([np.where(np.isnan(array), 0.0, array) for array in fed], parameters, state)
+
+
 class RestoresAverages(AverageFeed):
     """Returns the averages from ``restore``."""
 

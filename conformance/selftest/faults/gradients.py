@@ -46,6 +46,10 @@ def _skipped_unless_finite(grad: Array) -> Array:
     return grad if np.isfinite(grad).all() else np.zeros_like(grad)
 
 
+def _step_left_out_unless_finite(grads: Grads) -> Grads:
+    return grads if all(grad is None or np.isfinite(grad).all() for grad in grads) else [None] * len(grads)
+
+
 def _one_exponent(grad: Array) -> Array:
     largest = np.max(np.abs(grad), where=np.isfinite(grad), initial=0)
     return np.where(np.abs(grad) < largest / 1024, grad.dtype.type(0), grad)
@@ -90,6 +94,14 @@ enter(
         defect="a gradient with a NaN or an infinity counts as zero, as loss scalers skip whole steps",
         start=hooked(gradient=_skipped_unless_finite),
         outcome="diverges: documented, but takes 0 for a whole gradient with NaN or an infinity in it",
+    ),
+    Fault(
+        name="step_left_out_unless_finite",
+        optimizer="adam",
+        defect="no parameter moves where one gradient is not finite, as in a loss scaler that is always on",
+        start=hooked(grads=_step_left_out_unless_finite),
+        outcome="diverges: documented, but takes no gradient for all gradients of a step with NaN or an infinity in"
+        " one",
     ),
     Fault(
         name="nan_spread_over_the_tensor",

@@ -13,10 +13,10 @@ from optimetry.conformance.selftest.faults.averages import (
     AverageOfTheAverage,
     CorrectedOnce,
     FoldLosesTheSum,
-    ForgetsTheProduct,
     LongerWindows,
     RestoresAverages,
     SavesTheApplied,
+    SkipsNaN,
 )
 from optimetry.conformance.selftest.faults.fault import FOUND, Fault, Memory, Start, enter
 from optimetry.conformance.subjects.wrappers.averages import ExponentialMovingAverage, ModelAverage
@@ -64,6 +64,25 @@ class SumOfNorms(ClipByGlobalNorm):
         """Scale by too large a norm."""
         size = sum((norm(grad) for grad in fed[1:]), start=norm(fed[0]))
         return [grad * self.clip_norm / np.maximum(size, self.clip_norm) for grad in fed], None
+
+
+class ZeroesNonfinite(ClipByGlobalNorm):
+    """Drops the gradients of a step whose norm is not finite, as trainers do around a loss scaler."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        """Zeros where an element is infinite or NaN."""
+        if all(np.isfinite(grad).all() for grad in fed):
+            return super().feed(fed, parameters, state)
+        return [np.zeros_like(grad) for grad in fed], None
+
+
+class SpreadsNaN(ClipByValue):
+    """Gives NaN for a whole gradient with NaN in it, as a sum that is looked at does."""
+
+    def feed(self, fed: Sequence[Array], parameters: Sequence[Array], state: Any) -> tuple[list[Array], Any]:
+        """Clip, and add 0 or NaN."""
+        results, state = super().feed(fed, parameters, state)
+        return [np.where(np.isnan(grad).any(), grad + np.nan, grad) for grad in results], state
 
 
 class UpperEndOnly(ClipByValue):
@@ -208,6 +227,22 @@ enter(
     _fault("guarded_ratio", "clip_by_norm", None, "g*min(|g|, c)/(|g| + 1e-7): PyMC", declared(GuardedRatio)),
     _fault("largest_element", "clip_by_norm", "oracle", "the largest magnitude for the norm", declared(LargestElement)),
     _fault("sum_of_norms", "clip_by_global_norm", "sharing_out", "norms added, not squares", declared(SumOfNorms)),
+    _fault(
+        "zeroes_nonfinite",
+        "clip_by_global_norm",
+        "nonfinite_gradients_act",
+        "a norm that is not finite drops the gradients",
+        declared(ZeroesNonfinite),
+        "diverges: documented, but takes 0 for all gradients of a step with NaN or an infinity in one",
+    ),
+    _fault(
+        "spreads_nan",
+        "clip_by_value",
+        "nonfinite_gradients_stay",
+        "one NaN makes all elements NaN",
+        declared(SpreadsNaN),
+        "diverges: documented, but takes NaN for a whole gradient with NaN in it",
+    ),
     _fault("upper_end_only", "clip_by_value", "sign_symmetry", "nothing is too small", declared(UpperEndOnly)),
     _fault("sign_of_zero", "l1_decay", "sign_symmetry", "sign(0) = 1", declared(SignOfZeroIsOne)),
     _fault(
@@ -236,14 +271,13 @@ enter(
         "to apply the average changes it: PaddlePaddle 1.8",
         _average(AverageOfTheAverage),
     ),
-    _fault("forgets_the_product", EMA, "resuming", "saved without its correction", _average(ForgetsTheProduct)),
     _fault(
-        "remembers_the_last_run",
+        "skips_nan",
         EMA,
-        "repeatable",
-        "a run goes on with the state of the last",
-        _remembering,
-        "diverges: documented, but starts with the state that the run before it ended with",
+        "nonfinite_gradients_act",
+        "a NaN among parameters is not averaged",
+        declared(SkipsNaN),
+        "diverges: documented, but takes 0 for NaN in gradients",
     ),
     _fault("fold_loses_the_sum", AVERAGE, "fold", "what is folded is gone", declared(FoldLosesTheSum)),
     _fault("longer_windows", AVERAGE, "two_windows", "the larger of two limits", declared(LongerWindows)),
