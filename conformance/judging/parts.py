@@ -49,7 +49,7 @@ def in_parts(
     """
     broken = next((law for law in laws if law.universal), None)
     if not refuted:
-        return _of_the_run(observed, laws, broken, only_further=True)
+        return _of_the_run(observed, laws, broken, only_further=True) or _outlived(observed, broken)
     return (
         _of_the_adapter(observed, broken)
         or _of_the_run(observed, laws, broken)

@@ -88,7 +88,7 @@ def kinds_of(computed: Declared, case: Case, step: int, element: int) -> frozens
         step: counted from 0.
         element: of the flat parameter.
     """
-    after = _after_wrapper if isinstance(computed, Wrapper) else _after_rule
+    after: Callable[..., Any] = _after_wrapper if isinstance(computed, Wrapper) else _after_rule
     inputs = [np.asarray(array) for array in (case.parameters[0], *(row[0] for row in case.grads[: step + 1]))]
     kinds = set()
     for kind, dtype in product(READINGS, {case.form.dtype, np.dtype(np.float64)}):
