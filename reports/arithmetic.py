@@ -7,6 +7,7 @@ from typing import Any
 WAYS = {
     "flushes_subnormals": "flushes subnormals",
     "incremental_moments": "moments formed as increments",
+    "step_in_parts": "step subtracted in parts",
     "computed_in_float32": "computed in float32",
     "computed_in_bfloat16": "computed in bfloat16",
     "computed_in_float16": "computed in float16",

@@ -25,7 +25,8 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     """Yield the candidates for one subject in tiers, the sharpest explanations first; the first that explains decides.
 
     Named dialects are tried before the unnamed classes of the family, of which the probes explain one at most. Moments
-    formed as increments come before rounded numbers, whose bounds are wide enough to explain them, too. Only beside
+    formed as increments, and steps that are subtracted in parts, come before rounded numbers, whose bounds are wide
+    enough to explain them, too. Only beside
     float64 parameters do float32 numbers differ from rounding: first rounded throughout, then rounded in some of
     their uses, then the norm that a clip divides by, then numbers in some uses of a dialect. Flushed subnormals are
     tried last.
@@ -42,6 +43,10 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     def incremental(narrow: tuple[str, ...] = ()) -> list[PointClass]:
         return [documented, *named, *probed.unnamed(narrow)] if knows_increments(optimizer) else []
 
+    def in_parts(arithmetic: Arithmetic) -> list[Explanation]:
+        moves = subject_named(optimizer).has_learning_rate
+        return [Explanation(documented, replace(arithmetic, step_in_parts=True))] * moves
+
     yield _each(named)
     yield _each(probed.unnamed())
     if probed.counts_otherwise and counts_steps(optimizer):
@@ -49,6 +54,7 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
             near = probed.unnamed(arithmetic.float32_in_some_uses)
             yield _each([x.counting(way) for x in (documented, *named, *near) for way in STEP_COUNTS], arithmetic)
     yield _each(incremental(), increments)
+    yield in_parts(PLAIN)
     if numbers:
         yield [Explanation(documented, Arithmetic(float32=chosen)) for chosen in sets_of_numbers(numbers)]
         yield [Explanation(documented, partly)]
@@ -61,6 +67,7 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     yield _each(named, FLUSHED)
     yield _each(probed.unnamed(), FLUSHED)
     yield _each(incremental(), flushed_increments)
+    yield in_parts(FLUSHED)
     if numbers:
         yield [Explanation(documented, replace(FLUSHED, float32=chosen)) for chosen in sets_of_numbers(numbers)]
         yield [Explanation(documented, flushed_partly)]

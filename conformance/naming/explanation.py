@@ -14,11 +14,12 @@ from optimetry.conformance.naming.alterations import Alteration, altered, holdin
 from optimetry.conformance.naming.increments import with_increments
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import Expected
-from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, PLAIN, Arithmetic
+from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, PLAIN, Arithmetic, moved_in_parts
 from optimetry.conformance.numerics.formats import FORMATS, Format, flushing, rounding_inputs
 from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.reference.declaration import Declared
+from optimetry.reference.rule import Array, Rule, State
 from optimetry.reports.arithmetic import described
 from optimetry.reports.parts import Part
 
@@ -27,6 +28,15 @@ def to_float32(number: float) -> float:
     """Round ``number`` to float32."""
     with np.errstate(over="ignore"):
         return float(np.float32(number))
+
+
+def _in_parts(rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+    after, new = rule.update(param, grad, state, lr, t)
+    return moved_in_parts(param, after), new
+
+
+IN_PARTS = Alteration(update=_in_parts)
+"""Steps that are subtracted in parts: another rounding, so that it is recorded as arithmetic."""
 
 
 class Candidate(Protocol):
@@ -91,7 +101,8 @@ class Explanation:
         arithmetic = self.arithmetic
         if self.rule.documented and not arithmetic and not instead and alteration is None:
             return Asked(case)
-        computed = altered(self.computed(case.hyper, instead), alteration)
+        computed = altered(self.computed(case.hyper, instead), IN_PARTS if arithmetic.step_in_parts else None)
+        computed = altered(computed, alteration)
         if LEARNING_RATE in arithmetic.float32:
             case = met_before(case.replace(learning_rates=tuple(map(to_float32, case.learning_rates))))
         return Asked(

@@ -19,8 +19,12 @@ from optimetry.reference.precision import working
 from optimetry.reference.rule import Array
 
 FLUSHES, INCREMENTAL, FLOAT32_NORM = "flushes_subnormals", "incremental_moments", "float32_norm"
+IN_PARTS = "step_in_parts"
 FLOAT32, PARTLY_FLOAT32, COMBINED = "float32", "float32_in_some_uses", "combined_in_float32"
 COMPUTED = "computed_in_{}"
+
+PARTS = 3
+"""In how many parts a step may be subtracted; the documented formula does it at once."""
 
 NORM = "norm"
 """How a record calls the norm that a tensor is scaled by: a number, though no hyperparameter."""
@@ -33,6 +37,7 @@ class Arithmetic:
     Attributes:
         flushes_subnormals: whether a subnormal operand or result may become zero.
         incremental_moments: whether moving averages are formed as increments, ``m + (1-b)*(g - m)``.
+        step_in_parts: whether the terms of a step are subtracted from the parameter one after the other.
         float32: the real numbers that are held in float32 beside wider arrays, wherever they are used.
         float32_in_some_uses: those that lose precision in some uses alone, or by other roundings than one to float32.
         combined: whether those may also be combined in float32 before they meet an array: their products, quotients and
@@ -44,6 +49,7 @@ class Arithmetic:
 
     flushes_subnormals: bool = False
     incremental_moments: bool = False
+    step_in_parts: bool = False
     float32: tuple[str, ...] = ()
     float32_in_some_uses: tuple[str, ...] = ()
     combined: bool = False
@@ -54,7 +60,7 @@ class Arithmetic:
     def imprecise(self) -> bool:
         """Whether results are less precise than the dtype promises; flushed subnormals are not counted."""
         narrowed = self.computed_in or self.held_in_float32 or self.float32_in_some_uses
-        return bool(self.incremental_moments or narrowed)
+        return bool(self.incremental_moments or self.step_in_parts or narrowed)
 
     @property
     def held_in_float32(self) -> list[str]:
@@ -70,6 +76,7 @@ class Arithmetic:
         return [
             *[FLUSHES] * self.flushes_subnormals,
             *[INCREMENTAL] * self.incremental_moments,
+            *[IN_PARTS] * self.step_in_parts,
             *[COMPUTED.format(self.computed_in)] * bool(self.computed_in),
             *[{FLOAT32: self.held_in_float32}] * bool(self.held_in_float32),
             *[{partly: list(self.float32_in_some_uses)}] * bool(self.float32_in_some_uses),
@@ -78,6 +85,15 @@ class Arithmetic:
 
 PLAIN = Arithmetic()
 """Operation by operation, each rounded to the arrays' dtype."""
+
+
+def moved_in_parts(before: Any, after: Any) -> Any:
+    """Return a parameter after a step that was subtracted in parts: each further difference is rounded, too."""
+    if not isinstance(after, Bounded):
+        return after
+    largest = np.maximum(before.magnitude + before.bound, after.magnitude + after.bound)
+    rounding = (PARTS - 1) * largest * after.form.roundoff
+    return Bounded(after.value, after.bound + rounding, after.form, after.nonnegative)
 
 
 def in_float32(number: Any) -> Any:

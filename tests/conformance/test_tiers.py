@@ -9,6 +9,7 @@ from optimetry.conformance.naming.points import PointClass, documented_class, na
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
 
+IN_PARTS = Arithmetic(step_in_parts=True)
 UNNAMED = PointClass("adam", "unnamed", ({"epsilon_placement": "elsewhere"},))
 IN_FLOAT32 = PointClass("adam", "unnamed in float32", ({"epsilon_placement": "elsewhere"},))
 
@@ -41,10 +42,12 @@ def test_in_float32_rules_come_before_arithmetic() -> None:
         [(name, PLAIN) for name in named],
         [("unnamed", PLAIN)],
         [(name, increments) for name in ("documented", *named, "unnamed")],
+        [("documented", IN_PARTS)],
         [("documented", FLUSHED)],
         [(name, FLUSHED) for name in named],
         [("unnamed", FLUSHED)],
         [(name, flushed) for name in ("documented", *named, "unnamed")],
+        [("documented", replace(IN_PARTS, flushes_subnormals=True))],
     ]
 
 
@@ -57,6 +60,7 @@ def test_in_float64_numbers_may_be_held_in_float32() -> None:
         [(name, PLAIN) for name in named],
         [("unnamed", PLAIN)],
         [(name, increments) for name in ("documented", *named, "unnamed")],
+        [("documented", IN_PARTS)],
         [("documented", Arithmetic(float32=some)) for some in chosen],
         [("documented", partly)],
         [(name, partly) for name in named],
@@ -65,6 +69,7 @@ def test_in_float64_numbers_may_be_held_in_float32() -> None:
         [(name, FLUSHED) for name in named],
         [("unnamed", FLUSHED)],
         [(name, replace(increments, flushes_subnormals=True)) for name in ("documented", *named, "unnamed")],
+        [("documented", replace(IN_PARTS, flushes_subnormals=True))],
         [("documented", replace(FLUSHED, float32=some)) for some in chosen],
         [("documented", replace(FLUSHED, float32_in_some_uses=numbers))],
         [(name, replace(FLUSHED, float32_in_some_uses=numbers)) for name in named],
@@ -95,6 +100,10 @@ def test_an_average_may_be_formed_as_increments() -> None:
     increments = Arithmetic(incremental_moments=True)
     expected = [(name, increments) for name in ("documented", *names("exponential_moving_average"))]
     assert [*expected, ("unnamed", increments)] in tried("exponential_moving_average", "float32")
+
+
+def test_a_wrapper_subtracts_nothing() -> None:
+    assert all(not arithmetic.step_in_parts for tier in tried("clip_by_norm", "float64") for _, arithmetic in tier)
 
 
 def test_a_rule_without_moments_is_not_tried_with_increments() -> None:

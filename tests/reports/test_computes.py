@@ -14,6 +14,7 @@ from tests.reports.written import BAD, HEADER, refusal
 WAYS = {
     "flushes subnormals": Arithmetic(flushes_subnormals=True),
     "moments formed as increments": Arithmetic(incremental_moments=True),
+    "step subtracted in parts": Arithmetic(step_in_parts=True),
     "beta1, learning_rate in float32": Arithmetic(float32=("beta1", "learning_rate")),
     "beta1, norm in float32": Arithmetic(float32=("beta1",), float32_norm=True),
     "rho in float32 in some uses": Arithmetic(float32_in_some_uses=("rho",)),
@@ -22,7 +23,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize(
-    "way", [*WAYS.values(), Arithmetic(True, True, ("beta1",), ("beta2", "epsilon")), Arithmetic()]
+    "way", [*WAYS.values(), Arithmetic(True, True, True, ("beta1",), ("beta2", "epsilon")), Arithmetic()]
 )
 def test_every_kind_of_arithmetic_survives_a_file(path, way):
     verdict = dataclasses.replace(BAD, computes=Computes("documented", None, False, way.record()))

@@ -16,6 +16,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.numerics.formats import FORMATS
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import HookedRun, Hooks, hooked, rounded
+from optimetry.conformance.selftest.faults.mutations import mutated
 from optimetry.conformance.subjects.wrappers.averages import SCHEDULE
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
@@ -46,6 +47,20 @@ def _step_in(dtype: Any) -> Start:
             return (before + rounded(after - before, dtype)).astype(after.dtype)
 
     return hooked(parameter=parameter)
+
+
+IN_THREE_PARTS = (
+    (
+        "grad = with_decay(directed(grad, self.maximize), param, self.weight_decay)",
+        "plain, decay = directed(grad, self.maximize), self.weight_decay * param; grad = plain + decay",
+    ),
+    ("direction = grad + self.momentum * buffer if self.nesterov else buffer", "ahead = self.momentum * buffer"),
+    (
+        "direction = np.where(self.momentum != 0, direction, grad)",
+        "parts = (plain, decay, ahead) if self.nesterov else (buffer,) if self.momentum else (plain, decay)",
+    ),
+    ("return param - lr * direction,", "for part in parts: param = param - lr * part\n    return param,"),
+)
 
 
 def _epsilon_enlarged(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
@@ -166,6 +181,15 @@ enter(
         optimizer="decayed_adagrad",
         defect="every quotient adds 1e-18 to its divisor, which hides behind the rounding of epsilon to float32: nujo",
         start=_epsilon_enlarged,
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="step_in_three_parts",
+        optimizer="torch.sgd",
+        defect="gradient, decay and momentum are subtracted one after the other, each difference rounded",
+        start=mutated("torch.sgd", *IN_THREE_PARTS),
+        rejected_by="oracle",
+        outcome="imprecise: step subtracted in parts",
         dtypes=("float64",),
     ),
     Fault(
