@@ -13,7 +13,7 @@ from optimetry.conformance.judging.identify import ENOUGH
 from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
-from optimetry.conformance.naming.elsewhere import rules_elsewhere
+from optimetry.conformance.naming.elsewhere import starts_elsewhere
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
 from optimetry.conformance.naming.fed import Runs
@@ -134,7 +134,7 @@ def _starts(observed: Observed, runs: Runs) -> list[PointClass]:
     optimizer = observed.optimizer
     near = [rule for rule, _ in observed.probed.agreements if not rule.documented][:NEAR]
     unused = {x.name for x in subject_named(optimizer).hyperparameters() if _unused(observed, x, runs)}
-    elsewhere = rules_elsewhere(optimizer, observed.pinned | unused, zeros=True)
+    elsewhere = starts_elsewhere(optimizer, observed.pinned | unused)
     return list(dict.fromkeys([documented_class(optimizer), *near, *named_classes(optimizer), *elsewhere]))
 
 

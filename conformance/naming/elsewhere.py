@@ -72,9 +72,7 @@ class OtherRule(Dialect):
 
 
 @cache
-def rules_elsewhere(
-    optimizer: str, pinned: frozenset[str] = frozenset(), *, zeros: bool = False
-) -> tuple[PointClass, ...]:
+def rules_elsewhere(optimizer: str, pinned: frozenset[str] = frozenset()) -> tuple[PointClass, ...]:
     """Return the rules of other books that have a use for every number of a rule, none for a wrapper.
 
     Hyperparameters correspond that have the same name and domain; one that has no counterpart here has its default. A
@@ -83,10 +81,30 @@ def rules_elsewhere(
     Args:
         optimizer: the rule's name.
         pinned: the numbers for which no use is needed, as the target cannot be given them.
-        zeros: whether numbers without a counterpart and without a default may be 0, as in what a search starts from.
     """
-    others = _others(optimizer, pinned, zeros=zeros)
+    others = _others(optimizer, pinned)
     return tuple(_class(optimizer, there, names, documented_class(there.name)) for there, names in others)
+
+
+@cache
+def starts_elsewhere(optimizer: str, unused: frozenset[str]) -> tuple[PointClass, ...]:
+    """Return the rules that a search may start from: as `rules_elsewhere`, or with a number at 0; the plainest first.
+
+    A rule of the same book is among them if it has no hyperparameters: gradient descent.
+
+    Args:
+        optimizer: the rule's name.
+        unused: the numbers for which no use is needed.
+    """
+    others = _others(optimizer, unused, zeros=True)
+    starts = [(_class(optimizer, there, names, documented_class(there.name)), there) for there, names in others]
+    starts.sort(key=lambda start: (len(_without(start[0])), len(start[1].hyperparameters())))
+    return tuple(start for start, _ in starts)
+
+
+def _without(start: PointClass) -> tuple[str, ...]:
+    """Return what a rule of another book is without."""
+    return start.dialect.without if isinstance(start.dialect, OtherRule) else ()
 
 
 @cache
@@ -121,13 +139,18 @@ def _epsilons(there: Subject, names: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _others(optimizer: str, pinned: frozenset[str], *, zeros: bool = False) -> Iterator[tuple[Subject, dict[str, str]]]:
-    """Yield the rules of other books, each with the hyperparameter here that its own take their values from."""
+    """Yield the rules of other books, each with the hyperparameter here that its own take their values from.
+
+    With ``zeros``, numbers without a counterpart and without a default may be 0, and a rule of the same book is
+    another one if it has no hyperparameters.
+    """
     here = subject_named(optimizer)
     known = {_identity(x): x.name for x in here.hyperparameters()}
     numbers = {x.name for x in here.hyperparameters() if x.kind is not bool} - pinned
     for there in SUBJECTS.values() if isinstance(here, RuleSubject) else ():
+        other = there.book != here.book or (zeros and there.name != here.name and not there.hyperparameters())
         # What is of matrices stands for nothing else.
-        if isinstance(there, RuleSubject) and there.book != here.book and there.shaped == here.shaped:
+        if isinstance(there, RuleSubject) and other and there.shaped == here.shaped:
             names = {x.name: known[_identity(x)] for x in there.hyperparameters() if _identity(x) in known}
             required = {x.name for x in there.hyperparameters() if x.default is None and not (zeros and _may_be_0(x))}
             if required <= set(names) and numbers <= set(names.values()):

@@ -129,11 +129,15 @@ def _decaying(program: Program, hyperparameters: Sequence[str]) -> Iterator[tupl
 
 
 def _decayed(program: Program, hyperparameters: Sequence[str]) -> Iterator[tuple[Expression, Expression, str]]:
-    """Yield each sum with a weight decay, what is decayed in it, and the hyperparameter."""
+    """Yield each sum with a weight decay, or the decayed parameter, what is decayed in it, and the hyperparameter."""
     for part in parts_of_lines(program):
         match part:
             case ("add", remaining, ("multiply", str() as decay, "param")) if decay in hyperparameters:
                 yield part, remaining, decay
+            case ("subtract", "param", ("multiply", ("multiply", "lr", str() as decay), "param")) if (
+                decay in hyperparameters
+            ):
+                yield part, PARAM, decay
 
 
 def parts_of_lines(program: Program) -> dict[Expression, None]:

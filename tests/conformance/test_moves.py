@@ -59,6 +59,14 @@ def test_a_decay_moves_to_every_place_and_is_added_where_there_is_none():
     assert "a decay of 0.01 at the gradient" in moved("adam")
 
 
+def test_a_decay_of_the_parameter_moves_behind_the_step():
+    """Nadir's Lion decays what its step has made."""
+    lines = moved("papers.lion", weight_decay=0.5)["weight_decay of the parameter after the step"]
+    average = ("add", ("multiply", "beta1", "m"), ("multiply", ("subtract", 1, "beta1"), "grad"))
+    stepped = ("subtract", PARAM, ("multiply", "lr", ("sign", average)))
+    assert lines[PARAM] == ("subtract", stepped, ("multiply", ("multiply", "lr", "weight_decay"), stepped))
+
+
 def test_what_a_decay_is_added_to_may_be_left_alone_where_a_condition_fails():
     words = "lars_weight_decay only where the condition holds"
     (_, _, velocity) = moved("lars_momentum", momentum=0.9)[words][PARAM]

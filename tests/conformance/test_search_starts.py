@@ -13,7 +13,7 @@ from optimetry.conformance.judging.diagnose import diagnose
 from optimetry.conformance.judging.observed import Observed
 from optimetry.conformance.judging.searching import searched
 from optimetry.conformance.naming.edited import traced
-from optimetry.conformance.naming.elsewhere import rules_elsewhere
+from optimetry.conformance.naming.elsewhere import starts_elsewhere
 from optimetry.conformance.naming.notation import text_of
 from optimetry.conformance.selftest.faults.hooks import hooked
 from optimetry.conformance.selftest.instead import Instead
@@ -42,9 +42,7 @@ def adamw(self, param, grad, state, lr, t):
 
 def computing(name, update=None):
     """A target that computes a rule of another book where Adam is asked for, perhaps with another update."""
-    (start,) = (
-        each for each in rules_elsewhere("adam", frozenset({"epsilon"}), zeros=True) if each.name.split()[0] == name
-    )
+    (start,) = (each for each in starts_elsewhere("adam", frozenset({"epsilon"})) if each.name.split()[0] == name)
 
     def begin(documented, parameters):
         rule = start.of(documented.hyper())
@@ -76,6 +74,19 @@ def test_a_rule_of_another_book_that_has_no_use_for_a_number_is_named_by_a_searc
     assert (diagnosis.found.start, diagnosis.found.changes) == ("papers.lion without weight_decay", "")
 
 
+def test_what_takes_every_number_and_uses_none_is_gradient_descent():
+    """Nadir's Adagrad, whose step never asks for its divisor, was called RAdam without its decays."""
+
+    def update(self, param, grad, state, lr, t):
+        return param - lr * grad, state
+
+    kind = type("Plain", (subject_named("adagrad").declaration,), {"update": update})
+    target = Instead(lambda rule, parameters: RuleRun(kind.of(rule.hyper()), parameters), "adagrad")
+    assert verdict_of(target, "adagrad", "float32", FEW).reason == (
+        "the formula of sgd, which has no use for epsilon and initial_accumulator_value: found by search"
+    )
+
+
 def test_a_target_that_uses_a_number_is_no_rule_without_a_use_for_it():
     """The sign of a sum that epsilon enters is Lion's only where that is 0."""
 
@@ -90,12 +101,12 @@ def test_a_target_that_uses_a_number_is_no_rule_without_a_use_for_it():
 
 def test_of_another_book_only_what_is_known_here_is_in_the_formula():
     """AdamW's flags keep their defaults; Lion's decay, which is required there, is 0."""
-    starts = {start.name: traced(start, ADAM) for start in rules_elsewhere("adam", frozenset({"epsilon"}), zeros=True)}
+    starts = {start.name: traced(start, ADAM) for start in starts_elsewhere("adam", frozenset({"epsilon"}))}
     lines = {name: text_of(program["param"]) for name, program in starts.items() if program}
     assert lines["papers.lion without weight_decay"] == "param - lr*sign(beta1*m + (1 - beta1)*grad)"
     assert "maximize" not in lines["torch.adamw"]
     assert "amsgrad" not in lines["torch.adamw"]
-    assert "papers.lion without weight_decay" not in {start.name for start in rules_elsewhere("adam", zeros=True)}
+    assert "papers.lion without weight_decay" not in {start.name for start in starts_elsewhere("adam", frozenset())}
 
 
 def test_what_short_runs_do_not_show_is_searched_beside_the_case_that_shows_it_most(monkeypatch):
