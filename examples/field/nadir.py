@@ -121,6 +121,7 @@ class Target(Library):
         decay = hyper.get("weight_decay", 0.0)
         if decay >= 1 or (subject == "torch.adamw" and not decay):
             return "weight_decay must be below 1, and AdamW's above 0"
-        if subject in ("papers.radam", "papers.lion") and not (hyper["beta1"] and hyper["beta2"]):
-            return "Lion and Radam take no beta of 0"
+        averages = ("papers.radam", "papers.lion", "papers.adabelief")
+        if subject in averages and not (hyper["beta1"] and hyper["beta2"]):
+            return f"{subject} has no average with a beta of 0, and fails"
         return None

@@ -228,13 +228,17 @@ def page(findings: Sequence[Finding], results: dict[str, Results]) -> str:
         "document was read instead. MXNet's LARS and BertAdam were known. The first run counts behind two corrections,",
         "where an adapter asked for what a library says that it refuses. In the seventh, Jittor's kernels are compiled",
         "with -O2: with its own -Ofast a process flushes subnormals from the first of them on, which the suite reports",
-        "as a fault and judges no further. Chainer and fairseq give AMSGrad, which has no epsilon, one of 0.",
+        "as a fault and judges no further. Chainer and fairseq give AMSGrad, which has no epsilon, one of 0; in the",
+        "eighth, Nadir and labml.ai give that to AMSGrad and RAdam, and Torchium to RAdam. Flower and APPFL are",
+        "servers, which take what their clients change: a parameter is 0 before each round, the change is the negated",
+        "gradient, and what the server returns is added. Nadir's AdaBelief was judged a second time with the same",
+        "code, since its adapter asked at first for a beta of 0, with which it fails.",
         "",
         "The latest run shows what the suite says today, and not how right it is about what it has never seen. It",
         "judges every pair of a round again, one library after the other; of the first four it is from before the",
-        "fifth, of that from before the sixth, and of that from before the seventh, but for those libraries that have",
-        "got names since. By then laws and what is taken for float32 had become stricter, and kinds of finding,",
-        "dialects and edits had been added, some for what a round had shown.",
+        "fifth, and of each later one from before the round that follows it, but for those libraries that have got",
+        "names since. Of the eighth, Nadir alone was judged again. By then laws and what is taken for float32 had",
+        "become stricter, and kinds of finding, dialects and edits had been added, some for what a round had shown.",
     ]
     for run, members in (("first run", first), ("latest run", findings)):
         columns = [dict(figures(of_round(members, name))) for name in rounds]
