@@ -9,7 +9,7 @@ import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.law import Trial, first_difference, law, named
-from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.numerics.arrays import Array, apart, flat
 from optimetry.reference.distributed.dgc_momentum import count_sent
 
 is_dgc = named("dgc_compress")
@@ -47,6 +47,21 @@ def largest_are_sent(trial: Trial) -> str | None:
         must.append(values * np.isin(np.abs(values), least))
     results = trial.on(_fed(case, {**case.hyper, "use_nesterov": False}, [tuple(fed)])).run()
     return _not_equal(results, flat(must)[None])
+
+
+@law("no more are sent where entries are equal, whichever they are", universal=False, applies=is_dgc)
+def equal_entries(trial: Trial) -> str | None:
+    case = trial.case
+    fed = [np.where(np.arange(param.size) % 3, 1, -1).astype(param.dtype) for param in case.parameters]
+    rows = tuple(values.reshape(param.shape) for values, param in zip(fed, case.parameters, strict=True))
+    results = trial.on(_fed(case, {**case.hyper, "use_nesterov": False}, [rows])).run()
+    must = []
+    for values, sent in zip(fed, apart(results[0], case.parameters), strict=True):
+        chosen = np.argsort(sent.reshape(-1) != values, kind="stable")[
+            : count_sent(values.size, case.hyper["sparsity"])
+        ]
+        must.append(np.where(np.isin(np.arange(values.size), chosen), values, 0))
+    return _not_equal(results, np.concatenate(must)[None])
 
 
 def _fed(case: Case, hyper: dict[str, Any], grads: Sequence[tuple[Array, ...]]) -> Case:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -24,10 +24,13 @@ from optimetry.conformance.numerics.arithmetic import Arithmetic
 from optimetry.conformance.numerics.arrays import flat
 from optimetry.conformance.numerics.formats import BOUND, flushing
 from optimetry.conformance.oracle.expected import Asked, expected
-from optimetry.conformance.subjects.subject import Subject
+from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, Subject
 from optimetry.reference.rule import Rule
 from optimetry.reference.rules import RULES
-from optimetry.reports.parts import Part
+from optimetry.reports.parts import HELD, Part
+
+NO_DECAY = [{HELD: {name: 0.0}} for name in DECAY_STRENGTHS]
+"""What is recorded of a side without weight decay."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,12 @@ class Unchanged:
 
 @cache
 def pairs_of_sides(subject: Subject, dtype: str, arithmetic: Arithmetic) -> list[tuple[Side, Side]]:
-    """Return what may explain the two sides of a split: two rules of the family, or the documented one and another."""
+    """Return what may explain the two sides of a split: two rules of the family, or the documented one and another.
+
+    Of a rule with a weight decay, one side may also be any rule of the family without it: vectors are often left out.
+    """
     classes = [documented_class(subject.name), *named_classes(subject.name)]
-    family: list[Side] = [Explanation(rule_class, arithmetic) for rule_class in classes]
+    family = [Explanation(rule_class, arithmetic) for rule_class in classes]
     documented = Explanation(classes[0], arithmetic)
     others: list[Side] = [Mistaken(documented, mistake) for mistake in usual_constants(subject)]
     if subject.has_learning_rate:
@@ -93,4 +99,12 @@ def pairs_of_sides(subject: Subject, dtype: str, arithmetic: Arithmetic) -> list
             and all(domains.get(x.name) == str(x.domain) or x.kind is bool for x in rule.hyperparameters())
         ]
         others.append(Unchanged())
-    return [*combinations(family, 2), *((family[0], other) for other in others)]
+    without_decay = [
+        Mistaken(Explanation(rule_class, arithmetic), mistake)
+        for rule_class in classes
+        for mistake in usual_constants(subject)
+        if mistake.given in NO_DECAY
+    ]
+    # The same rule without its decay says most, then the documented one.
+    without = sorted(product(family, without_decay), key=lambda pair: pair[0].rule != pair[1].rule)
+    return [*combinations(family, 2), *((family[0], other) for other in others), *without]

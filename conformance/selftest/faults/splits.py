@@ -137,6 +137,15 @@ enter(
         outcome=_split("documented with lamb_weight_decay = 0", FEW, MANY),
     ),
     Fault(
+        name="vectors_without_decay_and_ratio",
+        optimizer="lamb",
+        defect="biases and gains are left out of weight decay, and of the ratio: how BERT is trained",
+        start=_for_tensors(
+            lambda param: param.ndim < 2, lambda rule: _dialect("zero_decay_ratio_one")(_without_decay(rule))
+        ),
+        outcome=_split("zero_decay_ratio_one with lamb_weight_decay = 0", FEW, MANY),
+    ),
+    Fault(
         name="vectors_by_a_dialect",
         optimizer="adam",
         defect="vectors go through a fused path that computes a dialect",

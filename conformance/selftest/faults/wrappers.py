@@ -173,6 +173,15 @@ class OneEntryMore(DGCCompress):
         return are_sent(v, self.sparsity, lambda size, sparsity: min(size, count_sent(size, sparsity) + 1))
 
 
+class EqualsToo(DGCCompress):
+    """Sends every entry that is as large as the smallest that must be sent, as a threshold does."""
+
+    def taken(self, u: Array, v: Array) -> Any:
+        """Compare with the threshold."""
+        sizes = np.abs(v)
+        return sizes >= np.min(sizes, where=are_sent(v, self.sparsity), initial=np.inf)
+
+
 def declared(kind: type[Wrapper]) -> Start:
     """Begin runs of another declaration with the same hyperparameters."""
     return lambda documented, parameters, memory: run_of(kind.of(documented.hyper()), parameters)
@@ -257,6 +266,7 @@ enter(
     _fault("forgets_the_rest", DGC, "conservation", "what is not sent is lost", declared(ForgetsTheRest)),
     _fault("largest_upwards", DGC, "conservation", "the largest, not by magnitude", declared(LargestUpwards)),
     _fault("one_entry_more", DGC, "largest_are_sent", "one entry more is sent", declared(OneEntryMore)),
+    _fault("equals_too", DGC, "equal_entries", "a threshold: equal entries are all sent", declared(EqualsToo)),
     _fault("restores_averages", EMA, "restoring", "what is applied stays", _average(RestoresAverages)),
     _fault(
         "saves_the_applied",
