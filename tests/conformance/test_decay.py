@@ -64,6 +64,11 @@ def after(words: str, case: Case = CASE) -> list[list[float]]:
         ("decays the parameter's position in the list, from 1, in its place", [1.625, 3.0], None),
         ("decays the last of several parameters alone", [1.75, 2.75], None),
         (
+            "decays by the learning rate of the first step",
+            [1.5, 2.75],
+            [1.5 * (1 - 0.125) - 0.25, 2.75 * (1 - 0.125) - 0.125],
+        ),
+        (
             "decays by this learning rate, and steps by that of the first step",
             [1.5, 2.75],
             [1.5 * (1 - 0.0625) - 0.5, 2.75 * (1 - 0.0625) - 0.25],

@@ -43,6 +43,7 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         for how, step, by_place in (
             ("the gradient before in place of the parameter", _of_the_previous, False),
             ("by this learning rate, and steps by that of the first step", _stepping_by_the_first, False),
+            ("by the learning rate of the first step", _by_the_first, False),
             ("the parameter's position in the list, from 1, in its place", _of_the_position, True),
             ("the last of several parameters alone", _of_the_last, True),
         ):
@@ -86,6 +87,12 @@ def _stepping_by_the_first(
     """Decay apart from the gradient, then step by the first rate: a schedule reaches the decay alone."""
     _decay(name, training, with_gradients(grads), lr)
     return plain(grads, training.memory.setdefault("rate", lr))
+
+
+def _by_the_first(name: str, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
+    """Decay apart from the gradient by the first rate, which a schedule does not reach; step by this one."""
+    _decay(name, training, with_gradients(grads), training.memory.setdefault("rate", lr))
+    return plain(grads, lr)
 
 
 def _of_the_position(name: str, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:

@@ -54,6 +54,23 @@ class OfThePosition(_WithoutDecay):
         return super().step(fed, learning_rate)
 
 
+class AtTheFirstRate(_WithoutDecay):
+    """Decays by the learning rate that it was made with."""
+
+    def __init__(self, rule: Any, parameters: list[Array]) -> None:
+        super().__init__(rule, parameters)
+        self.first: float | None = None
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Decay before the step."""
+        self.first = learning_rate if self.first is None else self.first
+        for i, grad in enumerate(grads):
+            if grad is not None:
+                param = self.training.parameters[i]
+                self.training.parameters[i] = param - self.first * self.weight_decay * param
+        return super().step(grads, learning_rate)
+
+
 class OfTheLastParameter(_WithoutDecay):
     """Decays one parameter alone: the one that a loop has left over."""
 
@@ -73,6 +90,13 @@ enter(
         defect="the decay is of the gradient before, as in burn",
         start=run_as(OfThePreviousGradient),
         outcome=DECAYS.format("the gradient before in place of the parameter"),
+    ),
+    Fault(
+        name="decay_at_the_first_rate",
+        optimizer="torch.adamw",
+        defect="the decay is by the initial learning rate, and no schedule reaches it",
+        start=run_as(AtTheFirstRate),
+        outcome=DECAYS.format("by the learning rate of the first step"),
     ),
     Fault(
         name="decay_of_the_position",
