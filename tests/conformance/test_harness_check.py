@@ -107,7 +107,7 @@ def _hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(program_module, "PATIENCE", 0.3)
 
 
-def findings(lie: str, seconds: float = 5.0) -> list[Finding]:
+def findings(lie: str, seconds: float = 60.0) -> list[Finding]:
     program = Program([*MINIATURE, lie])
     try:
         return list(Rehearsal(program, seconds).played())
@@ -145,7 +145,7 @@ def test_a_harness_of_wrappers_passes(first: str) -> None:
     """The first that is offered is also played step by step, and an average resumed."""
     program = Program([sys.executable, "-c", f"FIRST = {[first] if first else []}\n{WRAPPING}"])
     try:
-        played = list(Rehearsal(program, 5.0).played())
+        played = list(Rehearsal(program, 60.0).played())
     finally:
         program.end()
     assert [finding for finding in played if finding.problems] == []
@@ -157,7 +157,7 @@ def test_a_lie_is_told_in_words_of_its_own(lie: str, where: str, pattern: str, m
     slow = "hung" in pattern
     if lie.startswith("stateful"):  # dozens of answers, whose lies are no second lines
         monkeypatch.setattr(interview, "LINGER", 0.001)
-    wrong = [finding for finding in findings(lie, 0.5 if slow else 5.0) if finding.problems]
+    wrong = [finding for finding in findings(lie, 0.5 if slow else 60.0) if finding.problems]
     assert wrong
     assert wrong[0].question.startswith(where)
     assert any(re.fullmatch(pattern, problem) for problem in wrong[0].problems), wrong[0].problems
