@@ -23,7 +23,7 @@ from optimetry.reference.rules import rule_named
 ADAM = subject_named("adam")
 CASES = list(drawn_cases(ADAM, "float64", seed=7, count=6))
 PLAIN, DIALECT = Explanation(documented_class("adam")), Explanation(named_classes("adam")[0])
-ADAPTERS = [Mistaken(PLAIN, mistake) for mistake in chain.from_iterable(adapters.mistakes(ADAM, CASES[0])[:1])]
+ADAPTERS = [Mistaken(PLAIN, mistake) for mistake in chain.from_iterable(adapters.mistakes(ADAM, tuple(CASES))[:1])]
 OF_CASES, OF_TENSORS = (
     next(by for by in properties(ADAM) if by.of_tensors == of_tensors) for of_tensors in (False, True)
 )

@@ -79,9 +79,10 @@ class _NormOfFirst:
         return [self._clipped(grad) for grad in grads]
 
     def _clipped(self, grad: Array) -> Array:
-        norm = np.sqrt(np.sum(np.square(grad.reshape(-1)[: self.count]), initial=0.0))
-        factor = self.clip.clip_norm / np.maximum(norm, self.clip.clip_norm)
-        clipped: Array = np.asarray(grad * factor, grad.dtype)
+        with np.errstate(all="ignore"):
+            norm = np.sqrt(np.sum(np.square(grad.reshape(-1)[: self.count]), initial=0.0))
+            factor = self.clip.clip_norm / np.maximum(norm, self.clip.clip_norm)
+            clipped: Array = np.asarray(grad * factor, grad.dtype)
         return clipped
 
 
