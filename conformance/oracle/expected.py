@@ -252,4 +252,6 @@ def _scalar(number: float, sign: float, form: Format, held_in: Format, combined:
 def with_underflow_room(form: Format) -> Format:
     """Return the format with `UNDERFLOW_ROOM`, if it has any to give; one that flushes subnormals has more."""
     roomy = form.roundoff <= FORMATS["float32"].roundoff and not form.flushes
-    return dataclasses.replace(form, half_tiny=np.asarray(form.tiny * (UNDERFLOW_ROOM / 2))) if roomy else form
+    with default_environment():  # elsewhere, `tiny` may count as 0
+        half_tiny = np.asarray(form.tiny * (UNDERFLOW_ROOM / 2))
+    return dataclasses.replace(form, half_tiny=half_tiny) if roomy else form

@@ -15,7 +15,7 @@ from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import EFFORTS
 from optimetry.conformance.harness.python_harness import NUMPY_DEFAULT, changes, default_environment
 from optimetry.conformance.judging.examine import judge
-from optimetry.conformance.oracle.expected import expected, kept_evaluation
+from optimetry.conformance.oracle.expected import expected, kept_evaluation, with_underflow_room
 from optimetry.conformance.targets.numpy.target import NumpyTarget
 from optimetry.conformance.targets.session import Guard, trajectory
 from tests.conformance.deeds import SGD, doing
@@ -128,8 +128,12 @@ def of_size(dtype: str, size: float) -> Case:
 def test_the_oracle_computes_alike_whatever_the_environment_and_leaves_it(deed: Any, change: str) -> None:
     for dtype, size in (("float32", 0.1), ("float64", 3e-310)):
         case = of_size(dtype, size)
-        before = expected(case)
+        with default_environment():
+            with_underflow_room.cache_clear()
+            before = expected(case)
+            assert before.bound.size
         kept_evaluation.cache_clear()
+        with_underflow_room.cache_clear()
         deed()
         after = expected(case)
         assert changes() == [change]
