@@ -218,7 +218,10 @@ def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
 def closing(check: Check, results: Results) -> list[str]:
     """Return a sentence that sums up the verdicts, and the command that explains the first that is not good."""
     summary, name = sentence(results.header.target, results.verdicts, WRAPPERS), next_step(results.verdicts)
-    more = [f"where and why: {diagnosing(check.task.launch, name, repeating(check))}"] if name else []
+    unnamed = [each for each in results.verdicts if each.verdict == "diverges" and not str(each.computes)]
+    searches = any(each.optimizer == name and not subject_named(name).shaped for each in unnamed)
+    what = "where and why, with a longer search for a formula" if searches else "where and why"
+    more = [f"{what}: {diagnosing(check.task.launch, name, repeating(check))}"] if name else []
     return ["", *textwrap.wrap(summary, terminal_width()), *more] if summary else []
 
 
