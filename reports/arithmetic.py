@@ -11,6 +11,7 @@ WAYS = {
     "computed_in_float32": "computed in float32",
     "computed_in_bfloat16": "computed in bfloat16",
     "computed_in_float16": "computed in float16",
+    "steps_in_float32": "steps computed in float32",
     "float32": "{} in float32",
     "float32_in_some_uses": "{} in float32 in some uses",
     "combined_in_float32": "{} combined in float32",

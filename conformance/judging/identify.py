@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.narrowed import narrowed
 from optimetry.conformance.judging.observed import Identity, Observed
-from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined, tiers_computed_in
+from optimetry.conformance.laws.variations import at_steps, rescaled
+from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined, tiers_computed_in, tiers_of_steps
 from optimetry.conformance.naming.elsewhere import dialects_elsewhere, rules_elsewhere, without_epsilon
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.families.family import STEP_COUNTS
@@ -51,9 +53,9 @@ def identify(observed: Observed) -> Identity:
     if elsewhere is None:
         return identity
     if elsewhere.explanation and elsewhere.explanation.arithmetic.float32_in_some_uses:
-        combined = identify_combined(observed)
-        if combined.explanation and combined.explanation.rule.documented:
-            return combined  # two texts of one formula combine other numbers
+        for narrower in (identify_steps(observed), identify_combined(observed)):
+            if narrower.explanation and narrower.explanation.rule.documented:
+                return narrower  # two texts of one formula combine other numbers
     return elsewhere
 
 
@@ -70,6 +72,21 @@ def identify_combined(observed: Observed) -> Identity:
     numbers = arithmetic.float32 + arithmetic.float32_in_some_uses
     able = len(numbers) > 1 or numbers == (LEARNING_RATE,)
     return identity if able else dataclasses.replace(identity, explanation=None)
+
+
+def identify_steps(observed: Observed) -> Identity:
+    """Try candidates that compute all but the parameters in float32, for a target whose steps are float32 numbers."""
+    if observed.dtype != "float64" or not subject_named(observed.optimizer).has_learning_rate:
+        return Identity(None)
+    return _first_holding(observed, tiers_of_steps(observed.optimizer)) if _steps_fit(observed) else Identity(None)
+
+
+def _steps_fit(observed: Observed) -> bool:
+    """Whether float32 holds the first step from parameters that are 0, and so the step itself, in several cases."""
+    starts = (at_steps(rescaled(case, np.zeros_like, np.copy), [0]) for case in observed.cases() if case.grads)
+    steps = (observed.run_anew(case) for case in observed.offered(starts))
+    moved = list(islice((step for step in steps if np.any(np.isfinite(step) & (step != 0))), ENOUGH))
+    return len(moved) == ENOUGH and all(FORMATS["float32"].holds(step[np.isfinite(step)]) for step in moved)
 
 
 def identify_computed_in(observed: Observed, rejected: tuple[Case, Array]) -> Identity:

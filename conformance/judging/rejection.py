@@ -14,7 +14,7 @@ from typing import Any
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging import evidence, reasons
 from optimetry.conformance.judging.broken import BrokenLaws, confirmed, contradicted_runs
-from optimetry.conformance.judging.identify import identify, identify_combined, identify_computed_in
+from optimetry.conformance.judging.identify import identify, identify_combined, identify_computed_in, identify_steps
 from optimetry.conformance.judging.narrower import Narrower
 from optimetry.conformance.judging.nearest import nearest_to
 from optimetry.conformance.judging.observed import Identity, Observed
@@ -151,6 +151,8 @@ class Rejection:
     def _less_precise(self, case: Case, after: Array) -> dict[str, Any]:
         """Return the verdict's fields where a rule that is computed with less precision explains every case."""
         identity = identify_computed_in(self.observed, (case, after))
+        if identity.explanation is None:
+            identity = identify_steps(self.observed)
         if identity.explanation is None:
             identity = identify_combined(self.observed)
         explanation, _ = self._lawful(identity.explanation)

@@ -97,6 +97,13 @@ def tiers_computed_in(optimizer: str, narrower: str) -> Iterator[list[Explanatio
             yield _each(rules, replace(arithmetic, computed_in=narrower))
 
 
+def tiers_of_steps(optimizer: str) -> Iterator[list[Explanation]]:
+    """Yield the candidates that compute all but float64 parameters in float32."""
+    for arithmetic in ways_of(optimizer):
+        for rules in ([documented_class(optimizer)], named_classes(optimizer)):
+            yield _each(rules, replace(arithmetic, computed_in="float32", parameters_apart=True))
+
+
 def tiers_of_mistakes(optimizer: str, dtype: str, cases: tuple[Case, ...]) -> Iterator[list[Mistaken]]:
     """Yield the mistakes of adapters in tiers, the simplest first, each computed in the least precise of `arithmetics`.
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from optimetry.conformance.cases.case import Case, met_before
-from optimetry.conformance.naming.alterations import Alteration, altered, holding
+from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step, altered, holding
 from optimetry.conformance.naming.increments import with_increments
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import Expected
 from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, PLAIN, Arithmetic, moved_in_parts
+from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, Format, flushing, rounding_inputs
+from optimetry.conformance.numerics.moved import Moved
 from optimetry.conformance.oracle.expected import Asked, expected
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.reference.declaration import Declared
@@ -37,6 +39,17 @@ def _in_parts(rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: i
 
 IN_PARTS = Alteration(update=_in_parts)
 """Steps that are subtracted in parts: another rounding, so that it is recorded as arithmetic."""
+
+
+def _apart(training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
+    if not training.memory.setdefault("apart", False):
+        training.memory["apart"] = True
+        training.parameters = [Moved.begun(x) if isinstance(x, Bounded) else x for x in training.parameters]
+    return plain(grads, lr)
+
+
+APART = Alteration(step=_apart)
+"""Parameters that keep the precision of their dtype, where all else is computed in a narrower format."""
 
 
 class Candidate(Protocol):
@@ -102,7 +115,7 @@ class Explanation:
         if self.rule.documented and not arithmetic and not instead and alteration is None:
             return Asked(case)
         computed = altered(self.computed(case.hyper, instead), IN_PARTS if arithmetic.step_in_parts else None)
-        computed = altered(computed, alteration)
+        computed = altered(altered(computed, APART if arithmetic.parameters_apart else None), alteration)
         if LEARNING_RATE in arithmetic.float32:
             case = met_before(case.replace(learning_rates=tuple(map(to_float32, case.learning_rates))))
         return Asked(

@@ -21,7 +21,7 @@ from optimetry.reference.rule import Array
 FLUSHES, INCREMENTAL, FLOAT32_NORM = "flushes_subnormals", "incremental_moments", "float32_norm"
 IN_PARTS = "step_in_parts"
 FLOAT32, PARTLY_FLOAT32, COMBINED = "float32", "float32_in_some_uses", "combined_in_float32"
-COMPUTED = "computed_in_{}"
+COMPUTED, STEPS = "computed_in_{}", "steps_in_{}"
 
 PARTS = 3
 """In how many parts a step may be subtracted; the documented formula does it at once."""
@@ -45,6 +45,7 @@ class Arithmetic:
         float32_norm: whether the norms that a tensor is scaled by, and the ratio of them, are held in float32 beside
             wider arrays.
         computed_in: the narrower format that everything is computed in, arrays too; None where it is their own.
+        parameters_apart: whether that is so of all but the parameters, which steps computed there are subtracted from.
     """
 
     flushes_subnormals: bool = False
@@ -55,6 +56,7 @@ class Arithmetic:
     combined: bool = False
     float32_norm: bool = False
     computed_in: str | None = None
+    parameters_apart: bool = False
 
     @property
     def imprecise(self) -> bool:
@@ -77,7 +79,7 @@ class Arithmetic:
             *[FLUSHES] * self.flushes_subnormals,
             *[INCREMENTAL] * self.incremental_moments,
             *[IN_PARTS] * self.step_in_parts,
-            *[COMPUTED.format(self.computed_in)] * bool(self.computed_in),
+            *[(STEPS if self.parameters_apart else COMPUTED).format(self.computed_in)] * bool(self.computed_in),
             *[{FLOAT32: self.held_in_float32}] * bool(self.held_in_float32),
             *[{partly: list(self.float32_in_some_uses)}] * bool(self.float32_in_some_uses),
         ]

@@ -15,6 +15,7 @@ WAYS = {
     "flushes subnormals": Arithmetic(flushes_subnormals=True),
     "moments formed as increments": Arithmetic(incremental_moments=True),
     "step subtracted in parts": Arithmetic(step_in_parts=True),
+    "steps computed in float32": Arithmetic(computed_in="float32", parameters_apart=True),
     "beta1, learning_rate in float32": Arithmetic(float32=("beta1", "learning_rate")),
     "beta1, norm in float32": Arithmetic(float32=("beta1",), float32_norm=True),
     "rho in float32 in some uses": Arithmetic(float32_in_some_uses=("rho",)),

@@ -12,6 +12,7 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import dialect_of
 from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
 from optimetry.reference.rules.adadelta import Adadelta
 from optimetry.reference.rules.lars_momentum import LarsMomentum
@@ -33,6 +34,22 @@ class NarrowedRun:
         """Apply one update, of arrays that are narrowed first."""
         after = self.run.step(self.narrowed(grads), learning_rate)
         return [param.astype(own) for param, own in zip(after, self.own, strict=True)]
+
+
+class SteppedRun(NarrowedRun):
+    """A run whose steps alone are of a narrower dtype, of a rule whose steps do not depend on the parameters."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], dtype: Any) -> None:
+        super().__init__(rule, parameters, dtype)
+        self.parameters = [param.copy() for param in parameters]
+
+    def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
+        """Apply one update to zeros, and add what becomes of them."""
+        self.run.training.parameters = [working(np.zeros_like(param)) for param in self.run.training.parameters]
+        steps = super().step(grads, learning_rate)
+        with np.errstate(all="ignore"):
+            self.parameters = [param + step for param, step in zip(self.parameters, steps, strict=True)]
+        return [param.copy() for param in self.parameters]
 
 
 class OfGradients(Adadelta):
@@ -90,6 +107,14 @@ enter(
         start=computing_in(ml_dtypes.bfloat16),
         outcome="imprecise: computed in bfloat16",
         dtypes=("float32",),
+    ),
+    Fault(
+        name="steps_in_float32",
+        optimizer="papers.adam",
+        defect="gradients, moments and steps of float32 beside float64 parameters: rollfast",
+        start=lambda rule, parameters, memory: SteppedRun(rule, parameters, np.float32),
+        outcome="imprecise: steps computed in float32",
+        dtypes=("float64",),
     ),
     Fault(
         name="uncorrected_in_float32",
