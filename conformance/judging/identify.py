@@ -82,9 +82,12 @@ def identify_steps(observed: Observed) -> Identity:
 
 
 def _steps_fit(observed: Observed) -> bool:
-    """Whether float32 holds the first step from parameters that are 0, and so the step itself, in several cases."""
+    """Whether float32 holds the first step from parameters that are 0, and so the step itself, in several cases.
+
+    Their learning rate is 1, since a product with any other one may be of float64.
+    """
     starts = (at_steps(rescaled(case, np.zeros_like, np.copy), [0]) for case in observed.cases() if case.grads)
-    steps = (observed.run_anew(case) for case in observed.offered(starts))
+    steps = (observed.run_anew(case.replace(learning_rates=(1.0,))) for case in observed.offered(starts))
     moved = list(islice((step for step in steps if np.any(np.isfinite(step) & (step != 0))), ENOUGH))
     return len(moved) == ENOUGH and all(FORMATS["float32"].holds(step[np.isfinite(step)]) for step in moved)
 
