@@ -54,6 +54,11 @@ def of(optimizer: str, *outcomes: Outcome) -> list[Verdict]:
             "torch computes 1 of 8 rules as documented; a, b, c, d, e and 2 more ended with errors.",
             None,
         ),
+        (
+            [GOOD, *(verdict for name in "abc" for verdict in of(name, "error"))],
+            "torch computes 1 of 4 rules as documented; a, b and c ended with errors.",
+            None,
+        ),
         ([ABSENT], "", None),
         (
             [dataclasses.replace(GOOD, verdict="diverges", law="resuming")],
