@@ -26,10 +26,9 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
 
     Named dialects are tried before the unnamed classes of the family, of which the probes explain one at most. Moments
     formed as increments, and steps that are subtracted in parts, come before rounded numbers, whose bounds are wide
-    enough to explain them, too. Only beside
-    float64 parameters do float32 numbers differ from rounding: first rounded throughout, then rounded in some of
-    their uses, then the norm that a clip divides by, then numbers in some uses of a dialect. Flushed subnormals are
-    tried last.
+    enough to explain them, too. Only beside float64 parameters do float32 numbers differ from rounding: first rounded
+    throughout, then rounded in some of their uses, then the norm that a clip divides by, then numbers in some uses of
+    a dialect. Flushed subnormals are tried last.
 
     Other ways of counting steps are tried for a target whose steps without a gradient change those behind them.
     """

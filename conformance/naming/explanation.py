@@ -42,7 +42,7 @@ IN_PARTS = Alteration(update=_in_parts)
 
 
 def _apart(training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
-    if not training.memory.setdefault("apart", False):
+    if "apart" not in training.memory:
         training.memory["apart"] = True
         training.parameters = [Moved.begun(x) if isinstance(x, Bounded) else x for x in training.parameters]
     return plain(grads, lr)
@@ -114,8 +114,10 @@ class Explanation:
         arithmetic = self.arithmetic
         if self.rule.documented and not arithmetic and not instead and alteration is None:
             return Asked(case)
-        computed = altered(self.computed(case.hyper, instead), IN_PARTS if arithmetic.step_in_parts else None)
-        computed = altered(altered(computed, APART if arithmetic.parameters_apart else None), alteration)
+        computed = self.computed(case.hyper, instead)
+        in_parts, apart = arithmetic.step_in_parts, arithmetic.parameters_apart
+        for change in (IN_PARTS if in_parts else None, APART if apart else None, alteration):
+            computed = altered(computed, change)
         if LEARNING_RATE in arithmetic.float32:
             case = met_before(case.replace(learning_rates=tuple(map(to_float32, case.learning_rates))))
         return Asked(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.naming.alterations import with_gradients
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, enter
 from optimetry.conformance.selftest.faults.hooks import Grads
@@ -22,6 +24,12 @@ class _WithoutDecay(RuleRun):
         super().__init__(dataclasses.replace(rule, weight_decay=0.0), parameters)
         self.weight_decay = rule.weight_decay
         self.maximize = -1 if getattr(rule, "maximize", False) else 1
+
+    def decay(self, numbers: Sequence[int], learning_rate: float) -> None:
+        """Decay these parameters, apart from their gradients."""
+        for i in numbers:
+            param = self.training.parameters[i]
+            self.training.parameters[i] = param - learning_rate * self.weight_decay * param
 
 
 class OfThePreviousGradient(_WithoutDecay):
@@ -64,10 +72,7 @@ class AtTheFirstRate(_WithoutDecay):
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         """Decay before the step."""
         self.first = learning_rate if self.first is None else self.first
-        for i, grad in enumerate(grads):
-            if grad is not None:
-                param = self.training.parameters[i]
-                self.training.parameters[i] = param - self.first * self.weight_decay * param
+        self.decay(with_gradients(grads), self.first)
         return super().step(grads, learning_rate)
 
 
@@ -76,10 +81,7 @@ class OfTheLastParameter(_WithoutDecay):
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         """Decay behind the loop."""
-        moved = [i for i, grad in enumerate(grads) if grad is not None]
-        for i in moved[-1:]:
-            param = self.training.parameters[i]
-            self.training.parameters[i] = param - learning_rate * self.weight_decay * param
+        self.decay(with_gradients(grads)[-1:], learning_rate)
         return super().step(grads, learning_rate)
 
 
