@@ -26,6 +26,7 @@ from optimetry.conformance.commands.results_folder import ResultsFolder, write_t
 from optimetry.conformance.commands.resuming import begun, jobs_done, resumed
 from optimetry.conformance.commands.terminal import counted, filled, shown, terminal_width
 from optimetry.conformance.commands.workers import Workers
+from optimetry.conformance.laws import LAWS
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.wrappers import WRAPPERS
 from optimetry.conformance.targets.loading import version_note
@@ -218,11 +219,17 @@ def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
 def closing(check: Check, results: Results) -> list[str]:
     """Return a sentence that sums up the verdicts, and the command that explains the first that is not good."""
     summary, name = sentence(results.header.target, results.verdicts, WRAPPERS), next_step(results.verdicts)
-    unnamed = [each for each in results.verdicts if each.verdict == "diverges" and not str(each.computes)]
-    searches = any(each.optimizer == name and not subject_named(name).shaped for each in unnamed)
+    searches = any(each.optimizer == name and _may_be_a_formula(each) for each in results.verdicts)
     what = "where and why, with a longer search for a formula" if searches else "where and why"
     more = [f"{what}: {diagnosing(check.task.launch, name, repeating(check))}"] if name else []
     return ["", *textwrap.wrap(summary, terminal_width()), *more] if summary else []
+
+
+def _may_be_a_formula(verdict: Verdict) -> bool:
+    """Whether `optimetry diagnose` searches for what a target computes: it has no name, and breaks no universal law."""
+    unnamed = verdict.verdict == "diverges" and not str(verdict.computes)
+    lawful = verdict.law is None or not LAWS[verdict.law].universal
+    return unnamed and lawful and not subject_named(verdict.optimizer).shaped
 
 
 def repeating(check: Check) -> list[str]:
