@@ -17,12 +17,14 @@ from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.subjects.registry import DEFAULT_BOOK, SUBJECTS, chosen_in, subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
 from optimetry.conformance.subjects.subject import LEARNING_RATE, Subject
+from optimetry.reference.books import BOOKS
 from optimetry.reports.numbers import NONE
 
 EXAMPLES = """\
 examples:
-  optimetry rules          all rules and wrappers
-  optimetry rules adam     its hyperparameters, slots, formula, document and known dialects
+  optimetry rules                 all rules and wrappers
+  optimetry rules --book torch    the rules of torch's document
+  optimetry rules adam            its hyperparameters, slots, formula, document and known dialects
 
 exit status: 0 it is shown; 2 there is no such rule."""
 
@@ -42,15 +44,19 @@ def add_rules(commands: Any) -> None:
     parser.add_argument(
         "name", nargs="?", metavar="NAME", help="a rule or a wrapper, such as adam or torch.adamw (default: list all)"
     )
+    parser.add_argument(
+        "--book", metavar="NAME", help=f"whose rules: {', '.join(BOOKS)} (default: all, and the wrappers)"
+    )
     parser.set_defaults(command=rules_command)
 
 
 def rules_command(options: argparse.Namespace) -> int:
     """Run ``optimetry rules``."""
     if options.name is None:
-        print(listed(SUBJECTS.values(), terminal_width()))
+        subjects = SUBJECTS.values() if options.book is None else map(subject_named, chosen_in(options.book, None))
+        print(listed(subjects, terminal_width()))
     else:
-        (name,) = chosen_in(DEFAULT_BOOK, [options.name])
+        (name,) = chosen_in(options.book or DEFAULT_BOOK, [options.name])
         print(screen(subject_named(name), terminal_width()))
     return 0
 

@@ -13,6 +13,7 @@ from optimetry.conformance.commands.rules import listed, plain, screen
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.subjects.registry import SUBJECTS
 from optimetry.conformance.subjects.rules import RuleSubject
+from optimetry.reference.books import BOOKS
 from optimetry.reference.rule import State
 from optimetry.reference.rules.adam import Adam
 
@@ -79,6 +80,16 @@ def test_the_command_shows_all_or_one(capsys: pytest.CaptureFixture[str]) -> Non
     assert "optimetry rules NAME" in capsys.readouterr().out
     assert main(["rules", "clip_by_norm"]) == 0
     assert capsys.readouterr().out.startswith("clip_by_norm: g*c/|g| where the norm")
+
+
+def test_a_book_has_its_own_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "--book", "papers"]) == 0
+    names = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line.startswith("papers.")]
+    assert names == list(BOOKS["papers"])
+    assert main(["rules", "adam", "--book", "torch"]) == 0
+    assert capsys.readouterr().out.startswith("torch.adam: ")
+    assert main(["rules", "--book", "keras"]) == 2
+    assert "unknown book 'keras', must be one of: fluid, papers, torch, all" in capsys.readouterr().err
 
 
 def test_an_unknown_name_is_one_line_with_the_closest(capsys: pytest.CaptureFixture[str]) -> None:
