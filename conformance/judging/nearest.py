@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from optimetry.conformance.cases.case import Case
@@ -29,13 +29,14 @@ class Nearest:
     in_float32: bool = False
 
 
-def nearest_to(probed: Probed | None, case: Case, after: Array) -> Nearest:
+def nearest_to(probed: Probed | None, case: Case, after: Array, tried: Iterable[tuple[Case, Array]] = ()) -> Nearest:
     """Find the nearest rule in the probes, or where none were run, in one rejected case.
 
     Args:
         probed: the target's results in the probes of its family.
         case: a case in which the documented formula does not explain it.
         after: what it gave there.
+        tried: further cases with what it gave, which are asked for where it seems no better than float32 arithmetic.
     """
     ranking = probed.agreements if probed is not None else []
     if ranking:
@@ -44,7 +45,8 @@ def nearest_to(probed: Probed | None, case: Case, after: Array) -> Nearest:
         rules = [documented_class(case.optimizer), *named_classes(case.optimizer)]
         rule = min(rules, key=lambda each: compare(after, expected(case, each.of(case.hyper)), case.form).share)
     runs = probed.cases if probed is not None and probed.runs else [(case, after)]
-    return Nearest(rule, case.dtype == "float64" and in_float32(rule, runs))
+    single = case.dtype == "float64" and in_float32(rule, runs) and in_float32(rule, [(case, after), *tried])
+    return Nearest(rule, single)
 
 
 def in_float32(rule: PointClass, runs: list[tuple[Case, Array]]) -> bool:

@@ -112,6 +112,14 @@ def test_what_is_not_finite_is_said_first_with_where_and_what_should_be(number: 
     assert f"{documented:.9g}" in verdict.reason
 
 
+def test_float32_is_blamed_for_what_it_explains_in_further_cases_alone() -> None:
+    """Numbers in float32 explain a first step, which is all that a probe has, and no count that is one behind."""
+    late = hooked(rate=lambda rates: float(np.float32(rates[-1])), count=lambda count: max(count - 1, 1))
+    verdict = verdict_of(late, "papers.adam", "float64", Effort("few", 8, 0), search=None)
+    assert verdict.verdict == "diverges"
+    assert verdict.reason.startswith("no known rule explains it")
+
+
 def test_a_symptom_does_not_hide_the_cause() -> None:
     fault = FAULTS["asgd_divided_by_all_steps"]
     verdict = verdict_of(fault.target(), fault.optimizer, effort=HALF_QUICK, search=None)
