@@ -37,17 +37,22 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         if name != "float32":  # which is arithmetic of the rule, with a name of its own
             yield from _numbers(subject, name)
         if isinstance(subject, RuleSubject):
-            slots = subject.declaration.slots
-            chosen = dict.fromkeys([*((slot,) for slot in slots), slots] if slots else [])
+            chosen = sets_of_slots(subject)
             parameters = Alteration(step=partial(_parameters_held, name))
             for start in (True, False):
-                yield from (_holding(each, name, alteration=_slots_held(each, name, start)) for each in chosen)
+                yield from (_holding(each, name, alteration=slots_held(each, name, start)) for each in chosen)
                 fed = {"fed": _started(through(name))} if start else {}
                 yield _holding(["the parameters"], name, alteration=parameters, **fed)
             yield _rounding(["each step"], name, alteration=Alteration(update=partial(_step_rounded, name)))
         else:
             yield _holding(["its state"], name, alteration=Alteration(feed=partial(_wrapper_state_held, name)))
             yield _rounding(["what it returns"], name, alteration=Alteration(feed=partial(_results_rounded, name)))
+
+
+def sets_of_slots(subject: RuleSubject) -> list[tuple[str, ...]]:
+    """Return each slot of a rule alone, and all together."""
+    slots = subject.declaration.slots
+    return list(dict.fromkeys([*((slot,) for slot in slots), slots])) if slots else []
 
 
 def _holding(what: Sequence[str], name: str, **how: Any) -> Mistake:
@@ -112,7 +117,7 @@ def stored(number: Any, name: str) -> Any:
         return Bounded(value, np.maximum(high - value, value - low), number.form, number.nonnegative)
 
 
-def _slots_held(slots: Sequence[str], name: str, from_the_start: bool) -> Alteration:
+def slots_held(slots: Sequence[str], name: str, from_the_start: bool) -> Alteration:
     """Hold slots in a format between steps, perhaps from before the first step on."""
 
     def held(state: State) -> State:
