@@ -39,6 +39,7 @@ RUN = {
     "guarded": "moves elements only where {what} is above 0",
     "clipped": "clips every gradient element to {limits}",
     "limited": "scales {what} to a norm of at most {norm}",
+    "limited_steps": "limits each step, before the learning rate, to a root mean square of {rms}",
     "normalized": "divides {what} by the norm",
     "centred": "subtracts from every gradient its mean over {over}",
     "lookahead": "moves parameters back to {share} of their way every {period} steps",

@@ -1,6 +1,6 @@
-"""Lists what may be done to the steps of a rule: pulled back every few steps, or held where the gradient disagrees.
+"""Lists what may be done to the steps of a rule: pulled back every few steps, held, or scaled down.
 
-Both stand around other optimizers in the field: as Lookahead, and as cautious optimizers.
+All stand around other optimizers in the field: as Lookahead, as cautious optimizers, and as the clip of Adafactor.
 """
 
 from __future__ import annotations
@@ -24,6 +24,12 @@ SHARES = (0.5, 0.8)
 LEAST = 1e-3
 """The least share of elements that a cautious step is divided by."""
 
+LARGEST = 1.0
+"""The largest root mean square of a step, before it is multiplied by the learning rate."""
+
+BROKEN = (permutation, reshaping, splitting, nonfinite_gradients_stay)
+"""The checks of laws that elements break which depend on others of their tensor."""
+
 
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
     """Yield what may be done to steps; wrappers make none."""
@@ -37,10 +43,11 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
                 yield Mistake(run=run, alteration=alteration, breaks=(resuming,))
     for divides in (True, False):
         run = {"finding": "cautious", "how": ", divided by the share of these elements" if divides else ""}
-        laws = (permutation, reshaping, splitting, nonfinite_gradients_stay) if divides else ()
         # The place of an element matters only where the other elements count.
         alteration = Alteration(update=partial(_cautious, divides), by_place=divides)
-        yield Mistake(run=run, alteration=alteration, breaks=laws)
+        yield Mistake(run=run, alteration=alteration, breaks=BROKEN if divides else ())
+    run = {"finding": "limited_steps", "rms": LARGEST}
+    yield Mistake(run=run, alteration=Alteration(update=_limited, by_place=True), breaks=BROKEN)
 
 
 def _pulled_back(
@@ -70,3 +77,11 @@ def _cautious(divides: bool, rule: Rule, param: Any, grad: Any, state: State, lr
     agrees = step * grad > 0
     share = np.maximum(np.mean(np.where(agrees, step * 0.0 + 1.0, 0.0)), LEAST) if divides else 1.0
     return after + (step - np.where(agrees, step / share, 0.0)), new
+
+
+def _limited(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+    """Scale the step, but no decay apart from it, to a root mean square of `LARGEST` before the learning rate."""
+    after, new = rule.update(param, grad, state, lr, t)
+    step = -rule.update(param * 0.0, grad, state, 1.0, t)[0]
+    scale = LARGEST / np.maximum(np.sqrt(np.mean(np.square(step))), LARGEST)
+    return after + lr * (step - scale * step), new

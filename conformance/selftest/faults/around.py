@@ -12,8 +12,9 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
 from optimetry.conformance.selftest.faults.hooks import Grads, hooked
 from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.reference.books.papers.adam import Adam
 from optimetry.reference.precision import working
-from optimetry.reference.rule import Rule
+from optimetry.reference.rule import Rule, State
 
 
 def _behind_first(grad: Array) -> Any:
@@ -99,6 +100,19 @@ class _Cautious(RuleRun):
             return param - rate * (state.moment1 * mask) / (np.sqrt(state.moment2) + rule.epsilon)
 
 
+class _Limited(Adam):
+    """The root mean square of an update is at most 1."""
+
+    def update(self, param: Any, grad: Any, state: State, lr: Any, t: int) -> tuple[Any, State]:
+        """Do one update."""
+        m = self.beta1 * state.m + (1 - self.beta1) * grad
+        v = self.beta2 * state.v + (1 - self.beta2) * np.square(grad)
+        direction = m / (1 - self.beta1**t) / (np.sqrt(v / (1 - self.beta2**t)) + self.epsilon)
+        if direction.size:
+            direction = direction / np.maximum(1, np.sqrt(np.mean(np.square(direction))))
+        return param - lr * direction, State(m=m, v=v)
+
+
 enter(
     Fault(
         name="clipped_by_norm",
@@ -149,5 +163,12 @@ enter(
         start=_Cautious,
         outcome="diverges: documented, but moves only the elements whose step goes against the gradient, "
         "divided by the share of these elements",
+    ),
+    Fault(
+        name="steps_limited",
+        optimizer="papers.adam",
+        defect="the update is scaled to a root mean square of 1 at most, as that of Adafactor",
+        start=lambda rule, parameters, memory: RuleRun(_Limited.of(rule.hyper()), parameters),
+        outcome="diverges: documented, but limits each step, before the learning rate, to a root mean square of 1",
     ),
 )
