@@ -34,7 +34,7 @@ def signum(hyper, parameters):
 
 
 class Target(Library):
-    distribution = "adv_optm"
+    distribution = "adv-optm"
     rules = {
         "adam": adam,
         "papers.adam": adam,
