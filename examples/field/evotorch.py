@@ -90,3 +90,8 @@ class Target(Library):
         "torch.sgd": {"weight_decay": 0.0, "maximize": False},
         "torch.adam": {"weight_decay": 0.0, "decoupled_weight_decay": False, "maximize": False},
     }
+
+    def refusal(self, subject, hyper):
+        ahead = subject == "torch.sgd" and hyper["nesterov"]
+        refused = ahead and (hyper["dampening"] or not hyper["momentum"])
+        return "Nesterov's needs a momentum without dampening" if refused else None
