@@ -16,7 +16,7 @@ from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.subjects.subject import LEARNING_RATE
+from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, LEARNING_RATE
 
 FLUSHED = Arithmetic(flushes_subnormals=True)
 
@@ -27,8 +27,8 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
     Named dialects are tried before the unnamed classes of the family, of which the probes explain one at most. Moments
     formed as increments, and steps that are subtracted in parts, come before rounded numbers, whose bounds are wide
     enough to explain them, too. Only beside float64 parameters do float32 numbers differ from rounding: first rounded
-    throughout, then rounded in some of their uses, then the norm that a clip divides by, then numbers in some uses of
-    a dialect. Flushed subnormals are tried last.
+    throughout, then rounded in some of their uses, then the norm that a clip divides by or the factor of a decay, then
+    numbers in some uses of a dialect. Flushed subnormals are tried last.
 
     Other ways of counting steps are tried for a target whose steps without a gradient change those behind them.
     """
@@ -60,6 +60,8 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
         if hasattr(formula_of(optimizer), FLOAT32_NORM):
             yield [Explanation(documented, Arithmetic(float32_norm=True))]
             yield [Explanation(documented, replace(partly, float32_norm=True))]
+        if any(name in numbers for name in DECAY_STRENGTHS):
+            yield [Explanation(documented, Arithmetic(float32_decay=True))]
         yield _each(named, partly)
         yield _each(probed.unnamed(numbers), partly)
     yield [Explanation(documented, FLUSHED)]
@@ -86,6 +88,8 @@ def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
         yield [Explanation(documented, combined)]
         if hasattr(formula_of(optimizer), FLOAT32_NORM):
             yield [Explanation(documented, replace(combined, float32_norm=True))]
+        if any(name in numbers for name in DECAY_STRENGTHS):
+            yield [Explanation(documented, replace(combined, combined=False, float32_decay=True))]
         yield _each(named_classes(optimizer), combined)
 
 

@@ -14,12 +14,18 @@ from optimetry.conformance.naming.alterations import Alteration, AlteredTraining
 from optimetry.conformance.naming.increments import with_increments
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.numerics.agreement import Expected
-from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, PLAIN, Arithmetic, moved_in_parts
+from optimetry.conformance.numerics.arithmetic import (
+    FLOAT32_NORM,
+    PLAIN,
+    Arithmetic,
+    decayed_in_float32,
+    moved_in_parts,
+)
 from optimetry.conformance.numerics.bounded import Bounded
 from optimetry.conformance.numerics.formats import FORMATS, Format, flushing, rounding_inputs
 from optimetry.conformance.numerics.moved import Moved
 from optimetry.conformance.oracle.expected import Asked, expected
-from optimetry.conformance.subjects.subject import LEARNING_RATE
+from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, LEARNING_RATE
 from optimetry.reference.declaration import Declared
 from optimetry.reference.rule import Array, Rule, State
 from optimetry.reports.arithmetic import described
@@ -39,6 +45,15 @@ def _in_parts(rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: i
 
 IN_PARTS = Alteration(update=_in_parts)
 """Steps that are subtracted in parts: another rounding, so that it is recorded as arithmetic."""
+
+
+def _decayed(rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+    after, new = rule.update(param, grad, state, lr, t)
+    return decayed_in_float32(param, after), new
+
+
+DECAYED = Alteration(update=_decayed)
+"""A decay whose factor is rounded to float32, which is recorded as arithmetic, too."""
 
 
 def _apart(training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any) -> list[Any]:
@@ -116,7 +131,13 @@ class Explanation:
             return Asked(case)
         computed = self.computed(case.hyper, instead)
         in_parts, apart = arithmetic.step_in_parts, arithmetic.parameters_apart
-        for change in (IN_PARTS if in_parts else None, APART if apart else None, alteration):
+        decays = arithmetic.float32_decay and any(case.hyper.get(name) for name in DECAY_STRENGTHS)
+        for change in (
+            IN_PARTS if in_parts else None,
+            DECAYED if decays else None,
+            APART if apart else None,
+            alteration,
+        ):
             computed = altered(computed, change)
         if LEARNING_RATE in arithmetic.float32:
             case = met_before(case.replace(learning_rates=tuple(map(to_float32, case.learning_rates))))

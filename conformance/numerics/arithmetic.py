@@ -26,8 +26,11 @@ COMPUTED, STEPS = "computed_in_{}", "steps_in_{}"
 PARTS = 3
 """In how many parts a step may be subtracted; the documented formula does it at once."""
 
-NORM = "norm"
-"""How a record calls the norm that a tensor is scaled by: a number, though no hyperparameter."""
+NORM, DECAY = "norm", "decay factor"
+"""How a record calls the norm that a tensor is scaled by, and what a decay leaves of a parameter, ``1 - lr*wd``.
+
+Both are numbers, though no hyperparameters.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ class Arithmetic:
             roots are rounded there, in an order of the implementation's own.
         float32_norm: whether the norms that a tensor is scaled by, and the ratio of them, are held in float32 beside
             wider arrays.
+        float32_decay: whether the factor by which a decay scales a parameter, ``1 - lr*wd``, is held in float32 beside
+            wider arrays.
         computed_in: the narrower format that everything is computed in, arrays too; None where it is their own.
         parameters_apart: whether that is so of all but the parameters, which steps computed there are subtracted from.
     """
@@ -55,6 +60,7 @@ class Arithmetic:
     float32_in_some_uses: tuple[str, ...] = ()
     combined: bool = False
     float32_norm: bool = False
+    float32_decay: bool = False
     computed_in: str | None = None
     parameters_apart: bool = False
 
@@ -66,8 +72,8 @@ class Arithmetic:
 
     @property
     def held_in_float32(self) -> list[str]:
-        """The numbers that are held in float32 wherever they are used, the norm among them."""
-        return [*self.float32, *[NORM] * self.float32_norm]
+        """The numbers that are held in float32 wherever they are used, norms and decays among them."""
+        return [*self.float32, *[NORM] * self.float32_norm, *[DECAY] * self.float32_decay]
 
     def __bool__(self) -> bool:
         return self.flushes_subnormals or self.imprecise
@@ -95,6 +101,14 @@ def moved_in_parts(before: Any, after: Any) -> Any:
         return after
     largest = np.maximum(before.magnitude + before.bound, after.magnitude + after.bound)
     rounding = (PARTS - 1) * largest * after.form.roundoff
+    return Bounded(after.value, after.bound + rounding, after.form, after.nonnegative)
+
+
+def decayed_in_float32(before: Any, after: Any) -> Any:
+    """Return a parameter after a step that scaled it by a factor of about 1, which was rounded to float32."""
+    if not isinstance(after, Bounded):
+        return after
+    rounding = (before.magnitude + before.bound) * FORMATS["float32"].roundoff
     return Bounded(after.value, after.bound + rounding, after.form, after.nonnegative)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from optimetry.conformance.naming.candidates import FLUSHED, tiers
+from optimetry.conformance.naming.candidates import FLUSHED, tiers, tiers_combined
 from optimetry.conformance.naming.points import PointClass, documented_class, named_classes
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.numerics.arithmetic import PLAIN, Arithmetic
+from optimetry.conformance.subjects.registry import subject_named
 
 IN_PARTS = Arithmetic(step_in_parts=True)
 UNNAMED = PointClass("adam", "unnamed", ({"epsilon_placement": "elsewhere"},))
@@ -94,6 +95,21 @@ def test_a_clip_may_hold_its_norm_in_float32_beside_float64() -> None:
         [(name, partly) for name in named],
     ]
     assert all(not arithmetic.float32_norm for tier in tried("clip_by_norm", "float32") for _, arithmetic in tier)
+
+
+def test_the_factor_of_a_decay_may_be_held_in_float32_beside_float64() -> None:
+    """Alone before dialects; with other numbers, whose bound is wide, behind numbers that are combined."""
+    numbers = subject_named("torch.adamw").numbers
+    decay, both = Arithmetic(float32_decay=True), Arithmetic(float32_in_some_uses=numbers, float32_decay=True)
+    ways = [tier[0] for tier in tried("torch.adamw", "float64") if tier]
+    partly = ("documented", Arithmetic(float32_in_some_uses=numbers))
+    assert ways[ways.index(partly) + 1] == ("documented", decay)
+    assert [tier[0].arithmetic for tier in tiers_combined("torch.adamw", "float64")][:2] == [
+        replace(both, combined=True, float32_decay=False),
+        both,
+    ]
+    for optimizer, dtype in (("adam", "float64"), ("torch.adamw", "float32")):
+        assert all(not arithmetic.float32_decay for tier in tried(optimizer, dtype) for _, arithmetic in tier)
 
 
 def test_an_average_may_be_formed_as_increments() -> None:

@@ -18,6 +18,7 @@ WAYS = {
     "steps computed in float32": Arithmetic(computed_in="float32", parameters_apart=True),
     "beta1, learning_rate in float32": Arithmetic(float32=("beta1", "learning_rate")),
     "beta1, norm in float32": Arithmetic(float32=("beta1",), float32_norm=True),
+    "decay factor in float32": Arithmetic(float32_decay=True),
     "rho in float32 in some uses": Arithmetic(float32_in_some_uses=("rho",)),
     "rho combined in float32": Arithmetic(float32_in_some_uses=("rho",), combined=True),
 }

@@ -124,6 +124,14 @@ enter(
         outcome="diverges: documented, but keeps the parameters in bfloat16",
     ),
     Fault(
+        name="parameters_in_float32",
+        optimizer="papers.lion",
+        defect="float64 parameters held in float32 between steps, which is no rounded factor of their decay",
+        start=hooked(parameter=lambda before, after: rounded(after, np.float32)),
+        dtypes=("float64",),
+        outcome="diverges: documented, but keeps the parameters in float32",
+    ),
+    Fault(
         name="step_in_float16",
         optimizer="lars_momentum",
         defect="the step is rounded to float16 before it is applied",

@@ -73,6 +73,21 @@ class _CombinedInFloat32(AdamW):
         return param - factor * new.exp_avg / (root + self.eps), new
 
 
+class _DecayedInFloat32(AdamW):
+    """AdamW that scales a parameter by its decay, a factor that is rounded to float32."""
+
+    def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
+        factor = float(np.float32(1 - lr * self.weight_decay))
+        undecayed = AdamW(**{**self.hyper(), "weight_decay": 0.0})
+        step, new = undecayed.update(np.zeros_like(param), grad, state, lr, t)
+        return param * factor + step, new
+
+
+def _decayed_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
+    hyper: dict[str, Any] = rule.hyper()
+    return RuleRun(_DecayedInFloat32(**hyper), parameters)
+
+
 def _combined_in_float32(rule: Rule, parameters: list[Array], memory: Memory) -> RuleRun:
     hyper: dict[str, Any] = rule.hyper()
     return RuleRun(_CombinedInFloat32(**hyper), parameters)
@@ -93,6 +108,14 @@ enter(
         defect="corrections are combined with the learning rate in float32 beside float64 parameters: MLX",
         start=_combined_in_float32,
         outcome="imprecise: learning_rate in float32; beta1, beta2 combined in float32",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="decay_factor_in_float32",
+        optimizer="torch.adamw",
+        defect="a decay scales by 1 - lr*wd, rounded to float32 beside float64 parameters: OLMo-core",
+        start=_decayed_in_float32,
+        outcome="imprecise: decay factor in float32",
         dtypes=("float64",),
     ),
     Fault(
