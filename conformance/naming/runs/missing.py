@@ -20,6 +20,7 @@ from optimetry.conformance.naming.alterations import (
 )
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.programs import STEP, parts_of, program_of
+from optimetry.conformance.naming.runs import decay
 from optimetry.conformance.naming.throughout import averages_of
 from optimetry.conformance.numerics.arrays import with_zeros
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -43,6 +44,9 @@ def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
         yield _then("starts its state anew in every step", _anew)
         yield _there("updates the state as with zeros", partial(_as_with_zeros, False))
         yield _there("moves the parameter as with zeros, and keeps its state", partial(_as_with_zeros, True))
+    for name in decay.strengths(subject):
+        yield _there("decays the parameter", partial(_decayed, name, False))
+        yield _there("counts the step, and decays the parameter", partial(_decayed, name, True))
     program = program_of(subject.declaration.typical())
     decays = {
         slot: str(correction[2][1]) for slot, correction in averages_of(program or {}) if isinstance(correction, tuple)
@@ -116,6 +120,18 @@ def _as_with_zeros(moves: bool, training: AlteredTraining, plain: Step, grads: S
             training.states[i], training.updates[i] = states[i], updates[i]
         else:
             training.parameters[i] = before[i]
+    return list(training.parameters)
+
+
+def _decayed(
+    name: str, counts: bool, training: AlteredTraining, plain: Step, grads: Sequence[Any], lr: Any
+) -> list[Any]:
+    """Take the decay, whose strength is called ``name``, off every parameter without a gradient; may count the step."""
+    strength, before = getattr(training.rule, name), list(training.parameters)
+    plain(grads, lr)
+    for i in without_gradients(grads):
+        training.updates[i] += counts
+        training.parameters[i] = before[i] - lr * strength * before[i]
     return list(training.parameters)
 
 

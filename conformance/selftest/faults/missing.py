@@ -91,6 +91,26 @@ class _MissingCounts(Run):
         return after
 
 
+class _MissingScales(Run):
+    """Takes the decay off every parameter before the step, also off one without a gradient."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        training: Any = self.training
+        for i in (i for i, grad in enumerate(grads) if grad is None):
+            training.parameters[i] = training.parameters[i] * (1 - learning_rate * training.rule.weight_decay)
+        return super().step(grads, learning_rate)
+
+
+class _MissingScalesAndCounts(_MissingScales):
+    """The same with one count of the optimizer's steps."""
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        after = super().step(grads, learning_rate)
+        for i in (i for i, grad in enumerate(grads) if grad is None):
+            self.training.updates[i] += 1
+        return after
+
+
 class _ZeroElementsRest(Run):
     """Updates no element whose gradient is 0, nor its state."""
 
@@ -168,6 +188,22 @@ enter(
         start=_MissingCounts,
         outcome="diverges: documented, but counts the step, and keeps moment1 and moment2 as corrected"
         " where the gradient is missing",
+        rejected_by="missing_gradient_rests",
+    ),
+    Fault(
+        name="missing_gradient_decays_the_parameter",
+        optimizer="papers.lion",
+        defect="a loop over all parameters decays those without a gradient, too",
+        start=_MissingScales,
+        outcome="diverges: documented, but decays the parameter where the gradient is missing",
+        rejected_by="missing_gradient",
+    ),
+    Fault(
+        name="missing_gradient_counts_and_decays",
+        optimizer="torch.adamw",
+        defect="one count of steps, and a loop that decays parameters without a gradient, too: forgeNN",
+        start=_MissingScalesAndCounts,
+        outcome="diverges: documented, but counts the step, and decays the parameter where the gradient is missing",
         rejected_by="missing_gradient_rests",
     ),
     Fault(
