@@ -92,6 +92,7 @@ def size_of(edits: Sequence[Change]) -> tuple[int, int]:
 def edits_throughout(program: Program, hyperparameters: Sequence[str]) -> Iterator[Change]:
     """Yield the edits that replace no single part."""
     yield from _beginnings(program, hyperparameters)
+    yield from _begun_by_what_is_added(program)
     yield from _exchanges(program, hyperparameters)
     yield from _of_other_tensors(program)
     yield from _counted_from_zero(program)
@@ -121,6 +122,16 @@ def _beginnings(program: Program, hyperparameters: Sequence[str]) -> Iterator[Ed
         if name.startswith(EVERY):
             fewer = ("maximum", ("subtract", expression, 1), 1)
             yield from (Edit(expression, new, (name,)) for new in (1, fewer))
+
+
+def _begun_by_what_is_added(program: Program) -> Iterator[Rewritten]:
+    """Yield slots that begin with what is first added to them, where it is not the gradient alone."""
+    slots = slots_of(program)
+    for slot in slots:
+        match program[slot]:
+            case ("add", ("multiply", _, old), added) if old == slot and GRAD in parts_of(added) and added != GRAD:
+                at_first = reduce(lambda part, other: replaced(part, other, program[FIRST + other]), slots, added)
+                yield Rewritten(((FIRST + slot, at_first),), f"{slot} begins with what is first added to it")
 
 
 def _exchanges(program: Program, hyperparameters: Sequence[str]) -> Iterator[Edit]:

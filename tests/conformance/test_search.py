@@ -20,7 +20,7 @@ from optimetry.conformance.naming.probes import probes_of
 from optimetry.conformance.naming.programs import replaced
 from optimetry.conformance.naming.search import edited_formulas
 from optimetry.conformance.naming.telling import telling_cases
-from optimetry.conformance.naming.throughout import edits_throughout
+from optimetry.conformance.naming.throughout import Rewritten, edits_throughout
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.faults.fault import FAULTS
@@ -218,6 +218,22 @@ def test_what_may_stand_in_the_place_of_a_part():
     assert list(others_within("slot", lines_of_slots(program))) == [program["slot"]]
     assert Edit(0.0, "beta", ("initial slot",)) in list(edits_throughout(program, ["beta"]))
     assert Edit("slot", 0.0, ("param",)).applied(program) == {**program, "param": ("subtract", "param", 0.0)}
+
+
+def test_a_slot_may_begin_with_what_is_first_added_to_it():
+    """What else it is made of is at its own beginning then; the gradient alone is tried in any case."""
+    added = ("divide", "grad", ("sqrt", "square"))
+    program = {
+        "param": ("subtract", "param", "slot"),
+        "slot": ("add", ("multiply", "beta", "slot"), added),
+        "square": ("add", ("multiply", "rho", "square"), "grad"),
+        "initial slot": 0.0,
+        "initial square": 1.0,
+    }
+    begun = [edit for edit in edits_throughout(program, []) if isinstance(edit, Rewritten) and "begins" in edit.words]
+    assert begun == [
+        Rewritten((("initial slot", ("divide", "grad", ("sqrt", 1.0))),), "slot begins with what is first added to it")
+    ]
 
 
 def test_two_parts_take_each_others_place():

@@ -83,6 +83,11 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("mean_added", "square_avg - np", "square_avg + np"),
         ("momentum_ignored", "self.momentum * state", "0 * state"),
         ("gradient_undamped", "(1 - self.alpha) * np", "np"),
+        (
+            "buffer_begins_with_the_first",
+            "self.momentum * state.momentum_buffer",
+            "self.momentum * np.where(t > 1, state.momentum_buffer, grad / root)",
+        ),
     ),
     "torch.rprop": (
         ("factors_swapped", "old_size * self.etaplus", "old_size * self.etaminus"),
