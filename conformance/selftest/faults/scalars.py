@@ -78,8 +78,8 @@ class _DecayedInFloat32(AdamW):
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         factor = float(np.float32(1 - lr * self.weight_decay))
-        undecayed = AdamW(**{**self.hyper(), "weight_decay": 0.0})
-        step, new = undecayed.update(np.zeros_like(param), grad, state, lr, t)
+        hyper: dict[str, Any] = {**self.hyper(), "weight_decay": 0.0}
+        step, new = AdamW(**hyper).update(np.zeros_like(param), grad, state, lr, t)
         return param * factor + step, new
 
 
