@@ -26,6 +26,9 @@ from optimetry.conformance.naming.programs import (
     slots_of,
 )
 
+SMALL = 2e-6
+"""Up to where an epsilon is small: it only guards a divisor. Dr.Jit's limit is 1e-6, and cases have few between."""
+
 Move = tuple[Program, str]
 """The lines after a move, and what it does in words."""
 
@@ -39,6 +42,7 @@ def moves(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
     yield from _undecayed(program, hyperparameters)
     yield from _enlarged(program, hyperparameters)
     yield from _advanced(program)
+    yield from _squared_under_roots(program, hyperparameters)
 
 
 def _out_of_slots(program: Program) -> Iterator[Move]:
@@ -182,3 +186,14 @@ def _enlarged(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move
                 for x, line in program.items()
             }
             yield lines, f"{small:g} added to {a} and to {b}"
+
+
+def _squared_under_roots(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
+    """Yield the square of a term beside a root under it, for one root of both: always, or where the term is small."""
+    for part in parts_of_lines(program):
+        match part:
+            case ("add", ("sqrt", radicand), str() as term) if term in hyperparameters:
+                under, words = ("sqrt", ("add", radicand, ("square", term))), f"the square of {term} under the root"
+                yield replaced_in(program, part, under), words
+                small = ("where", ("greater", term, SMALL), part, under)
+                yield replaced_in(program, part, small), f"{words} where {term} is small"

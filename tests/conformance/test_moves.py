@@ -6,6 +6,7 @@ from optimetry.conformance.naming.budget import Budget
 from optimetry.conformance.naming.edited import Edited
 from optimetry.conformance.naming.edits import Edit
 from optimetry.conformance.naming.fed import runs_of
+from optimetry.conformance.naming.guards import GUARDS
 from optimetry.conformance.naming.limits import excepted, limited, norms_of_sums
 from optimetry.conformance.naming.moves import moves
 from optimetry.conformance.naming.points import documented_class
@@ -175,3 +176,18 @@ def test_a_slot_is_overwritten_before_another_line_takes_its_old_number():
     assert "m" not in list(parts_of(replaced(lines[PARAM], new, "aside")))
     assert lines["m"] == new
     assert not [words for words in moved("momentum", momentum=0.9) if "overwritten" in words], "it takes the new one"
+
+
+def test_an_epsilon_beside_a_root_may_be_squared_under_it_always_or_where_it_is_small():
+    """The limit is no guard's number, whose neighbours would explain as much."""
+    (_, lr_grad, beside) = moved("decayed_adagrad")["the square of epsilon under the root"][PARAM][2]
+    assert lr_grad == ("multiply", "lr", "grad")
+    assert beside[0] == "sqrt"
+    assert beside[1][0] == "add"
+    assert beside[1][2] == ("square", "epsilon")
+    small = moved("decayed_adagrad")["the square of epsilon under the root where epsilon is small"][PARAM][2][2]
+    assert small[0] == "where"
+    assert small[1][:2] == ("greater", "epsilon")
+    assert small[1][2] not in GUARDS
+    assert small[2] == ("add", ("sqrt", beside[1][1]), "epsilon")
+    assert small[3] == beside

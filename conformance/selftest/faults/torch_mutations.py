@@ -88,6 +88,12 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
             "self.momentum * state.momentum_buffer",
             "self.momentum * np.where(t > 1, state.momentum_buffer, grad / root)",
         ),
+        ("square_of_epsilon_under_the_root", "np.sqrt(variance) + self.eps", "np.sqrt(variance + self.eps**2)"),
+        (
+            "square_of_a_small_epsilon_under_the_root",
+            "np.sqrt(variance) + self.eps",
+            "(np.sqrt(variance) + self.eps if self.eps > 1e-6 else np.sqrt(variance + self.eps**2))",
+        ),
     ),
     "torch.rprop": (
         ("factors_swapped", "old_size * self.etaplus", "old_size * self.etaminus"),
