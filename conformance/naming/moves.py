@@ -189,11 +189,16 @@ def _enlarged(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move
 
 
 def _squared_under_roots(program: Program, hyperparameters: Sequence[str]) -> Iterator[Move]:
-    """Yield the square of a term beside a root under it, for one root of both: always, or where the term is small."""
+    """Yield the square of a term beside a root under it, for one root of both: always, or where the term is small.
+
+    The term is a hyperparameter, or one that is divided as the root is, so that it stands beside another root.
+    """
     for part in parts_of_lines(program):
         match part:
-            case ("add", ("sqrt", radicand), str() as term) if term in hyperparameters:
-                under, words = ("sqrt", ("add", radicand, ("square", term))), f"the square of {term} under the root"
+            case ("add", ("sqrt", radicand), (str() as name) | ("divide", str() as name, _) as term) if (
+                name in hyperparameters
+            ):
+                under, words = ("sqrt", ("add", radicand, ("square", term))), f"the square of {name} under the root"
                 yield replaced_in(program, part, under), words
-                small = ("where", ("greater", term, SMALL), part, under)
-                yield replaced_in(program, part, small), f"{words} where {term} is small"
+                small = ("where", ("greater", name, SMALL), part, under)
+                yield replaced_in(program, part, small), f"{words} where {name} is small"

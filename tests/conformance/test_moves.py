@@ -191,3 +191,13 @@ def test_an_epsilon_beside_a_root_may_be_squared_under_it_always_or_where_it_is_
     assert small[1][2] not in GUARDS
     assert small[2] == ("add", ("sqrt", beside[1][1]), "epsilon")
     assert small[3] == beside
+    (divisor,) = {
+        lines[PARAM][2][2] for lines, words in moves(beside_another_root(), ["eps"]) if words.endswith("root")
+    }
+    assert divisor == ("sqrt", ("add", "v", ("square", ("divide", "eps", "c"))))
+
+
+def beside_another_root():
+    """A program whose epsilon is divided as the square beside it is."""
+    divisor = ("add", ("sqrt", "v"), ("divide", "eps", "c"))
+    return {PARAM: ("subtract", PARAM, ("divide", "grad", divisor))}
