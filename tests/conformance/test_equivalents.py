@@ -12,6 +12,9 @@ from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import laws_of
 from optimetry.conformance.laws.law import Trial
+from optimetry.conformance.numerics.agreement import compare
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.selftest.equivalents import STYLES, Style, StyledTarget, rules_of
 from optimetry.conformance.selftest.equivalents.wrappers import HONEST
 from optimetry.conformance.selftest.instead import Instead
@@ -69,6 +72,23 @@ def test_a_style_keeps_a_number_of_the_whole_parameter_among_the_slots(optimizer
             run = StyledTarget(style).start(optimizer, case.hyper, parameters)
             run.step([np.ones_like(param) for param in parameters], 0.1)
             assert [x.shape for name in names for x in run.state()[name]] == [()] * len(parameters)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("style", ["one_quotient", "scalars_first", "scalars_last", "reciprocal"])
+def test_a_subnormal_gradient_may_be_multiplied_before_it_is_divided(style: str, dtype: str) -> None:
+    """Every documented rule divides the subnormal product, whose bound holds for every other order."""
+    form, target = FORMATS[dtype], StyledTarget(STYLES[style])
+    grads = tuple((np.array([share * form.smallest_normal], form.dtype),) for share in (0.7, 0.3, 0.011))
+    beyond = {}
+    for name in rules_of(STYLES[style]):
+        declared = subject_named(name).hyperparameters()
+        hyper = {x.name: x.corners[0] if x.default is None else x.default for x in declared}
+        case = Case(name, dtype, hyper, (0.001,) * len(grads), (np.zeros(1, form.dtype),), grads)
+        if target.unsupported(name, hyper, dtype) is None:
+            agreement = compare(trajectory(target, case, Guard()), expected(case), form)
+            beyond.update({} if agreement.conforms else {name: agreement.share})
+    assert beyond == {}
 
 
 def zeroed(case: Case) -> Case:

@@ -52,5 +52,5 @@ class Adan(Rule):
             m = (1 - self.beta1) * state.m + self.beta1 * grad
             v = (1 - self.beta2) * state.v + self.beta2 * change if t > 2 else change
             n = (1 - self.beta3) * state.n + self.beta3 * np.square(grad + (1 - self.beta2) * change)
-        step = lr / (np.sqrt(n) + self.epsilon) * (m + (1 - self.beta2) * v)
+        step = lr * (m + (1 - self.beta2) * v) / (np.sqrt(n) + self.epsilon)
         return (param - step) / (1 + self.weight_decay * lr), State(m=m, v=v, n=n, previous=grad)

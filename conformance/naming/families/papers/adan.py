@@ -44,7 +44,7 @@ class AdanFamily(Adan):
         if corrected:
             weighted = ((m, self.beta1), (v, self.beta2), (n, self.beta3))
             m, v, n = (average / (1 - (1 - weight) ** t) for average, weight in weighted)
-        step = lr / (np.sqrt(n) + self.epsilon) * (m + (1 - self.beta2) * v)
+        step = lr * (m + (1 - self.beta2) * v) / (np.sqrt(n) + self.epsilon)
         return (param - step) / (1 + self.weight_decay * lr), new
 
 
