@@ -91,6 +91,21 @@ def test_a_subnormal_gradient_may_be_multiplied_before_it_is_divided(style: str,
     assert beyond == {}
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sgd_without_momentum_may_multiply_by_what_a_decay_leaves(dtype: str) -> None:
+    """``w*(1 - lr*wd) - lr*g`` rounds three times what ``w - lr*wd*w - lr*g``, the bound's order, rounds twice."""
+    for case in drawn_cases(subject_named("torch.sgd"), dtype, seed=0, count=40):
+        hyper = {"momentum": 0.0, "dampening": 0.0, "nesterov": False, "maximize": False}
+        plain = case.replace(hyper={**hyper, "weight_decay": case.hyper["weight_decay"]})
+        params, after = list(case.parameters), []
+        with np.errstate(all="ignore"):
+            for grads, lr in case.steps:
+                kept = 1 - lr * plain.hyper["weight_decay"]
+                params = [w if g is None else w * kept - lr * g for w, g in zip(params, grads, strict=True)]
+                after.append(np.concatenate([np.ravel(w) for w in params]))
+        assert compare(np.array(after), expected(plain), case.form).share <= 1.5
+
+
 def zeroed(case: Case) -> Case:
     """The case with 0 for every hyperparameter that has it for a corner, and every flag on."""
     declared = subject_named(case.optimizer).hyperparameters()

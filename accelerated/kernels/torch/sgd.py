@@ -55,6 +55,6 @@ def kernel(rule: SGD) -> Kernel:
         return *scalars(lr, t), rule.momentum, 1 - rule.dampening, float(t > 1)
 
     if rule.momentum == 0:
-        return elementwise(sgd, (), scalars, CUDA)
+        return elementwise(sgd, (), scalars, CUDA, regrouped=True)
     function, cuda = (nesterov, NESTEROV_CUDA) if rule.nesterov else (momentum, MOMENTUM_CUDA)
     return elementwise(function, ("momentum_buffer",), with_buffer, cuda)

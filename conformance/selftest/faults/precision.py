@@ -51,15 +51,17 @@ def _step_in(dtype: Any) -> Start:
 
 IN_THREE_PARTS = (
     (
-        "grad = with_decay(directed(grad, self.maximize), param, self.weight_decay)",
-        "plain, decay = directed(grad, self.maximize), self.weight_decay * param; grad = plain + decay",
+        "grad = with_decay(grad, param, self.weight_decay)",
+        "first, decay = grad, self.weight_decay * param; grad = first + decay",
     ),
     ("direction = grad + self.momentum * buffer if self.nesterov else buffer", "ahead = self.momentum * buffer"),
     (
-        "direction = np.where(self.momentum != 0, direction, grad)",
-        "parts = (plain, decay, ahead) if self.nesterov else (buffer,) if self.momentum else (plain, decay)",
+        "return np.where(self.momentum != 0, param - lr * direction, plain),",
+        (
+            "parts = (first, decay, ahead) if self.nesterov else (buffer,) if self.momentum else (first, decay)\n"
+            "    for part in parts: param = param - lr * part\n    return param,"
+        ),
     ),
-    ("return param - lr * direction,", "for part in parts: param = param - lr * part\n    return param,"),
 )
 
 

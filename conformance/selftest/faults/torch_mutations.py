@@ -9,9 +9,13 @@ MUTATIONS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("decay_subtracted", "param, self.weight_decay)", "-param, self.weight_decay)"),
         ("dampening_ignored", "(1 - self.dampening) * grad", "grad"),
         ("dampening_of_the_buffer", "(1 - self.dampening) * grad", "(grad - self.dampening * state.momentum_buffer)"),
-        ("dampens_without_momentum", "np.where(self.momentum != 0, direction, grad)", "direction"),
+        (
+            "dampens_without_momentum",
+            "np.where(self.momentum != 0, param - lr * direction, plain)",
+            "param - lr * direction",
+        ),
         ("nesterov_of_the_old_buffer", "self.momentum * buffer", "self.momentum * state.momentum_buffer"),
-        ("learning_rate_squared", "param - lr * direction", "param - lr * lr * direction"),
+        ("learning_rate_squared", "param - lr * grad", "param - lr * lr * grad"),
     ),
     "torch.adam": (
         ("maximize_ignored", "directed(grad, self.maximize)", "grad"),
@@ -173,7 +177,6 @@ COMPUTES = {
 
 NOT_FOUND = (
     "torch.sgd_dampening_of_the_buffer",
-    "torch.sgd_dampens_without_momentum",
     "torch.adam_correction_of_the_step_before",
     "torch.nadam_schedule_one_step_behind",
     "torch.nadam_product_with_the_next",

@@ -28,6 +28,8 @@ class SGD(Rule):
         \text{without momentum } w \leftarrow w - \gamma g
 
     Documented: torch.optim.SGD (docstring).
+    Decision: without momentum the decay is taken off first, so that the rounding bound holds for every grouping of the
+    line: :math:`w (1 - \gamma \lambda) - \gamma g` is the same step.
     """
 
     momentum: float = hyper(0.0, "[0, 1)", "share of the buffer that is kept", corners=(0.9, 0.0, 0.5))
@@ -49,9 +51,10 @@ class SGD(Rule):
     )
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-        grad = with_decay(directed(grad, self.maximize), param, self.weight_decay)
+        grad = directed(grad, self.maximize)
+        plain = param - lr * self.weight_decay * param - lr * grad
+        grad = with_decay(grad, param, self.weight_decay)
         later = self.momentum * state.momentum_buffer + (1 - self.dampening) * grad
         buffer = np.where(t > 1, later, grad)
         direction = grad + self.momentum * buffer if self.nesterov else buffer
-        direction = np.where(self.momentum != 0, direction, grad)
-        return param - lr * direction, State(momentum_buffer=buffer)
+        return np.where(self.momentum != 0, param - lr * direction, plain), State(momentum_buffer=buffer)

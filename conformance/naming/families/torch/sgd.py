@@ -28,18 +28,20 @@ class SGDFamily(SGD):
 
     def update(self, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
         grad = directed(grad, self.maximize)
+        decayed = param - lr * self.weight_decay * param
+        plain = decayed - lr * grad  # without momentum a decay is the same in either place
         if self.decay == "coupled":
             grad = with_decay(grad, param, self.weight_decay)
         else:
-            param = param - lr * self.weight_decay * param
+            param = decayed
         inside = self.learning_rate_placement == "inside"
         push = lr * grad if inside else grad
         dampened = (1 - self.dampening) * push
         later = self.momentum * state.momentum_buffer + dampened
         buffer = np.where(t > 1, later, push if self.first_step == "undampened" else dampened)
         direction = push + self.momentum * buffer if self.nesterov else buffer
-        direction = np.where(self.momentum != 0, direction, push)
-        return param - (direction if inside else lr * direction), State(momentum_buffer=buffer)
+        moved = param - (direction if inside else lr * direction)
+        return np.where(self.momentum != 0, moved, plain), State(momentum_buffer=buffer)
 
 
 declare(

@@ -11,7 +11,6 @@ from optimetry.conformance.selftest.museum.exhibit import bug, edited, enter
 STEP = "param = param - lr * corrected1 / (np.sqrt(corrected2) + self.eps)"
 DECAY = "param = param - lr * self.weight_decay * param"
 COUPLED = "grad = with_decay(grad, param, self.weight_decay)"
-COUPLED_SGD = "grad = with_decay(directed(grad, self.maximize), param, self.weight_decay)"
 IGNORED = "diverges: documented with weight_decay = 0 whatever is given"
 
 
@@ -22,18 +21,18 @@ enter(
             "mxnet-16053",
             "torch.sgd",
             "Nesterov momentum whose direct term is the gradient without its decay",
-            (COUPLED_SGD, f"plain = directed(grad, self.maximize); {COUPLED_SGD}"),
-            ("direction = grad + self", "direction = plain + self"),
+            (COUPLED, f"undecayed = grad; {COUPLED}"),
+            ("direction = grad + self", "direction = undecayed + self"),
             outcome=FOUND,
         ),
         edited(
             "mlx-473",
             "torch.sgd",
             "without momentum the decay is left out, and the first gradient is dampened",
-            ("direction, grad)", "direction, grad - self.weight_decay * param)"),
+            ("param - lr * self.weight_decay * param - lr * grad", "param - lr * grad"),
             ("np.where(t > 1, later, grad)", "later"),
-            outcome="diverges: where(maximize, -grad, grad) + weight_decay*param -> where(maximize, -grad, grad) "
-            "where momentum is 0; first_step_dampened where momentum is not 0",
+            outcome="diverges: first_step_dampened with weight_decay = 0 where momentum is 0; "
+            "first_step_dampened where momentum is not 0",
         ),
         edited(
             "torchoptimizer-454",
