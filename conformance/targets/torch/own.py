@@ -25,6 +25,9 @@ OF_THE_GROUP, OBJECT = "group ", "object "
 ABSENT = object()
 """Stands for what a parameter does not have yet."""
 
+ABSENT_TENSOR, ABSENT_OBJECT = np.zeros((0, 0), np.bool_), np.zeros(0, np.uint8)
+"""As which it is saved: an empty parameter has empty tensors, which are floating."""
+
 
 @dataclass(frozen=True)
 class OwnTorchClass(TorchClass):
@@ -61,7 +64,7 @@ class OwnTorchRun(TorchRun):
         return {key: _bytes(value) for key, value in self._group.items() if key not in ("params", self._rate)}
 
     def state(self) -> dict[str, list[Array]]:
-        """Return the state; an array without elements stands for what a parameter does not have yet.
+        """Return the state, `ABSENT_TENSOR` or `ABSENT_OBJECT` for what a parameter does not have yet.
 
         Of what the parameters of a group share it is what has changed, such as a number of steps that is counted there.
         """
@@ -79,8 +82,8 @@ class OwnTorchRun(TorchRun):
         for slot, arrays in state.items():
             key, pickled = slot.removeprefix(OBJECT), slot.startswith(OBJECT)
             for parameter, array in zip(self._parameters, arrays, strict=True):
-                if not array.size and (pickled or parameter.numel()):
-                    continue  # it does not have that yet
+                if not array.size and (pickled or array.dtype == ABSENT_TENSOR.dtype):
+                    continue
                 value = pickle.loads(array.tobytes()) if pickled else tensor_over(np.array(array, order="C"))
                 if key.startswith(OF_THE_GROUP):
                     self._group[key.removeprefix(OF_THE_GROUP)] = value
@@ -91,8 +94,9 @@ class OwnTorchRun(TorchRun):
 def _slot(key: str, values: list[Any]) -> tuple[str, list[Array]]:
     """Return a slot's name and arrays: those of tensors, or the bytes of anything else."""
     if all(value is ABSENT or isinstance(value, torch.Tensor) for value in values):
-        return key, [np.zeros(0) if value is ABSENT else array_of(value.detach()) for value in values]
-    return OBJECT + key, [np.frombuffer(b"" if value is ABSENT else _bytes(value), np.uint8) for value in values]
+        return key, [ABSENT_TENSOR if value is ABSENT else array_of(value.detach()) for value in values]
+    objects = [ABSENT_OBJECT if value is ABSENT else np.frombuffer(_bytes(value), np.uint8) for value in values]
+    return OBJECT + key, objects
 
 
 def _bytes(value: Any) -> bytes:

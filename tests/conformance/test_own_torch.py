@@ -1,0 +1,51 @@
+"""A torch class of a user resumes from what it had saved, and from nothing of what it did not have."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.targets import for_torch
+
+torch = pytest.importorskip("torch")
+
+
+class Counting(torch.optim.Optimizer):  # type: ignore[misc]  # the base is Any where torch is not installed
+    """Momentum that counts its steps, as most classes do, in a number or in a tensor."""
+
+    first: Any = 0
+
+    def __init__(self, params: Any, lr: float, momentum: float) -> None:
+        super().__init__(params, {"lr": lr, "momentum": momentum})
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:
+        """One step; a state that is not new has a count."""
+        for group in self.param_groups:
+            for param in group["params"]:
+                if param.grad is None:
+                    continue
+                state = self.state[param]
+                if not state:
+                    state["velocity"], state["step"] = torch.zeros_like(param), self.first
+                state["step"] = state["step"] + 1
+                state["velocity"].mul_(group["momentum"]).add_(param.grad)
+                param.sub_(state["velocity"], alpha=group["lr"])
+
+
+class CountingInATensor(Counting):
+    """The same with a tensor."""
+
+    first = torch.zeros(())
+
+
+@pytest.mark.parametrize("kind", [Counting, CountingInATensor])
+def test_an_empty_parameter_that_had_no_gradient_has_no_state_in_a_resumed_run(kind: Any) -> None:
+    (engine,) = for_torch(kind, "momentum").engines()
+    parameters = [np.ones(2), np.ones(0), np.ones(0)]
+    before, after = (engine.start("momentum", {"momentum": 0.5, "use_nesterov": False}, parameters) for _ in range(2))
+    before.step([np.ones(2), None, np.ones(0)], 0.1)
+    after.load(before.state())
+    assert [slots["step"] for slots in after._optimizer.state.values() if slots] == [1, 1]
+    ours, theirs = (run.step([np.ones(2), np.ones(0), np.ones(0)], 0.1) for run in (after, before))
+    assert [array.shape for array in ours] == [array.shape for array in theirs] == [(2,), (0,), (0,)]
