@@ -195,13 +195,14 @@ def _print(check: Check, results: Results, balance: Balance, target: Loaded) -> 
     _print_balance(check, balance, sys.stdout)
     if check.out is not None:
         print(f"written: {file_of(check.out)}, table.md, table.csv")
-    count = sum(verdict.counterexample is not None for verdict in results.verdicts)
-    if count and check.out is not None:
-        kept = f"counterexamples: {count} in {check.out / 'counterexamples'}; each .py needs NumPy alone to show it"
-        print(filled(kept))
-    elif count:
-        kept = f"counterexamples: {count}; --out DIR keeps them, as scripts that need NumPy alone where possible"
-        print(filled(kept))
+    counterexamples = [verdict.counterexample for verdict in results.verdicts if verdict.counterexample is not None]
+    if counterexamples and check.out is not None:
+        scripts = any(counterexample.get("script") for counterexample in counterexamples)
+        shown_by = "; each .py needs NumPy alone to show it" if scripts else ""
+        print(filled(f"counterexamples: {len(counterexamples)} in {check.out / 'counterexamples'}{shown_by}"))
+    elif counterexamples:
+        kept = "--out DIR keeps them, as scripts that need NumPy alone where possible"
+        print(filled(f"counterexamples: {len(counterexamples)}; {kept}"))
     print(*closing(check, results), sep="\n")
 
 

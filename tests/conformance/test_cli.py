@@ -40,6 +40,14 @@ def test_a_diverging_target_is_status_1_and_keeps_its_counterexample(optimetry, 
     assert "differ by more than rounding can explain" in shown.stdout
 
 
+def test_a_script_is_mentioned_where_there_is_one(optimetry, tmp_path):
+    for name, suffix in (("Uphill", "py"), ("Raises", "json")):
+        _, out, _ = optimetry("check", f"miniatures:{name}", *QUICK, "--out", tmp_path / name)
+        (file,) = (tmp_path / name / "counterexamples").iterdir()
+        assert file.suffix == f".{suffix}"
+        assert ("each .py needs NumPy alone" in " ".join(out.split())) == (suffix == "py")
+
+
 def test_without_out_nothing_is_written_and_out_is_named(optimetry, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     _, out, _ = optimetry("check", "miniatures:Uphill", *QUICK)
