@@ -12,6 +12,7 @@ from optimetry.conformance.commands.cli import parser
 from optimetry.conformance.naming.families import DIALECTS
 from optimetry.conformance.numerics.agreement import SLACK
 from optimetry.conformance.subjects.registry import SUBJECTS
+from optimetry.conformance.targets import protocol
 from optimetry.reports.site.mathml import mathml
 from optimetry.reports.site.plots import THEME
 
@@ -24,6 +25,15 @@ def test_every_book_has_a_page_and_every_rule_a_section():
     assert sorted(used) == sorted(rules.pages())
     sections = [name for page in rules.pages() for name in re.findall(r"^## (\S+)$", rules.page_of(page), re.MULTILINE)]
     assert sorted(sections) == sorted(SUBJECTS)
+
+
+def test_every_part_of_the_protocol_of_a_target_is_described():
+    """What a method of one returns is another, such as the run over groups that `start_groups` begins."""
+    text = (DOCS / "reference" / "python.md").read_text(encoding="utf-8")
+    parts = [name for name, value in vars(protocol).items() if getattr(value, "_is_protocol", False)]
+    assert {"Target", "GroupedRun"} <= set(parts)
+    shown = re.findall(rf"^\.\. autoclass:: {re.escape(protocol.__name__)}\.(\w+)$", text, re.MULTILINE)
+    assert sorted(shown) == sorted(name for name in parts if name != "Protocol")
 
 
 def test_every_formula_is_rendered():
