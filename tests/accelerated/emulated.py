@@ -150,10 +150,11 @@ def built(text: str, fmad: bool) -> Path:
     stem = hashlib.sha256(f"{contract}{text}".encode()).hexdigest()[:16]
     source, library = folder() / f"{stem}.cpp", folder() / f"{stem}.so"
     source.write_text(text, encoding="utf-8")
-    # What a program calls, such as `pow`, this process has loaded: without the libraries, g++ takes half as long.
+    # What a program calls, such as `pow`, this process has loaded, but for what g++ has of its own: without libraries
+    # it takes half as long.
     options = ["-std=c++17", "-w", "-shared", "-fPIC", "-nostdlib", "-mf16c", *contract]
     done = subprocess.run(
-        [COMPILER, *options, str(source), "-o", str(library)], capture_output=True, text=True, check=False
+        [COMPILER, *options, str(source), "-lgcc", "-o", str(library)], capture_output=True, text=True, check=False
     )
     if done.returncode:
         raise EngineUnavailableError(f"g++ does not compile: {done.stderr[:300]}")
