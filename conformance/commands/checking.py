@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from optimetry.conformance.cases.effort import EXHAUSTIVE
+from optimetry.conformance.cases.effort import EFFORTS, EXHAUSTIVE
 from optimetry.conformance.certify.judged import Judge
 from optimetry.conformance.commands.arguments import DEFAULT_DTYPES
 from optimetry.conformance.commands.blocks import FILE
 from optimetry.conformance.commands.certifying import certify_all, first_steps, print_certificates
 from optimetry.conformance.commands.ci import Reporting
+from optimetry.conformance.commands.diagnose import DEFAULT_EFFORT
 from optimetry.conformance.commands.documents import document_of
 from optimetry.conformance.commands.held import held
 from optimetry.conformance.commands.jobs import Job, Loaded, Task
@@ -36,6 +37,9 @@ from optimetry.reports.formats import WRITERS
 from optimetry.reports.header import header_of
 from optimetry.reports.results import Entry, Results, Verdict, Writer, file_of, read
 from optimetry.reports.sentence import next_step, sentence
+
+DIAGNOSED = EFFORTS[DEFAULT_EFFORT]
+"""The effort of `optimetry diagnose`, unless it is asked for another."""
 
 THOROUGH = "thorough"
 
@@ -220,9 +224,11 @@ def _print_balance(check: Check, balance: Balance, file: TextIO) -> None:
 def closing(check: Check, results: Results) -> list[str]:
     """Return a sentence that sums up the verdicts, and the command that explains the first that is not good."""
     summary, name = sentence(results.header.target, results.verdicts, WRAPPERS), next_step(results.verdicts)
-    searches = any(each.optimizer == name and _may_be_a_formula(each) for each in results.verdicts)
-    what = "where and why, with a longer search for a formula" if searches else "where and why"
-    more = [f"{what}: {diagnosing(check.task.launch, name, repeating(check))}"] if name else []
+    verdicts = [verdict for verdict in results.verdicts if verdict.optimizer == name]
+    searching = ", with a longer search for a formula" if any(map(_may_be_a_formula, verdicts)) else ""
+    more = (
+        [f"where and why{searching}: {diagnosing(check.task.launch, name, repeating(check, verdicts))}"] if name else []
+    )
     return ["", *textwrap.wrap(summary, terminal_width()), *more] if summary else []
 
 
@@ -233,13 +239,17 @@ def _may_be_a_formula(verdict: Verdict) -> bool:
     return unnamed and lawful and not subject_named(verdict.optimizer).shaped
 
 
-def repeating(check: Check) -> list[str]:
-    """Return the options of `optimetry diagnose` that choose the cases of a check, where they are not the defaults."""
+def repeating(check: Check, verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the options of `optimetry diagnose` that choose the cases of a check, where they are not the defaults.
+
+    Its default effort has the first of the cases, which show most of what diverges.
+    """
     dtypes = [] if check.dtypes == list(DEFAULT_DTYPES) else check.dtypes
     words = [word for dtype in dtypes for word in ("--dtype", dtype)]
     words += ["--seed", str(check.task.seed)] if check.task.seed else []
-    thorough = check.task.effort.name in (THOROUGH, EXHAUSTIVE.name)
-    return words + (["--effort", THOROUGH] if thorough else [])
+    effort = THOROUGH if check.task.effort.name == EXHAUSTIVE.name else check.task.effort.name
+    late = any(each.verdict == "diverges" and each.cases > DIAGNOSED.cases for each in verdicts)
+    return words + (["--effort", effort] if effort == THOROUGH or (late and effort != DIAGNOSED.name) else [])
 
 
 def diagnosing(launch: Launch, optimizer: str, more: Sequence[str] = ()) -> str:
