@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.judging.observed import Identity, Observed
@@ -16,9 +15,6 @@ from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.subject import LEARNING_RATE
 from optimetry.conformance.targets.protocol import Target, reason_unsupported
 from optimetry.conformance.targets.session import Guard, trajectory
-
-FEW = 8
-"""How many cases show what is rounded where a rule has no probes."""
 
 
 def narrowed(observed: Observed, identity: Identity) -> Identity:
@@ -37,7 +33,7 @@ def _shown(observed: Observed, explanation: Explanation) -> Identity | None:
     """
     if explanation.arithmetic.combined:
         return None
-    cases = probes_of(explanation.rule.optimizer, "float64") or islice(observed.offered(observed.cases()), FEW)
+    cases = probes_of(explanation.rule.optimizer, "float64") or observed.first_offered()
     shown = numbers_in_float32(observed.target, explanation.with_numbers(()), tuple(cases), observed.guard)
     if not shown.float32 + shown.float32_in_some_uses:
         return None

@@ -29,7 +29,7 @@ class Nearest:
     in_float32: bool = False
 
 
-def nearest_to(probed: Probed | None, case: Case, after: Array, tried: Iterable[tuple[Case, Array]] = ()) -> Nearest:
+def nearest_to(probed: Probed | None, case: Case, after: Array, tried: Iterable[tuple[Case, Array]]) -> Nearest:
     """Find the nearest rule in the probes, or where none were run, in one rejected case.
 
     Args:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, tee
+from itertools import chain, islice, tee
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -60,6 +60,9 @@ def no_more(case: Case) -> Iterator[Case]:
 
 LEAST_DETERMINED = 0.5
 """The share of the elements that first contradict the document whose value an explanation must at least determine."""
+
+FEW = 8
+"""How many cases show what varies or is rounded, or have finite bounds: where gradients are subnormal, few have any."""
 
 EXCLUDING = 2
 """The cases that are evaluated one by one: they exclude most of many candidates, which then need no others."""
@@ -166,6 +169,10 @@ class Observed:
     def offered(self, cases: Iterable[Case]) -> Iterator[Case]:
         """Yield those of the cases that the engine offers."""
         return filter(self.offers, cases)
+
+    def first_offered(self) -> Iterator[Case]:
+        """Yield the first few cases that the engine offers."""
+        return islice(self.offered(self.cases()), FEW)
 
     @property
     def limits(self) -> Limits:

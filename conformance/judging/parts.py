@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
-from itertools import chain, islice
+from itertools import chain
 
 import numpy as np
 
@@ -29,9 +29,6 @@ overflows everywhere, excludes nothing."""
 
 FIRST = 2
 """The steps and the tensors of the short case that excludes most mistakes."""
-
-FEW = 8
-"""How many cases are looked at for what varies, or for finite bounds: where gradients are subnormal, few have any."""
 
 
 def in_parts(
@@ -87,7 +84,7 @@ def _of_the_adapter(observed: Observed, broken: Law | None) -> tuple[Mistaken, I
     Where several rules explain them with the same mistake, it makes them one rule, and the first names it.
     """
     optimizer, dtype = observed.optimizer, observed.dtype
-    first = tuple(islice(observed.offered(observed.cases()), FEW))
+    first = tuple(observed.first_offered())
     return _first_of(observed, tiers_of_mistakes(optimizer, dtype, first), broken) if first else None
 
 
@@ -159,7 +156,7 @@ def _beginning(observed: Observed) -> tuple[Case, Array]:
     """Return a small part of a probe, or else of the first case that tells, with the trajectory of the target."""
     if observed.probed.runs:
         return _first_steps(observed, observed.probed.cases[0][0])
-    begun = map(partial(_first_steps, observed), islice(observed.offered(observed.cases()), FEW))
+    begun = map(partial(_first_steps, observed), observed.first_offered())
     first = next(begun)
     return next((x for x in chain([first], begun) if _tells(compare(x[1], expected(x[0]), x[0].form))), first)
 

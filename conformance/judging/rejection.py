@@ -18,7 +18,7 @@ from optimetry.conformance.judging.identify import identify, identify_combined, 
 from optimetry.conformance.judging.narrower import Narrower
 from optimetry.conformance.judging.nearest import nearest_to
 from optimetry.conformance.judging.observed import Identity, Observed
-from optimetry.conformance.judging.parts import FEW, decay_found, in_parts, split_found
+from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
 from optimetry.conformance.judging.searching import SearchResult, searched
 from optimetry.conformance.laws import Law
 from optimetry.conformance.naming.explanation import Explanation
@@ -131,8 +131,7 @@ class Rejection:
         self.laws.try_remaining(target, islice(self.observed.cases(), self.law_cases), case, guard)
         wide = confirmed(target, self.laws, None, guard)
         self.laws = BrokenLaws(self.laws.only(law).broken | wide.broken, self.laws.cases, self.laws.engines)
-        first = islice(self.observed.offered(self.observed.cases()), FEW if self.steady else 0)
-        tried = ((each, self.observed.run(each)) for each in first)
+        tried = ((each, self.observed.run(each)) for each in (self.observed.first_offered() if self.steady else ()))
         nearest = nearest_to(self.observed.probed if self.steady else None, case, after, tried)
         shown = self._shown(case, after, nearest.rule)
         telling, reason = reasons.unexplained(shown, self.agreement.share, self.laws, nearest)

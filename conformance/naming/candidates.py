@@ -14,9 +14,10 @@ from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import PointClass, counts_steps, documented_class, formula_of, named_classes
 from optimetry.conformance.naming.probes import Probed
 from optimetry.conformance.naming.runs import mistakes_of_runs
+from optimetry.conformance.naming.runs.decay import strengths
 from optimetry.conformance.numerics.arithmetic import FLOAT32_NORM, PLAIN, Arithmetic
 from optimetry.conformance.subjects.registry import subject_named
-from optimetry.conformance.subjects.subject import DECAY_STRENGTHS, LEARNING_RATE
+from optimetry.conformance.subjects.subject import LEARNING_RATE
 
 FLUSHED = Arithmetic(flushes_subnormals=True)
 
@@ -60,7 +61,7 @@ def tiers(optimizer: str, dtype: str, probed: Probed) -> Iterator[list[Explanati
         if hasattr(formula_of(optimizer), FLOAT32_NORM):
             yield [Explanation(documented, Arithmetic(float32_norm=True))]
             yield [Explanation(documented, replace(partly, float32_norm=True))]
-        if any(name in numbers for name in DECAY_STRENGTHS):
+        if strengths(subject_named(optimizer)):
             yield [Explanation(documented, Arithmetic(float32_decay=True))]
         yield _each(named, partly)
         yield _each(probed.unnamed(numbers), partly)
@@ -88,8 +89,8 @@ def tiers_combined(optimizer: str, dtype: str) -> Iterator[list[Explanation]]:
         yield [Explanation(documented, combined)]
         if hasattr(formula_of(optimizer), FLOAT32_NORM):
             yield [Explanation(documented, replace(combined, float32_norm=True))]
-        if any(name in numbers for name in DECAY_STRENGTHS):
-            yield [Explanation(documented, replace(combined, combined=False, float32_decay=True))]
+        if strengths(subject_named(optimizer)):
+            yield [Explanation(documented, Arithmetic(float32_in_some_uses=numbers, float32_decay=True))]
         yield _each(named_classes(optimizer), combined)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -38,21 +38,20 @@ def to_float32(number: float) -> float:
         return float(np.float32(number))
 
 
-def _in_parts(rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-    after, new = rule.update(param, grad, state, lr, t)
-    return moved_in_parts(param, after), new
+def _rounded_more(result: Callable[[Any, Any], Any]) -> Alteration:
+    """Return another rounding of a step: ``result`` maps the parameter before it and after it to that after it."""
+
+    def update(rule: Rule, param: Array, *inputs: Any) -> tuple[Array, State]:
+        after, new = rule.update(param, *inputs)
+        return result(param, after), new
+
+    return Alteration(update=update)
 
 
-IN_PARTS = Alteration(update=_in_parts)
+IN_PARTS = _rounded_more(moved_in_parts)
 """Steps that are subtracted in parts: another rounding, so that it is recorded as arithmetic."""
 
-
-def _decayed(rule: Rule, param: Array, grad: Array, state: State, lr: Any, t: int) -> tuple[Array, State]:
-    after, new = rule.update(param, grad, state, lr, t)
-    return decayed_in_float32(param, after), new
-
-
-DECAYED = Alteration(update=_decayed)
+DECAYED = _rounded_more(decayed_in_float32)
 """A decay whose factor is rounded to float32, which is recorded as arithmetic, too."""
 
 
@@ -130,14 +129,9 @@ class Explanation:
         if self.rule.documented and not arithmetic and not instead and alteration is None:
             return Asked(case)
         computed = self.computed(case.hyper, instead)
-        in_parts, apart = arithmetic.step_in_parts, arithmetic.parameters_apart
         decays = arithmetic.float32_decay and any(case.hyper.get(name) for name in DECAY_STRENGTHS)
-        for change in (
-            IN_PARTS if in_parts else None,
-            DECAYED if decays else None,
-            APART if apart else None,
-            alteration,
-        ):
+        in_parts, apart = arithmetic.step_in_parts, arithmetic.parameters_apart
+        for change in (*[IN_PARTS] * in_parts, *[DECAYED] * decays, *[APART] * apart, alteration):
             computed = altered(computed, change)
         if LEARNING_RATE in arithmetic.float32:
             case = met_before(case.replace(learning_rates=tuple(map(to_float32, case.learning_rates))))

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.laws.universal import nonfinite_gradients_stay, permutation, reshaping, resuming, splitting
+from optimetry.conformance.laws.universal import resuming
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.naming.runs.scaled import BROKEN
 from optimetry.conformance.subjects.subject import Subject
+from optimetry.reference.norms import rms
 from optimetry.reference.rule import Rule, State
 
 PERIODS = (2, 3, 4, 5, 6, 10)
@@ -26,9 +28,6 @@ LEAST = 1e-3
 
 LARGEST = 1.0
 """The largest root mean square of a step, before it is multiplied by the learning rate."""
-
-BROKEN = (permutation, reshaping, splitting, nonfinite_gradients_stay)
-"""The checks of laws that elements break which depend on others of their tensor."""
 
 
 def mistakes(subject: Subject, dtype: str) -> Iterator[Mistake]:
@@ -83,5 +82,5 @@ def _limited(rule: Rule, param: Any, grad: Any, state: State, lr: Any, t: int) -
     """Scale the step, but no decay apart from it, to a root mean square of `LARGEST` before the learning rate."""
     after, new = rule.update(param, grad, state, lr, t)
     step = -rule.update(param * 0.0, grad, state, 1.0, t)[0]
-    scale = LARGEST / np.maximum(np.sqrt(np.mean(np.square(step))), LARGEST)
+    scale = LARGEST / np.maximum(rms(step), LARGEST)
     return after + lr * (step - scale * step), new

@@ -90,13 +90,13 @@ class Narrow(Bounded):
 
     def _times(self, number: Any) -> Narrow:
         """Multiply by a number; the product of two numbers of the format is rounded once."""
-        plain = Bounded(self.value, self.bound, self.form, self.nonnegative)
-        factor = number if isinstance(number, Bounded) else Bounded.scalar(number, self.form)
-        product = plain * factor
         if FACTORS in self.rounds:
-            factor = stored(factor, self.name)
+            factor = stored(number if isinstance(number, Bounded) else Bounded.scalar(number, self.form), self.name)
             bound = self.magnitude * factor.bound + (factor.magnitude + factor.bound) * self.bound
-            product = Bounded(self.value * factor.value, bound, self.form, product.nonnegative)
+            nonnegative = self.nonnegative and factor.nonnegative
+            product = Bounded(self.value * factor.value, bound, self.form, nonnegative)
+        else:
+            product = Bounded(self.value, self.bound, self.form, self.nonnegative) * number
         if PRODUCTS in self.rounds:
             product = stored(product, self.name)
         return Narrow(product, self.name, self.rounds)

@@ -10,7 +10,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
-from optimetry.conformance.selftest.faults.hooks import Grads, hooked
+from optimetry.conformance.selftest.faults.hooks import Grads, computing_as, hooked
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.books.papers.adam import Adam
 from optimetry.reference.precision import working
@@ -168,7 +168,7 @@ enter(
         name="steps_limited",
         optimizer="papers.adam",
         defect="the update is scaled to a root mean square of 1 at most, as that of Adafactor",
-        start=lambda rule, parameters, memory: RuleRun(_Limited.of(rule.hyper()), parameters),
+        start=computing_as(_Limited),
         outcome="diverges: documented, but limits each step, before the learning rate, to a root mean square of 1",
     ),
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
-from optimetry.conformance.selftest.faults.hooks import dialect_of
+from optimetry.conformance.selftest.faults.hooks import computing_as, dialect_of
 from optimetry.conformance.targets.numpy.target import RuleRun
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule, State
@@ -144,7 +144,7 @@ enter(
         name="local_rate_in_float32",
         optimizer="lars_momentum",
         defect="norms and the local rate are computed in float32 beside float64 parameters: MXNet",
-        start=lambda rule, parameters, memory: RuleRun(LocalRateInFloat32.of(rule.hyper()), parameters),
+        start=computing_as(LocalRateInFloat32),
         outcome="imprecise: norm in float32",
         dtypes=("float64",),
     ),

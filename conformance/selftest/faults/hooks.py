@@ -96,6 +96,11 @@ def hooked(dialect: str | None = None, **hooks: Any) -> Start:
     return start
 
 
+def computing_as(rule_type: type[Rule]) -> Start:
+    """Return a function that begins runs of another rule, with the hyperparameters of the documented one."""
+    return lambda rule, parameters, memory: RuleRun(rule_type.of(rule.hyper()), parameters)
+
+
 def skipping_elements(skipped: Callable[[int], int | slice], least: int = 0) -> Start:
     """Runs that leave these elements, given a size, as they were in parameters of at least so many."""
 

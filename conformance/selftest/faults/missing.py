@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from optimetry.conformance.naming.alterations import without_gradients
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, enter
 from optimetry.conformance.selftest.faults.hooks import Grads, alone
@@ -82,7 +83,7 @@ class _MissingCounts(Run):
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         after = super().step(grads, learning_rate)
         training: Any = self.training
-        for i in (i for i, grad in enumerate(grads) if grad is None):
+        for i in without_gradients(grads):
             count, rule = training.updates[i], training.rule
             training.updates[i] = count + 1
             growth = [(1 - d ** (count + 1)) / (1 - d**count) if count else 1.0 for d in (rule.beta1, rule.beta2)]
@@ -96,7 +97,7 @@ class _MissingScales(Run):
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         training: Any = self.training
-        for i in (i for i, grad in enumerate(grads) if grad is None):
+        for i in without_gradients(grads):
             training.parameters[i] = training.parameters[i] * (1 - learning_rate * training.rule.weight_decay)
         return super().step(grads, learning_rate)
 
@@ -106,7 +107,7 @@ class _MissingScalesAndCounts(_MissingScales):
 
     def step(self, grads: Grads, learning_rate: float) -> list[Array]:
         after = super().step(grads, learning_rate)
-        for i in (i for i, grad in enumerate(grads) if grad is None):
+        for i in without_gradients(grads):
             self.training.updates[i] += 1
         return after
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from optimetry.conformance.selftest.faults.fault import FOUND, Fault, Start, enter
-from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.selftest.faults.hooks import computing_as
 from optimetry.reference.rule import Rule
 from optimetry.reference.rules import rule_named
 
@@ -228,8 +228,7 @@ def sources_of(rule: type[Rule]) -> list[str]:
 
 def mutated(optimizer: str, *changes: tuple[str, str]) -> Start:
     """Begin runs of a `mutant`."""
-    rule_type = mutant(optimizer, *changes)
-    return lambda rule, parameters, memory: RuleRun(rule_type.of(rule.hyper()), parameters)
+    return computing_as(mutant(optimizer, *changes))
 
 
 def enter_mutations(

@@ -8,12 +8,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from optimetry.conformance.selftest.faults.fault import Fault, Start, enter
-from optimetry.conformance.selftest.faults.hooks import rounded
-from optimetry.conformance.targets.numpy.target import RuleRun
+from optimetry.conformance.selftest.faults.fault import Fault, enter
+from optimetry.conformance.selftest.faults.hooks import computing_as, rounded
 from optimetry.reference.books.papers.lion import Lion
 from optimetry.reference.precision import working
-from optimetry.reference.rule import Array, Rule, State
+from optimetry.reference.rule import Array, State
 from optimetry.reference.rules.adam import Adam
 from optimetry.reference.rules.decayed_adagrad import DecayedAdagrad
 from optimetry.reference.rules.momentum import Momentum
@@ -65,37 +64,33 @@ class _RoundedBeforeTheStep(Momentum):
         return param - lr * direction, State(velocity=velocity)
 
 
-def _as(computed: type[Rule]) -> Start:
-    return lambda rule, parameters, memory: RuleRun(computed.of(rule.hyper()), parameters)
-
-
 enter(
     Fault(
         name="state_multiplied_in_bfloat16",
         optimizer="adam",
         defect="the first moment is of bfloat16, and so is its product with a Python number: Optax with mu_dtype",
-        start=_as(_MultipliedThere),
+        start=computing_as(_MultipliedThere),
         outcome="diverges: documented, but keeps moment1 in bfloat16, multiplied there",
     ),
     Fault(
         name="state_multiplied_by_bfloat16",
         optimizer="papers.lion",
         defect="the numbers that multiply a momentum of bfloat16 become bfloat16: Optax with mu_dtype, compiled",
-        start=_as(_ByRoundedNumbers),
+        start=computing_as(_ByRoundedNumbers),
         outcome="diverges: documented, but keeps m in bfloat16, multiplied by numbers rounded to it",
     ),
     Fault(
         name="state_updated_in_bfloat16",
         optimizer="decayed_adagrad",
         defect="an average of bfloat16 is updated in place, by mul_ and addcmul_ of torch, and the step divides by it",
-        start=_as(_UpdatedThere),
+        start=computing_as(_UpdatedThere),
         outcome="diverges: documented, but keeps moment in bfloat16, updated there",
     ),
     Fault(
         name="state_rounded_before_the_step",
         optimizer="momentum",
         defect="the new velocity is copied to an array of bfloat16, from which the step is computed",
-        start=_as(_RoundedBeforeTheStep),
+        start=computing_as(_RoundedBeforeTheStep),
         outcome="diverges: documented, but keeps velocity in bfloat16, rounded before the step",
     ),
 )
