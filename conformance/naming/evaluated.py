@@ -13,6 +13,7 @@ from optimetry.conformance.naming.programs import (
     EVERY,
     FIRST,
     GRAD,
+    INCREMENT,
     OVER_ALL,
     PARAM,
     RATE,
@@ -24,6 +25,7 @@ from optimetry.conformance.naming.programs import (
     parts_of,
     slots_of,
 )
+from optimetry.conformance.numerics.arithmetic import incremented
 from optimetry.conformance.subjects.wrappers.compression import are_sent
 from optimetry.conformance.subjects.wrappers.wrapper import Wrapper
 from optimetry.reference.rule import Rule, State
@@ -49,7 +51,12 @@ def sent(v: Any, sparsity: Any, count: Callable[[int, float], int] | None = None
     return are_sent(v, sparsity, count) if hasattr(v, "shape") else True
 
 
-OWN: dict[str, Callable[..., Any]] = {"sum": of_tensor, SENT: sent, SENT_ROUNDED_UP: partial(sent, count=rounded_up)}
+OWN: dict[str, Callable[..., Any]] = {
+    "sum": of_tensor,
+    INCREMENT: incremented,
+    SENT: sent,
+    SENT_ROUNDED_UP: partial(sent, count=rounded_up),
+}
 """The operations that are not NumPy functions."""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from optimetry.conformance.naming.counting import plain_case
 from optimetry.conformance.naming.evaluated import evaluating, shared
 from optimetry.conformance.naming.points import formula_of
-from optimetry.conformance.naming.programs import Expression, Program, program_of, slots_of
+from optimetry.conformance.naming.programs import INCREMENT, Expression, Program, program_of, slots_of
 from optimetry.conformance.numerics.arithmetic import INCREMENTAL
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject
@@ -90,7 +90,7 @@ def _increment(part: tuple[Any, ...], slots: Collection[str]) -> Expression:
     """
     match part:
         case ("add", ("multiply", decay, slot), ("multiply", gain, new)) if slot in slots and _are_one(decay, gain):
-            moved = ("add", slot, ("multiply", gain, ("subtract", new, slot)))
+            moved = (INCREMENT, slot, gain, new)
             return ("maximum", moved, 0.0) if _is_of_squares(new) else moved
     return part
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.numerics.bounded import Bounded
-from optimetry.conformance.numerics.formats import FORMATS, beside
+from optimetry.conformance.numerics.formats import BOUND_ROUNDOFF, FORMATS, beside
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Array
 
@@ -91,8 +91,29 @@ class Arithmetic:
         ]
 
 
+FOR_DIFFERENCE = 1 + 32 * BOUND_ROUNDOFF
+"""Enlarges a bound before another is subtracted: more than both have lost by their own rounding."""
+
 PLAIN = Arithmetic()
 """Operation by operation, each rounded to the arrays' dtype."""
+
+
+def incremented(average: Any, gain: Any, new: Any) -> Any:
+    """Return ``average + gain*(new - average)`` for a gain in [0, 1], with a bound that knows the average is met twice.
+
+    What it is off by is scaled by ``1 - gain``; operation by operation it would be scaled by ``1 + gain``, and bounds
+    would double in each step of a short memory. Of ``new + (1 - gain)*(average - new)``, which begins at the other
+    end, products are rounded that are larger where the gain is below a half.
+    """
+    apart = new - average
+    moved = average + gain * apart
+    if not (isinstance(moved, Bounded) and isinstance(average, Bounded)):
+        return moved
+    share = np.clip(np.asarray(gain.value if isinstance(gain, Bounded) else gain, np.float64), 0.0, 1.0)
+    larger = np.maximum(1 - 2 * share, 0.0) * (apart.magnitude + apart.bound)
+    tighter = moved.bound * FOR_DIFFERENCE - 2 * share * average.bound + 2 * moved.form.roundoff * larger
+    bound = np.where(np.isfinite(moved.bound), tighter, np.inf)
+    return Bounded(moved.value, bound, moved.form, moved.nonnegative)
 
 
 def moved_in_parts(before: Any, after: Any) -> Any:

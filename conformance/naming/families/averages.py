@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from optimetry.conformance.naming.families.family import Dialect, declare
+from optimetry.conformance.numerics.arithmetic import incremented
 from optimetry.conformance.subjects.wrappers.averages import SCHEDULE, ExponentialMovingAverage, ModelAverage
 from optimetry.reference.averaging.exponential import Decayed, ExponentialAverage
 from optimetry.reference.averaging.window import WindowAverage
@@ -40,7 +41,7 @@ class _Increments(_Average):
     def update(self, state: Decayed, parameters: Sequence[Array], thres_steps: int | None = None) -> Decayed:
         decay = self.decay_at(thres_steps)
         pairs = zip(state.biased, parameters, strict=True)
-        return Decayed(decay * state.product, [e + (1 - decay) * (w - e) for e, w in pairs])
+        return Decayed(decay * state.product, [incremented(e, 1 - decay, w) for e, w in pairs])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from optimetry.conformance.laws.universal import resuming
 from optimetry.conformance.naming.alterations import Alteration, AlteredTraining, Step
 from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs.scaled import BROKEN
+from optimetry.conformance.numerics.arithmetic import incremented
 from optimetry.conformance.subjects.subject import Subject
 from optimetry.reference.norms import rms
 from optimetry.reference.rule import Rule, State
@@ -62,7 +63,7 @@ def _pulled_back(
     for i, param in enumerate(training.parameters):
         steps = training.updates[i] if own else training.memory["steps"]
         if steps and steps % period == 0 and not (own and grads[i] is None):
-            slow[i] = training.parameters[i] = slow[i] + share * (param - slow[i])
+            slow[i] = training.parameters[i] = incremented(slow[i], share, param)
     return list(training.parameters)
 
 
