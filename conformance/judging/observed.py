@@ -233,15 +233,16 @@ class Observed:
         most = (1 - judged) * elements if asks else np.inf
         cases = evaluated_ahead(self.cases(), asked, EXCLUDING) if alive else ()
         for drawn in runs_ahead(cases, lambda: [self.target], self.runs):
+            kept = tried_with(drawn)
             for case in compared(drawn):
-                after = self.run(case) if case in tried_with(drawn) else self.run_anew(case)
+                after = self.run(case) if case in kept else self.run_anew(case)
                 documented = expected(case)
                 if case is drawn:
                     document, tried = document + compare(after, documented, case.form), tried + 1
                 there = contradicted(after, documented)
                 differing += int(np.count_nonzero(there))
                 alive = [still for each in alive if (still := each.on(case, after, there))]
-                if not alive and case is drawn:
+                if not alive and case in kept:
                     self.refuting[:] = [(case, after)]
                 self.silent.update(each.candidate for each in alive if each.agreement.vacuous > most)
                 alive = [each for each in alive if each.candidate not in self.silent]

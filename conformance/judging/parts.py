@@ -129,6 +129,7 @@ def _first_of(
         near = [mistaken for mistaken in possible if _tells(explained(after, mistaken.expected(case), case.form))]
         near = [mistaken for mistaken in near if observed.probed.explained_by(mistaken.expected)]
         more = near[0].mistake.shown_by or no_more if near else no_more
+        near = _beside_refuted(observed, near, more)
         for arithmetic in arithmetics(observed.optimizer, observed.dtype) if near else ():
             standing = observed.standing([mistaken.computed_in(arithmetic) for mistaken in near])
             alive, unexplained = observed.holding_on_all(standing, more, MOST)
@@ -166,9 +167,16 @@ def _first_steps(observed: Observed, case: Case) -> tuple[Case, Array]:
     return short, observed.run_anew(short)
 
 
+def _beside_refuted(observed: Observed, mistakes: list[Mistaken], more: More) -> list[Mistaken]:
+    """Return the mistakes beside a rule that fails in plain arithmetic: where that explains all, any wider one does."""
+    rules = {id(mistaken.rule): Explanation(mistaken.rule) for mistaken in mistakes}
+    refuted = {key: _refuted(observed, explanation, more) for key, explanation in rules.items()}
+    return [mistaken for mistaken in mistakes if refuted[id(mistaken.rule)]]
+
+
 def _refuted(observed: Observed, explanation: Explanation, more: More) -> bool:
     """Whether a rule fails on some case, or on ``more``, where a number in place of NaN or infinity is enough."""
-    if not observed.holding_on_all([explanation], more)[0]:
+    if not observed.standing([explanation]) or not observed.holding_on_all([explanation], more)[0]:
         return True
     for case in observed.offered(chain.from_iterable(map(more, observed.cases()))):
         after = observed.run_anew(case)
