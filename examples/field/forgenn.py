@@ -5,43 +5,33 @@ from __future__ import annotations
 from forgeNN.optimizers import SGD, Adam, AdamW
 from forgeNN.tensor import Tensor
 
-from examples.field.helpers import Library
+from examples.field.helpers import Library, TensorRun
 
 
-class Run:
-    """Parameters and their optimizer."""
-
-    def __init__(self, cls, parameters, **numbers):
-        self.parameters = [Tensor(parameter) for parameter in parameters]
-        self.optimizer = cls(self.parameters, lr=1.0, **numbers)
-
-    def step(self, grads, learning_rate):
-        self.optimizer.lr = learning_rate
-        for parameter, grad in zip(self.parameters, grads, strict=True):
-            parameter.grad = grad
-        self.optimizer.step()
-        return [parameter.data.copy() for parameter in self.parameters]
+def run(cls, parameters, **numbers):
+    tensors = [Tensor(parameter) for parameter in parameters]
+    return TensorRun(cls(tensors, lr=1.0, **numbers), tensors)
 
 
 def sgd(hyper, parameters):
-    return Run(SGD, parameters)
+    return run(SGD, parameters)
 
 
 def momentum(hyper, parameters):
-    return Run(SGD, parameters, momentum=hyper["momentum"])
+    return run(SGD, parameters, momentum=hyper["momentum"])
 
 
 def torch_sgd(hyper, parameters):
-    return Run(SGD, parameters, momentum=hyper["momentum"], weight_decay=hyper["weight_decay"])
+    return run(SGD, parameters, momentum=hyper["momentum"], weight_decay=hyper["weight_decay"])
 
 
 def adam(hyper, parameters):
-    return Run(Adam, parameters, betas=(hyper["beta1"], hyper["beta2"]), eps=hyper["epsilon"])
+    return run(Adam, parameters, betas=(hyper["beta1"], hyper["beta2"]), eps=hyper["epsilon"])
 
 
 def decayed(cls, hyper, parameters):
     numbers = {"eps": hyper["eps"], "weight_decay": hyper["weight_decay"]}
-    return Run(cls, parameters, betas=(hyper["beta1"], hyper["beta2"]), **numbers)
+    return run(cls, parameters, betas=(hyper["beta1"], hyper["beta2"]), **numbers)
 
 
 def torch_adam(hyper, parameters):

@@ -111,6 +111,26 @@ class Average:
         return [parameter.copy() for parameter in self._parameters]
 
 
+class TensorRun:
+    """An optimizer with ``lr`` of tensors with ``grad`` and ``data``, as small frameworks have them.
+
+    ``gradient(grad)`` makes a tensor's gradient of an array, where it is not the array itself.
+    """
+
+    def __init__(
+        self, optimizer: Any, tensors: Sequence[Any], gradient: Callable[[np.ndarray], Any] = lambda grad: grad
+    ) -> None:
+        self._optimizer, self._tensors, self._gradient = optimizer, tensors, gradient
+
+    def step(self, grads: Sequence[np.ndarray | None], learning_rate: float) -> list[np.ndarray]:
+        """Set the learning rate and the gradients, and step."""
+        self._optimizer.lr = learning_rate
+        for tensor, grad in zip(self._tensors, grads, strict=True):
+            tensor.grad = None if grad is None else self._gradient(grad)
+        self._optimizer.step()
+        return [tensor.data.copy() for tensor in self._tensors]
+
+
 class TorchRun:
     """An optimizer with the interface of ``torch.optim``; ``make(parameters)`` builds it, with a learning rate of 1."""
 

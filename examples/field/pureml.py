@@ -5,62 +5,52 @@ from __future__ import annotations
 from pureml.machinery import Tensor
 from pureml.optimizers import SGD, AdaGrad, Adam, RMSProp
 
-from examples.field.helpers import Library
+from examples.field.helpers import Library, TensorRun
 
 
-class Run:
-    """Parameters and their optimizer."""
-
-    def __init__(self, cls, parameters, **numbers):
-        self.parameters = [Tensor(parameter, requires_grad=True, copy=True) for parameter in parameters]
-        self.optimizer = cls(self.parameters, lr=1.0, **numbers)
-
-    def step(self, grads, learning_rate):
-        self.optimizer.lr = learning_rate
-        for parameter, grad in zip(self.parameters, grads, strict=True):
-            parameter.grad = grad
-        self.optimizer.step()
-        return [parameter.data.copy() for parameter in self.parameters]
+def run(cls, parameters, **numbers):
+    tensors = [Tensor(parameter, requires_grad=True, copy=True) for parameter in parameters]
+    return TensorRun(cls(tensors, lr=1.0, **numbers), tensors)
 
 
 def sgd(hyper, parameters):
-    return Run(SGD, parameters)
+    return run(SGD, parameters)
 
 
 def momentum(hyper, parameters):
-    return Run(SGD, parameters, beta=hyper["momentum"])
+    return run(SGD, parameters, beta=hyper["momentum"])
 
 
 def adagrad(hyper, parameters):
-    return Run(AdaGrad, parameters, delta=hyper["epsilon"])
+    return run(AdaGrad, parameters, delta=hyper["epsilon"])
 
 
 def papers_adagrad(hyper, parameters):
-    return Run(AdaGrad, parameters, delta=hyper["delta"])
+    return run(AdaGrad, parameters, delta=hyper["delta"])
 
 
 def torch_adagrad(hyper, parameters):
     numbers = {"delta": hyper["eps"], "weight_decay": hyper["weight_decay"]}
-    return Run(AdaGrad, parameters, decoupled_wd=False, **numbers)
+    return run(AdaGrad, parameters, decoupled_wd=False, **numbers)
 
 
 def decayed_adagrad(hyper, parameters):
-    return Run(RMSProp, parameters, beta=hyper["decay"], delta=hyper["epsilon"])
+    return run(RMSProp, parameters, beta=hyper["decay"], delta=hyper["epsilon"])
 
 
 def torch_rmsprop(hyper, parameters):
     numbers = {"beta": hyper["alpha"], "delta": hyper["eps"], "weight_decay": hyper["weight_decay"]}
-    return Run(RMSProp, parameters, decoupled_wd=False, **numbers)
+    return run(RMSProp, parameters, decoupled_wd=False, **numbers)
 
 
 def adam(hyper, parameters):
-    return Run(Adam, parameters, beta1=hyper["beta1"], beta2=hyper["beta2"], delta=hyper["epsilon"])
+    return run(Adam, parameters, beta1=hyper["beta1"], beta2=hyper["beta2"], delta=hyper["epsilon"])
 
 
 def torch_adam(hyper, parameters):
     numbers = {"delta": hyper["eps"], "weight_decay": hyper["weight_decay"]}
     decoupled = hyper["decoupled_weight_decay"]
-    return Run(Adam, parameters, beta1=hyper["beta1"], beta2=hyper["beta2"], decoupled_wd=decoupled, **numbers)
+    return run(Adam, parameters, beta1=hyper["beta1"], beta2=hyper["beta2"], decoupled_wd=decoupled, **numbers)
 
 
 class Target(Library):

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 from rasptorch.optim import SGD, Adam, AdamW, RMSProp
 from rasptorch.tensor import Parameter
 
-from examples.field.helpers import Library
+from examples.field.helpers import Library, TensorRun
 
 
-class Run:
-    """Parameters and their optimizer."""
-
-    def __init__(self, kind, parameters, **numbers):
-        self.parameters = [Parameter(parameter) for parameter in parameters]
-        self.optimizer = kind(self.parameters, lr=1.0, **numbers)
-
-    def step(self, grads, learning_rate):
-        self.optimizer.lr = learning_rate
-        for parameter, grad in zip(self.parameters, grads, strict=True):
-            parameter.grad = None if grad is None else grad.copy()
-        self.optimizer.step()
-        return [parameter.data.copy() for parameter in self.parameters]
+def run(kind, parameters, **numbers):
+    tensors = [Parameter(parameter) for parameter in parameters]
+    return TensorRun(kind(tensors, lr=1.0, **numbers), tensors, np.copy)
 
 
 def betas(hyper):
@@ -28,35 +19,35 @@ def betas(hyper):
 
 
 def sgd(hyper, parameters):
-    return Run(SGD, parameters)
+    return run(SGD, parameters)
 
 
 def momentum(hyper, parameters):
-    return Run(SGD, parameters, momentum=hyper["momentum"])
+    return run(SGD, parameters, momentum=hyper["momentum"])
 
 
 def torch_sgd(hyper, parameters):
-    return Run(SGD, parameters, momentum=hyper["momentum"], weight_decay=hyper["weight_decay"])
+    return run(SGD, parameters, momentum=hyper["momentum"], weight_decay=hyper["weight_decay"])
 
 
 def decayed_adagrad(hyper, parameters):
-    return Run(RMSProp, parameters, rho=hyper["decay"], eps=hyper["epsilon"])
+    return run(RMSProp, parameters, rho=hyper["decay"], eps=hyper["epsilon"])
 
 
 def torch_rmsprop(hyper, parameters):
-    return Run(RMSProp, parameters, rho=hyper["alpha"], eps=hyper["eps"], weight_decay=hyper["weight_decay"])
+    return run(RMSProp, parameters, rho=hyper["alpha"], eps=hyper["eps"], weight_decay=hyper["weight_decay"])
 
 
 def adam(hyper, parameters):
-    return Run(Adam, parameters, betas=betas(hyper), eps=hyper["epsilon"])
+    return run(Adam, parameters, betas=betas(hyper), eps=hyper["epsilon"])
 
 
 def torch_adam(hyper, parameters):
-    return Run(Adam, parameters, betas=betas(hyper), eps=hyper["eps"], weight_decay=hyper["weight_decay"])
+    return run(Adam, parameters, betas=betas(hyper), eps=hyper["eps"], weight_decay=hyper["weight_decay"])
 
 
 def torch_adamw(hyper, parameters):
-    return Run(AdamW, parameters, betas=betas(hyper), eps=hyper["eps"], weight_decay=hyper["weight_decay"])
+    return run(AdamW, parameters, betas=betas(hyper), eps=hyper["eps"], weight_decay=hyper["weight_decay"])
 
 
 class Target(Library):

@@ -7,40 +7,29 @@ from collections import OrderedDict
 from sadl.optimizer import SGD, Adam
 from sadl.tensor import Parameter
 
-from examples.field.helpers import Library
+from examples.field.helpers import Library, TensorRun
 
 
-class Run:
-    """Parameters and their optimizer."""
-
-    def __init__(self, cls, parameters, **numbers):
-        named = OrderedDict((str(i), Parameter(parameter.copy())) for i, parameter in enumerate(parameters))
-        self.parameters = list(named.values())
-        self.optimizer = cls(named, lr=1.0, **numbers)
-
-    def step(self, grads, learning_rate):
-        self.optimizer.lr = learning_rate
-        for parameter, grad in zip(self.parameters, grads, strict=True):
-            parameter.grad = grad
-        self.optimizer.step()
-        return [parameter.data.copy() for parameter in self.parameters]
+def run(cls, parameters, **numbers):
+    named = OrderedDict((str(i), Parameter(parameter.copy())) for i, parameter in enumerate(parameters))
+    return TensorRun(cls(named, lr=1.0, **numbers), list(named.values()))
 
 
 def sgd(hyper, parameters):
-    return Run(SGD, parameters)
+    return run(SGD, parameters)
 
 
 def momentum(hyper, parameters):
-    return Run(SGD, parameters, friction=1 - hyper["momentum"])
+    return run(SGD, parameters, friction=1 - hyper["momentum"])
 
 
 def torch_sgd(hyper, parameters):
-    return Run(SGD, parameters, friction=1 - hyper["momentum"], weight_decay=hyper["weight_decay"])
+    return run(SGD, parameters, friction=1 - hyper["momentum"], weight_decay=hyper["weight_decay"])
 
 
 def with_epsilon(hyper, parameters, epsilon, **numbers):
     betas = {"beta_1": hyper["beta1"], "beta_2": hyper["beta2"]}
-    return Run(Adam, parameters, **betas, epsilon=epsilon, **numbers)
+    return run(Adam, parameters, **betas, epsilon=epsilon, **numbers)
 
 
 def adam(hyper, parameters):
