@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Case
 from optimetry.conformance.laws.law import Trial, behind, is_rule, law
-from optimetry.conformance.laws.variations import at_steps, complete, with_options
+from optimetry.conformance.laws.variations import at_steps, complete, other_numbers, with_options
 from optimetry.conformance.numerics.arrays import Array, flat
-from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import Call, in_turn, watched
 
 
@@ -41,17 +39,7 @@ def groups_are_independent(trial: Trial) -> str | None:
 def _with_other_options(trial: Trial) -> Trial:
     """Return the same with half the learning rate, and other numbers if the rule and the target take them."""
     case = trial.case.replace(learning_rates=tuple(rate / 2 for rate in trial.case.learning_rates))
-    return with_options(trial.on(case), _other_options(case))
-
-
-def _other_options(case: Case) -> dict[str, Any]:
-    """Return the next corner of every number."""
-    numbers = [x for x in subject_of(case).hyperparameters() if x.kind is float and len(x.corners) > 1]
-    others = {}
-    for number in numbers:
-        at = number.corners.index(case.hyper[number.name]) if case.hyper[number.name] in number.corners else -1
-        others[number.name] = number.corners[(at + 1) % len(number.corners)]
-    return others
+    return with_options(trial.on(case), other_numbers(case))
 
 
 def _together(members: list[Trial]) -> list[Array]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from itertools import islice
@@ -11,6 +12,7 @@ import numpy as np
 
 from optimetry.conformance.laws.law import (
     Trial,
+    behind,
     first_difference,
     is_elementwise,
     is_elementwise_rule,
@@ -18,10 +20,25 @@ from optimetry.conformance.laws.law import (
     keeps_state,
     law,
 )
-from optimetry.conformance.laws.variations import complete, each, halved, largest, poisonings, with_gap
+from optimetry.conformance.laws.variations import (
+    complete,
+    each,
+    halved,
+    largest,
+    other_numbers,
+    poisonings,
+    with_gap,
+    with_options,
+)
 from optimetry.conformance.numerics.arrays import Array, apart, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import Session, in_turn, watched
+
+FORMS = ((12, 12), (4, 3, 3, 4))
+"""The shapes of a square matrix and of the weights of a convolution, of as many elements."""
+
+TOGETHER = 5
+"""The steps of two runs that are under way together."""
 
 State = Mapping[str, list[Array]]
 """What a run has saved: one array per parameter under each slot name."""
@@ -39,6 +56,21 @@ def runs_are_independent(trial: Trial) -> str | None:
     trial.on(each(trial.case, np.negative)).run(anew=True)
     again = trial.run(anew=True)
     return None if same_bits(fresh, again) else first_difference(fresh != again, fresh, again)
+
+
+@law("a run is what it is alone, whatever runs beside it with other numbers")
+def runs_side_by_side(trial: Trial) -> str | None:
+    case = trial.case.upto(TOGETHER)
+    beside = with_options(trial.on(each(case, np.negative)), other_numbers(case)).case
+    with watched(trial.guard):
+        alone = Session(trial.target, case)
+        plain = [flat(after) for after in in_turn(trial.target, (partial(alone.step, *step) for step in case.steps))]
+        both = [Session(trial.target, each) for each in (case, beside)]
+        steps = zip(case.steps, beside.steps, strict=True)
+        calls = (partial(run.step, *step) for pair in steps for run, step in zip(both, pair, strict=True))
+        together = [flat(after) for after in in_turn(trial.target, calls)][::2]
+    a, b = np.array(plain), np.array(together)
+    return None if same_bits(a, b) else first_difference(a != b, a, b)
 
 
 @law("a parameter without a gradient keeps its bits", applies=is_rule)
@@ -73,7 +105,17 @@ def permutation(trial: Trial) -> str | None:
 
 @law("the shape of a parameter does not matter, only its elements", applies=is_elementwise_rule)
 def reshaping(trial: Trial) -> str | None:
-    return trial.against(trial.on(each(trial.case, lambda array: array.reshape(-1, 1))))
+    """Compares columns with all parameters, and a square matrix and the weights of a convolution with a vector."""
+    column = trial.against(trial.on(each(trial.case, lambda array: array.reshape(-1, 1))))
+    full = largest(trial.case)
+    if column is not None or not full.size:
+        return column
+    vector = trial.on(each(full, lambda array: np.resize(array, math.prod(FORMS[0]))))
+    for form in FORMS:
+        contradiction = vector.against(vector.on(each(vector.case, partial(np.reshape, shape=form))))
+        if contradiction is not None:
+            return behind(f"of shape {form}: ", contradiction)
+    return None
 
 
 @law("a parameter split in two gives the two parts of the result", applies=is_elementwise_rule)

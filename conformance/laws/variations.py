@@ -117,6 +117,16 @@ def switched_on(trial: Trial) -> Trial:
     return with_options(trial, {name: x for name, x in effective.items() if x and not trial.case.hyper[name]})
 
 
+def other_numbers(case: Case) -> dict[str, Any]:
+    """Return the next corner of every number, as hyperparameters of another run or group."""
+    numbers = [x for x in subject_of(case).hyperparameters() if x.kind is float and len(x.corners) > 1]
+    others = {}
+    for number in numbers:
+        at = number.corners.index(case.hyper[number.name]) if case.hyper[number.name] in number.corners else -1
+        others[number.name] = number.corners[(at + 1) % len(number.corners)]
+    return others
+
+
 def _choices(hyper: Mapping[str, Any], changes: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield hyperparameters with all changes, with all but one, and with each alone."""
     yield {**hyper, **changes}

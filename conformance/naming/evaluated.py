@@ -13,7 +13,6 @@ from optimetry.conformance.naming.programs import (
     EVERY,
     FIRST,
     GRAD,
-    INCREMENT,
     OVER_ALL,
     PARAM,
     RATE,
@@ -50,6 +49,9 @@ def sent(v: Any, sparsity: Any, count: Callable[[int, float], int] | None = None
     """Mark the entries of a tensor that are sent; all where one number stands for it, as before the first step."""
     return are_sent(v, sparsity, count) if hasattr(v, "shape") else True
 
+
+INCREMENT = "increment"
+"""A moving average after an increment, ``m + (1-b)*(x - m)``, of the average, the gain and what is new."""
 
 OWN: dict[str, Callable[..., Any]] = {
     "sum": of_tensor,

@@ -12,9 +12,9 @@ from functools import cache, lru_cache
 from typing import Any
 
 from optimetry.conformance.naming.counting import plain_case
-from optimetry.conformance.naming.evaluated import evaluating, shared
+from optimetry.conformance.naming.evaluated import INCREMENT, evaluating, shared
 from optimetry.conformance.naming.points import formula_of
-from optimetry.conformance.naming.programs import INCREMENT, Expression, Program, program_of, slots_of
+from optimetry.conformance.naming.programs import Expression, Program, program_of, slots_of
 from optimetry.conformance.numerics.arithmetic import INCREMENTAL
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.subjects.rules import RuleSubject

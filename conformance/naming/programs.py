@@ -42,9 +42,6 @@ BEFORE: Expression = ("subtract", STEP, 1)
 SENT, SENT_ROUNDED_UP = "are_sent", "are_sent_rounded_up"
 """Which entries a compression sends, by their values and the sparsity; and if their number is rounded up."""
 
-INCREMENT = "increment"
-"""A moving average, a gain and what is new: the average after an increment, ``m + (1-b)*(x - m)``."""
-
 OVER_ALL = "sum_over_all"
 """The sum over all tensors of a step, where a wrapper's result of one depends on the others."""
 

@@ -69,7 +69,36 @@ def _held_at_the_first(optimizer: str, name: str) -> str:
     return f"diverges: documented with {name} = {case.hyper[name]:g} whatever is given"
 
 
+class NumbersOfTheLast(RuleRun):
+    """Computes with the hyperparameters of the run that was begun last."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+        super().__init__(rule, parameters)
+        self._memory = memory
+        memory["rule"] = rule
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        """Update by the rule begun last."""
+        self.training.rule = self._memory["rule"]
+        return super().step(grads, learning_rate)
+
+
 enter(
+    Fault(
+        name="numbers_of_the_class",
+        optimizer="momentum",
+        defect="hyperparameters are attributes of the class: a second optimizer changes those of the first",
+        start=NumbersOfTheLast,
+        rejected_by="runs_side_by_side",
+    ),
+    Fault(
+        name="decay_of_zero_replaced",
+        optimizer="rmsprop",
+        defect="rho or 0.95: 0 is taken for none",
+        start=_passing(lambda hyper, memory: {"rho": hyper["rho"] or 0.95}),
+        because="with rho = 0",
+        rejected_by="rare_numbers",
+    ),
     Fault(
         name="default_epsilon",
         optimizer="adam",

@@ -59,6 +59,10 @@ def _transposed(grad: Array) -> Array:
     return grad.reshape(-1, order="F").reshape(grad.shape)
 
 
+def _channels_last(grad: Array) -> Array:
+    return grad.transpose(0, 2, 3, 1).reshape(grad.shape)
+
+
 def _swapped_among_equal_shapes(grads: Grads) -> Grads:
     shapes: dict[tuple[int, ...], list[int]] = {}
     for i, grad in enumerate(grads):
@@ -150,6 +154,22 @@ enter(
         optimizer="sgd",
         defect="gradients of matrices are read in column order, parameters in row order",
         start=hooked(gradient=_transposed),
+    ),
+    Fault(
+        name="square_matrices_transposed",
+        optimizer="adam",
+        defect="gradients of square matrices come transposed, which no check of shapes can tell",
+        start=hooked(gradient=lambda grad: grad.T.copy() if grad.ndim == 2 and len(set(grad.shape)) == 1 else grad),
+        because="of shape (12, 12)",
+        rejected_by="reshaping",
+    ),
+    Fault(
+        name="channels_taken_for_last",
+        optimizer="papers.lion",
+        defect="gradients of the weights of a convolution are read as if channels came last",
+        start=hooked(gradient=lambda grad: _channels_last(grad) if grad.ndim == 4 else grad),
+        because="of shape (4, 3, 3, 4)",
+        rejected_by="reshaping",
     ),
     Fault(
         name="step_scaled_by_rows",

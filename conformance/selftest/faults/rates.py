@@ -34,6 +34,14 @@ enter(
         start=hooked(rate=lambda rates: round(rates[-1], 4)),
     ),
     Fault(
+        name="rate_at_most_one",
+        optimizer="sgd",
+        defect="a learning rate is clamped to [0, 1]",
+        start=hooked(rate=lambda rates: min(rates[-1], 1.0)),
+        because="with a learning rate of 3",
+        rejected_by="rare_numbers",
+    ),
+    Fault(
         name="rate_of_zero_replaced",
         optimizer="papers.adam",
         defect="lr or 1e-3: the first step of a warm-up is one at the default",
