@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from optimetry.conformance.cases.effort import Effort
+from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets import for_torch
 
 torch = pytest.importorskip("torch")
@@ -49,3 +51,22 @@ def test_an_empty_parameter_that_had_no_gradient_has_no_state_in_a_resumed_run(k
     assert [slots["step"] for slots in after._optimizer.state.values() if slots] == [1, 1]
     ours, theirs = (run.step([np.ones(2), np.ones(0), np.ones(0)], 0.1) for run in (after, before))
     assert [array.shape for array in ours] == [array.shape for array in theirs] == [(2,), (0,), (0,)]
+
+
+class Replacing(torch.optim.Optimizer):  # type: ignore[misc]
+    """SGD that gives a parameter other memory in each step, which the model sees."""
+
+    def __init__(self, params: Any, lr: float) -> None:
+        super().__init__(params, {"lr": lr})
+
+    def step(self, closure: Any = None) -> None:
+        """One step."""
+        for group in self.param_groups:
+            for param in group["params"]:
+                if param.grad is not None:
+                    param.data = param.data - group["lr"] * param.grad.data
+
+
+def test_parameters_may_be_given_other_memory() -> None:
+    (verdict,) = judge(for_torch(Replacing, "sgd").engines(), "sgd", "float32", effort=Effort("few", 10, 2), seed=0)
+    assert (verdict.verdict, verdict.reason) == ("conforms", "")

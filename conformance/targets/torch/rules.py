@@ -98,16 +98,20 @@ class TorchClass(ClassOffer):
         return self.keywords_on(engine, values)
 
 
+def values_of(parameters: Sequence[torch.nn.Parameter]) -> list[Array]:
+    """Return what parameters hold, also where an optimizer has given them other memory: ``p.data = p.data - step``."""
+    return [array_of(parameter.detach()) for parameter in parameters]
+
+
 class TorchRun:
-    """One ``torch.optim`` optimizer over parameters and gradients whose memory NumPy arrays share."""
+    """One ``torch.optim`` optimizer over parameters, and gradients whose memory NumPy arrays share."""
 
     def __init__(self, entry: TorchClass, keywords: Mapping[str, object], parameters: Sequence[Array]) -> None:
         self._slots, self._sparse = entry.slots, entry.sparse
-        self._arrays = [np.array(parameter, order="C") for parameter in parameters]
         self._last_grads: list[Array | None] = [None for _ in parameters]
-        self._grad_arrays = [np.zeros_like(array) for array in self._arrays]
+        self._grad_arrays = [np.zeros_like(parameter, order="C") for parameter in parameters]
         self._grads = [tensor_over(array) for array in self._grad_arrays]
-        self._parameters = [torch.nn.Parameter(tensor_over(array)) for array in self._arrays]
+        self._parameters = [torch.nn.Parameter(tensor_over(np.array(param, order="C"))) for param in parameters]
         self._rate = entry.rate
         self._optimizer = entry.cls(self._parameters, **{entry.rate: 1.0}, **keywords)
         (self._group,) = self._optimizer.param_groups
@@ -116,7 +120,7 @@ class TorchRun:
         """One ``Optimizer.step``; a None gradient becomes ``parameter.grad = None``."""
         self._give(grads, learning_rate)
         self._optimizer.step()
-        return [array.copy() for array in self._arrays]
+        return values_of(self._parameters)
 
     def _give(self, grads: Sequence[Array | None], learning_rate: float) -> None:
         """Set gradients and learning rate.
@@ -149,8 +153,8 @@ class TorchRun:
                 slots[slot] = [np.array(int(state.get(key, 0)), np.int64) for state in states]
             else:
                 slots[slot] = [
-                    array_of(state[key]) if key in state else np.zeros_like(array)
-                    for state, array in zip(states, self._arrays, strict=True)
+                    array_of(state[key]) if key in state else np.zeros_like(zeros)
+                    for state, zeros in zip(states, self._grad_arrays, strict=True)
                 ]
         return slots
 
@@ -196,7 +200,7 @@ class ScalingTorchRun(TorchRun):
             scaler.scale(torch.zeros(()))
             with _memory_filled():
                 scaler.step(self._optimizer)
-        return [array.copy() for array in self._arrays]
+        return values_of(self._parameters)
 
     def step_accumulated(self, parts: Sequence[list[Array | None]], learning_rate: float) -> list[Array]:
         """One ``Optimizer.step`` behind a backward pass for each part, whose loss is divided by their number."""
@@ -208,7 +212,7 @@ class ScalingTorchRun(TorchRun):
                     loss = (parameter * tensor_over(np.array(grad, order="C"))).sum() / len(parts)
                     loss.backward()
         self._optimizer.step()
-        return [array.copy() for array in self._arrays]
+        return values_of(self._parameters)
 
 
 Keywords = Callable[[Hyper, Sequence[Array]], Mapping[str, Any]]
@@ -230,16 +234,13 @@ class TorchGroups:
         self, cls: Any, keywords: Keywords, rate: str, sparse: bool, groups: Sequence[tuple[Hyper, list[Array]]]
     ) -> None:
         self._keywords, self._rate, self._sparse = keywords, rate, sparse
-        self._arrays: list[Array] = []
         self._parameters: list[torch.nn.Parameter] = []
         first = keywords(*groups[0])
         made = [self._group(hyper, parameters) for hyper, parameters in groups]
         self._optimizer = cls(made, **{rate: 1.0}, **first)
 
     def _group(self, hyper: Hyper, parameters: Sequence[Array]) -> dict[str, Any]:
-        arrays = [np.array(parameter, order="C") for parameter in parameters]
-        tensors = [torch.nn.Parameter(tensor_over(array)) for array in arrays]
-        self._arrays += arrays
+        tensors = [torch.nn.Parameter(tensor_over(np.array(parameter, order="C"))) for parameter in parameters]
         self._parameters += tensors
         return {"params": tensors, self._rate: 1.0, **self._keywords(hyper, parameters)}
 
@@ -255,4 +256,4 @@ class TorchGroups:
             tensor = None if grad is None else tensor_over(np.array(grad, order="C"))
             parameter.grad = tensor if tensor is None or not self._sparse else tensor.to_sparse()
         self._optimizer.step()
-        return [array.copy() for array in self._arrays]
+        return values_of(self._parameters)
