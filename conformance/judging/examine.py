@@ -13,9 +13,9 @@ from optimetry.conformance.cases.offered import Limits
 from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.judging.examination import Examination
 from optimetry.conformance.naming.probes import probes_of
-from optimetry.conformance.naming.runs.zeros import cases_at_zero
 from optimetry.conformance.oracle.batched import evaluated_ahead
 from optimetry.conformance.oracle.expected import Asked, expected
+from optimetry.conformance.subjects.rare import rare_cases
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.limits import limits_of
 from optimetry.conformance.targets.protocol import Target, recorded_cases
@@ -87,7 +87,7 @@ def examined(
         alike.setdefault(limits, []).append(examination)
     for limits, members in alike.items():
         _try_cases(members, cases(limits), effort.law_cases)
-        further = map(limits.offered, chain(replayed(optimizer, dtype), cases_at_zero(subject, dtype)))
+        further = map(limits.offered, chain(replayed(optimizer, dtype), rare_cases(subject, dtype)))
         _try_probes(members, chain(further, probes_of(optimizer, dtype, limits)))
     return examinations
 
@@ -114,7 +114,7 @@ def _try_cases(examinations: Sequence[Examination], cases: Iterable[Case], law_c
 
 
 def _try_probes(examinations: Sequence[Examination], probes: Iterable[Case]) -> None:
-    """Try kept cases, cases at 0 and probes on engines that no other case has shown to differ."""
+    """Try kept cases, rare ones and probes on engines that no other case has shown to differ."""
     for probe in probes:
         for examination in examinations:
             if examination.open_to(probe):

@@ -21,12 +21,15 @@ from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
 from optimetry.conformance.judging.searching import SearchResult, searched
 from optimetry.conformance.laws import Law
+from optimetry.conformance.laws.law import Formula
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.splits import Split
 from optimetry.conformance.numerics.agreement import Agreement, explains
 from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.subjects.rare import rare_cases
+from optimetry.conformance.subjects.registry import subject_named
 from optimetry.reports.arithmetic import described
 from optimetry.reports.results import FOUND, Computes
 
@@ -69,6 +72,8 @@ class Rejection:
         explanation, law = self._lawful(identity.explanation)
         if explanation is None:
             return self._unexplained(identity, law, case, after)
+        if explanation.rule.documented and (rare := self._rare_contradiction(explanation.expected)):
+            return self._unexplained(Identity(None), None, *rare)
         return self._identified(identity, explanation, case, after)
 
     def by_laws(self) -> dict[str, Any]:
@@ -99,6 +104,15 @@ class Rejection:
         if identity.tried > self.tried or identity.explanation is not None:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
+
+    def _rare_contradiction(self, formula: Formula) -> tuple[Case, Array] | None:
+        """Return a case that is never drawn, with the run that what explains all drawn cases does not explain."""
+        rare = rare_cases(subject_named(self.observed.optimizer), self.observed.dtype)
+        for case in self.observed.offered(map(self.observed.limits.offered, rare)):
+            after = self.observed.run(case)
+            if not explains(after, formula(case), case.form):
+                return case, after
+        return None
 
     def _lawful(self, explanation: Explanation | None) -> tuple[Explanation | None, Law | None]:
         """Return an explanation that breaks no law beyond its rounding; else None, and the law that is broken."""
@@ -147,7 +161,8 @@ class Rejection:
     def _in_parts(self, *, refuted: bool = True) -> dict[str, Any]:
         """Return the verdict's fields on what explains every case in parts; none where nothing does."""
         laws = [each.law for each in self.laws.ordered]
-        return self._of_parts(in_parts(self.observed, laws, refuted=refuted))
+        explained = in_parts(self.observed, laws, refuted=refuted)
+        return {} if explained and self._rare_contradiction(explained[0].expected) else self._of_parts(explained)
 
     def _less_precise(self, case: Case, after: Array) -> dict[str, Any]:
         """Return the verdict's fields where a rule that is computed with less precision explains every case."""

@@ -96,8 +96,20 @@ enter(
         optimizer="rmsprop",
         defect="rho or 0.95: 0 is taken for none",
         start=_passing(lambda hyper, memory: {"rho": hyper["rho"] or 0.95}),
-        because="with rho = 0",
-        rejected_by="rare_numbers",
+        outcome="diverges: documented, but takes 0.95 for rho = 0",
+    ),
+    Fault(
+        name="decays_of_four_digits",
+        optimizer="adam",
+        defect="hyperparameters are passed on as text with four decimals",
+        start=_passing(lambda hyper, memory: {name: round(hyper[name], 4) for name in ("beta1", "beta2")}),
+        dtypes=("float64",),  # in float32 as much is lost where a number near 1 is subtracted from 1
+    ),
+    Fault(
+        name="history_of_eight",
+        optimizer="asgd",
+        defect="a buffer of eight gradients, whatever the number of batches",
+        start=_passing(lambda hyper, memory: {"batch_num": min(hyper["batch_num"], 8)}),
     ),
     Fault(
         name="default_epsilon",

@@ -25,8 +25,8 @@ def _clipped_above(grad: Array) -> Array:
     return _finite(np.minimum(grad, grad.dtype.type(1)), grad)
 
 
-def _without_small(grad: Array) -> Array:
-    return np.where(np.abs(grad) < 1e-6, grad.dtype.type(0), grad)
+def _without_small(grad: Array, least: float = 1e-6) -> Array:
+    return np.where(np.abs(grad) < least, grad.dtype.type(0), grad)
 
 
 def _largest_for_infinite(grad: Array) -> Array:
@@ -135,6 +135,19 @@ enter(
         defect="gradients below 1e-6 count as zero, as a sparse representation with a threshold does",
         start=hooked(gradient=_without_small),
         outcome="diverges: documented, but takes 0 for a gradient element below 1e-06 in magnitude",
+    ),
+    Fault(
+        name="tiny_gradients_flushed",
+        optimizer="sgd",
+        defect="gradients below 1e-11 count as zero, though they are far from subnormal",
+        start=hooked(gradient=partial(_without_small, least=1e-11)),
+        outcome="diverges: documented, but takes 0 for a gradient element below 1e-11 in magnitude",
+    ),
+    Fault(
+        name="velocity_clamped",
+        optimizer="momentum",
+        defect="the velocity is clamped to 1e8 against overflow, which infinities are not",
+        start=hooked(slot=lambda slot: np.where(np.isfinite(slot), np.clip(slot, -1e8, 1e8), slot).astype(slot.dtype)),
     ),
     Fault(
         name="one_exponent_per_tensor",

@@ -38,8 +38,6 @@ enter(
         optimizer="sgd",
         defect="a learning rate is clamped to [0, 1]",
         start=hooked(rate=lambda rates: min(rates[-1], 1.0)),
-        because="with a learning rate of 3",
-        rejected_by="rare_numbers",
     ),
     Fault(
         name="rate_of_zero_replaced",

@@ -1,0 +1,98 @@
+"""Makes the cases that no seed draws, which every target is fed as well: numbers at 0, with all digits, far from 1.
+
+Code such as ``rho or 0.95``, a number that is passed on with four decimals, or a clamp that no usual run meets is wrong
+for such cases alone. They are short and always the same, so that the drawn ones stay what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.drawn import fitting
+from optimetry.conformance.cases.strategies import EPSILONS, drawn_cases
+from optimetry.conformance.numerics.formats import FORMATS
+from optimetry.conformance.subjects.rules import RuleSubject, documented_defaults
+from optimetry.conformance.subjects.subject import Subject
+from optimetry.reference.declaration import Hyperparameter
+from optimetry.reference.errors import HyperparameterError
+
+STEPS, MANY_STEPS = 4, 20
+SHAPE = (3, 4)
+
+LARGE_RATE, COUNT = 4.0, 17
+"""A learning rate and a count above all that are drawn."""
+
+DIGITS = 1.2345678901234567
+"""By which a number, or what is left of it to 1, is multiplied, so that it has all digits that a float has."""
+
+GUARDED = 1e-9
+"""The size of gradients beside which the usual epsilons differ, where an epsilon of 0 is taken for one."""
+
+POWERS = {"float32": (70, 40, -40, -70, -105), "bfloat16": (70, 40, -40, -70, -105), "float64": (520, 200, -200, -530)}
+"""The powers of two by which gradients are scaled, and parameters where they are small. The outer squares overflow."""
+
+
+@cache
+def rare_cases(subject: Subject, dtype: str) -> tuple[Case, ...]:
+    """Return the cases that are not drawn: of a rule normally distributed numbers, of a wrapper a drawn case with 0."""
+    cases = _of_rule if isinstance(subject, RuleSubject) else _of_wrapper
+    return tuple(cases(subject, dtype))
+
+
+def may_be_zero(subject: Subject) -> list[Hyperparameter]:
+    """Return the real numbers that may be 0, and are never drawn so."""
+    numbers = [number for number in subject.hyperparameters() if number.kind is float and 0.0 not in number.corners]
+    return [number for number in numbers if number.domain is not None and 0.0 in number.domain]
+
+
+def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
+    form, rng, shape = FORMATS[dtype], np.random.default_rng(0), fitting(subject, SHAPE)
+    parameter, *grads = (rng.standard_normal(shape) for _ in range(1 + MANY_STEPS))
+    hyper, rate = documented_defaults(subject)
+
+    def case(rates: tuple[float, ...], scale: float = 1.0, start: float = 1.0, **changed: Any) -> Iterator[Case]:
+        with suppress(HyperparameterError):  # one number may exclude another
+            subject.of({**hyper, **changed})
+            fed = tuple(((scale * grad).astype(form.dtype),) for grad in grads[: len(rates)])
+            begun = ((start * parameter).astype(form.dtype),)
+            yield Case(subject.name, dtype, {**hyper, **changed}, rates, begun, fed)
+
+    usual = (rate,) * STEPS
+    near = {"start": 2.0**-10}  # where a step shows that is small beside 1
+    yield from case((rate, 0.0) * (STEPS // 2))  # the first is the first size of a step in Rprop
+    yield from case((LARGE_RATE,) * STEPS)
+    small = float(form.smallest_normal) ** 0.25  # beside which an epsilon shows, and whose square has all digits
+    for number in may_be_zero(subject):
+        scales = dict.fromkeys((small, GUARDED)) if number.name in EPSILONS else (1.0,)
+        for scale in scales:
+            yield from case(usual, scale, **{number.name: 0.0})
+    yield from case(usual, **near, **{x.name: _with_digits(x, hyper[x.name]) for x in subject.hyperparameters()})
+    for number in subject.hyperparameters():
+        if number.kind is int:
+            yield from case((rate,) * MANY_STEPS, **near, **{number.name: COUNT})
+    for power in POWERS.get(dtype, ()):
+        yield from case(usual, 2.0**power, min(2.0**power, near["start"]))
+
+
+def _with_digits(number: Hyperparameter, value: Any) -> Any:
+    """Return a number like its default with more digits than any that is drawn; flags and counts as they are."""
+    if number.kind is not float:
+        return value
+    near = 1 - (1 - value) * DIGITS if 0.5 < value < 1 else value * DIGITS
+    return near if number.domain is not None and near in number.domain else value
+
+
+def _of_wrapper(subject: Subject, dtype: str) -> Iterator[Case]:
+    drawn = drawn_cases(subject, dtype, seed=0, count=20)
+    first = next(case for case in drawn if case.size and case.grads)
+    for number in may_be_zero(subject):
+        hyper = {**first.hyper, number.name: 0.0}
+        with suppress(HyperparameterError):
+            subject.of(hyper)
+            yield first.replace(hyper=hyper)

@@ -1,0 +1,81 @@
+"""Cases that are never drawn are tried, and what a target takes for a number of 0 is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from optimetry.conformance.cases.case import Case
+from optimetry.conformance.cases.strategies import EPSILONS, drawn_cases
+from optimetry.conformance.naming.mistakes import Mistake
+from optimetry.conformance.naming.runs import zeros
+from optimetry.conformance.numerics.agreement import compare
+from optimetry.conformance.oracle.expected import expected
+from optimetry.conformance.subjects.rare import COUNT, LARGE_RATE, POWERS, may_be_zero, rare_cases
+from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
+from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.session import Guard, trajectory
+from optimetry.reference.rules import RULES
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("optimizer", RULES)
+def test_every_rule_is_tried_with_numbers_that_are_never_drawn(optimizer: str, dtype: str) -> None:
+    subject = SUBJECTS[optimizer]
+    rates, large, *others = rare_cases(subject, dtype)
+    assert rates.learning_rates[1::2] == (0.0, 0.0)
+    assert all(rates.learning_rates[0::2])
+    assert set(large.learning_rates) == {LARGE_RATE}
+    zero = {number.name for number in may_be_zero(subject)}
+    assert zero >= {x.name for x in subject.hyperparameters() if x.name in EPSILONS and 0.0 in x.domain}  # type: ignore[operator]
+    assert {name for case in others for name in zero if case.hyper[name] == 0} == zero
+    counts = {x.name for x in subject.hyperparameters() if x.kind is int}
+    assert {name for case in others for name in counts if case.hyper[name] == COUNT} == counts
+    powers = others[-len(POWERS[dtype]) :]
+    sizes = [max(float(np.abs(grads[0]).max()) for grads in case.grads if grads[0] is not None) for case in powers]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > 1e20
+    assert sizes[-1] < 1e-30
+
+
+@pytest.mark.parametrize("optimizer", SUBJECTS)
+def test_the_reference_computes_them(optimizer: str) -> None:
+    judged = 0
+    for case in rare_cases(subject_named(optimizer), "float32"):
+        agreement = compare(trajectory(NumpyTarget(), case, Guard()), expected(case), case.form)
+        assert agreement.share <= 1
+        judged += agreement.vacuous < agreement.elements
+    assert judged >= len(rare_cases(subject_named(optimizer), "float32")) // 4
+
+
+def test_no_drawn_case_has_their_numbers() -> None:
+    drawn = list(drawn_cases(SUBJECTS["rmsprop"], "float32", seed=0, count=400))
+    assert all(case.hyper["rho"] and max(case.learning_rates) <= 1 for case in drawn)
+
+
+def test_a_document_says_what_an_epsilon_of_0_gives() -> None:
+    for case in rare_cases(SUBJECTS["adam"], "float32"):
+        assert case.hyper["epsilon"] or expected(case).known.all()
+
+
+def test_wrappers_have_numbers_of_0_alone() -> None:
+    assert [case.hyper for case in rare_cases(SUBJECTS["clip_by_value"], "float32") if case.hyper["min"] == 0]
+    assert rare_cases(SUBJECTS["clip_by_norm"], "float32") == ()
+    assert list(zeros.mistakes(SUBJECTS["clip_by_norm"], "float32")) == []
+
+
+def mistake(new: str, old: str) -> Mistake:
+    run = {"finding": "replaced", "new": new, "old": old}
+    (listed,) = (each for each in zeros.mistakes(SUBJECTS["adam"], "float32") if each.run == run)
+    return listed
+
+
+def test_what_is_0_is_replaced_and_nothing_else() -> None:
+    ones = np.ones(1, np.float32)
+    case = Case("adam", "float32", {"beta1": 0.9, "beta2": 0.9, "epsilon": 0.0}, (0.0, 0.5), (ones,), ((ones,),) * 2)
+    rate, epsilon = mistake("0.01", "a learning rate of 0"), mistake("1e-08", "epsilon = 0")
+    assert rate.fed(case).learning_rates == (0.01, 0.5)
+    assert epsilon.hyper(case.hyper) == {"epsilon": 1e-8}
+    usual = case.replace(hyper={**case.hyper, "epsilon": 0.1}, learning_rates=(0.1, 0.5))
+    assert rate.fed(usual) is usual
+    assert epsilon.hyper(usual.hyper) == {}
