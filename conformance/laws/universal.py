@@ -58,12 +58,15 @@ def runs_are_independent(trial: Trial) -> str | None:
     return None if same_bits(fresh, again) else first_difference(fresh != again, fresh, again)
 
 
-@law("a run is what it is alone, whatever runs beside it with other numbers")
+@law("a run is what it is alone, whatever runs beside it with other numbers", applies=keeps_state)
 def runs_side_by_side(trial: Trial) -> str | None:
+    """Where runs can be saved: `start` of a simple target returns the target itself, which has one run at a time."""
     case = trial.case.upto(TOGETHER)
     beside = with_options(trial.on(each(case, np.negative)), other_numbers(case)).case
     with watched(trial.guard):
         alone = Session(trial.target, case)
+        if not can_be_saved(alone.run):
+            return None
         plain = [flat(after) for after in in_turn(trial.target, (partial(alone.step, *step) for step in case.steps))]
         both = [Session(trial.target, each) for each in (case, beside)]
         steps = zip(case.steps, beside.steps, strict=True)
@@ -143,6 +146,11 @@ def resuming(trial: Trial) -> str | None:
     return None
 
 
+def can_be_saved(run: Any) -> bool:
+    """Whether a run offers its state, and to go on with one."""
+    return hasattr(run, "state") and hasattr(run, "load")
+
+
 def first_half(trial: Trial) -> tuple[Session, Array, State] | None:
     """Run the first half of a case; return the run, the parameters after its steps as rows, and the saved state.
 
@@ -150,7 +158,7 @@ def first_half(trial: Trial) -> tuple[Session, Array, State] | None:
     """
     session = Session(trial.target, trial.case)
     run: Any = session.run
-    if not (hasattr(run, "state") and hasattr(run, "load")):
+    if not can_be_saved(run):
         return None
     steps = islice(trial.case.steps, len(trial.case.grads) // 2)
     rows = [flat(after) for after in in_turn(trial.target, (partial(session.step, *step) for step in steps))]
