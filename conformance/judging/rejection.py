@@ -26,7 +26,7 @@ from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import PointClass
 from optimetry.conformance.naming.splits import Split
-from optimetry.conformance.numerics.agreement import Agreement, explains
+from optimetry.conformance.numerics.agreement import Agreement, compare, explains
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.subjects.rare import rare_cases
 from optimetry.conformance.subjects.registry import subject_named
@@ -110,7 +110,7 @@ class Rejection:
         rare = rare_cases(subject_named(self.observed.optimizer), self.observed.dtype)
         for case in self.observed.offered(map(self.observed.limits.offered, rare)):
             after = self.observed.run(case)
-            if not explains(after, formula(case), case.form):
+            if not compare(after, formula(case), case.form).conforms:
                 return case, after
         return None
 

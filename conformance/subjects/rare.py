@@ -54,6 +54,8 @@ def may_be_zero(subject: Subject) -> list[Hyperparameter]:
 def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
     form, rng, shape = FORMATS[dtype], np.random.default_rng(0), fitting(subject, SHAPE)
     parameter, *grads = (rng.standard_normal(shape) for _ in range(1 + MANY_STEPS))
+    for grad in grads:
+        grad.flat[0] = 0  # what a target divides by may be 0 there
     hyper, rate = documented_defaults(subject)
 
     def case(rates: tuple[float, ...], scale: float = 1.0, start: float = 1.0, **changed: Any) -> Iterator[Case]:

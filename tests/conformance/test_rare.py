@@ -55,7 +55,7 @@ def test_no_drawn_case_has_their_numbers() -> None:
 
 def test_a_document_says_what_an_epsilon_of_0_gives() -> None:
     for case in rare_cases(SUBJECTS["adam"], "float32"):
-        assert case.hyper["epsilon"] or expected(case).known.all()
+        assert case.hyper["epsilon"] or expected(case).known[:, 1:].all()  # of 0/0 it says nothing
 
 
 def test_wrappers_have_numbers_of_0_alone() -> None:
