@@ -10,13 +10,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import SHAPES, Drawn, Shape, fitting
+from optimetry.conformance.cases.options import in_turn
 from optimetry.conformance.cases.sparse import SPARSE, places
 from optimetry.conformance.cases.strategies import STEPS, Plan, Tensor, case_of, seeded_plan
 from optimetry.conformance.numerics.formats import FORMATS
@@ -33,6 +34,8 @@ class Scale:
         drawn: whether hyperparameters and magnitudes are drawn, instead of the defaults and N(0, 1) from zero, where
             every update shows.
         sparse: whether all but a few elements are zero, for subjects with norms alone: then tensors of any size do.
+        options: whether there is a case for each setting of `in_turn`, instead of one with the defaults; of subjects
+            with norms only tensors of up to `SUMMED` elements take part, and where shapes matter, the defaults alone.
     """
 
     shapes: tuple[Shape, ...]
@@ -40,6 +43,7 @@ class Scale:
     steps: int = 3
     drawn: bool = False
     sparse: bool = False
+    options: bool = False
 
     @property
     def long(self) -> bool:
@@ -53,13 +57,22 @@ MIXED: tuple[Shape, ...] = ((3,), (17,), (), (1,), (2, 3))
 SHORT: tuple[Shape, ...] = ((17,),)
 """The shape of the tensor in a long run."""
 
+LENGTHS = (129, 255, 256, 257, 300, 511, 512, 513, 777, 1000, 1023, 1024, 1025, 1500, 2047, 2048, 2049, 3000)
+LONGER = (4095, 4096, 4097, 5000, 8192)
+SIZES: tuple[Shape, ...] = (*((length,) for length in (*LENGTHS, *LONGER)), (513, 3), (3, 513), (1025, 2))
+"""The shapes of tensors of many sizes: whole blocks and those with a tail, tall matrices and a wide one."""
+
 FEW_SCALES = (
     Scale(((4099,),), sparse=True),
     Scale(((4099,),)),
     Scale(MIXED, tensors=70, drawn=True),
     Scale(SHORT, steps=300),
+    Scale(SIZES, tensors=len(SIZES), sparse=True),
+    Scale(SIZES, tensors=len(SIZES), options=True),
+    Scale(((65_539,),), steps=2, sparse=True),
 )
-"""A big tensor with a tail behind its blocks, more tensors than one launch takes, and more steps than 8 bits count."""
+"""A big tensor with a tail behind its blocks, more tensors than one launch takes, more steps than 8 bits count, many
+sizes with each option, and a norm over more elements than 16 bits count."""
 
 SCALES = (
     *FEW_SCALES,
@@ -85,6 +98,9 @@ KEPT = 2**16
 WHOLE = 2**17
 """The most elements of a case that is judged whole, because a result depends on other elements."""
 
+SUMMED = 1600
+"""The most elements of tensors of many sizes whose sums are evaluated again with each option."""
+
 
 def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) -> Iterator[Plan]:
     """Yield a plan for each scale that can be judged, the same for the same seed.
@@ -96,6 +112,7 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
         if scale.sparse and (subject.elementwise or subject.counts_zeros):
             continue
         drawn = seeded_plan(subject, dtype, f"{seed} {scale.shapes} {scale.tensors} {scale.steps}")
+        settings = in_turn(subject) if scale.options and not subject.shaped else [subject.declaration.typical().hyper()]
         from_zero = subject.elementwise and not scale.drawn and not scale.long
         tensor = Tensor(
             shape=(),
@@ -105,13 +122,15 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
             missing=None,
         )
         rate = (0.01 if scale.long else 0.1) * (1.0 if subject.elementwise else 0.1)
-        shapes = [fitting(subject, shape) for shape in scale.shapes]
+        whole = scale.options and not subject.elementwise
+        chosen = [shape for shape in scale.shapes if not whole or math.prod(shape) <= SUMMED]
+        shapes = [fitting(subject, shape) for shape in chosen]
         plan = dataclasses.replace(
             drawn,
-            hyper=drawn.hyper if scale.drawn else subject.declaration.typical().hyper(),
+            hyper=drawn.hyper if scale.drawn else settings[0],
             tensors=tuple(
                 dataclasses.replace(tensor, shape=shapes[i % len(shapes)], missing=1 if i % 8 == 5 else None)
-                for i in range(scale.tensors)
+                for i in range(len(chosen) if whole else scale.tensors)
             ),
             steps=scale.steps,
             rate=rate,
@@ -121,6 +140,8 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
             not scale.long or len(built(plan, subject).grads) == scale.steps
         ):
             yield plan
+            for number, hyper in enumerate(settings[1:], 1):
+                yield dataclasses.replace(plan, hyper=hyper, seed=(plan.seed + number) % 2**32)
 
 
 def _summable(plan: Plan, subject: Drawn) -> bool:
@@ -153,16 +174,18 @@ def sizes(plan: Plan) -> list[int]:
     return [math.prod(tensor.shape) for tensor in plan.tensors]
 
 
-def smallest(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
+def smallest(plan: Plan, fails: Callable[[Plan], bool], defaults: Mapping[str, Any] | None = None) -> Plan:
     """Return the smallest plan found that still fails: bisects the largest tensor, then the number of tensors.
 
-    Steps are not left out: the same run shows which is the first that fails. Each bisection takes some twenty calls,
-    the first of which are the most costly.
+    Of tensors of many sizes, the smallest that fails alone is kept before. Steps are not left out: the same run shows
+    which is the first that fails. Each bisection takes some twenty calls, the first of which are the most costly.
 
     Args:
         plan: a plan that fails.
-        fails: whether a plan fails; called for smaller plans only.
+        fails: whether a plan fails; called for smaller plans only, and for those with more defaults.
+        defaults: the values that hyperparameters get at last, where it fails with these, too.
     """
+    plan = _alone(plan, fails)
     largest = max(range(len(plan.tensors)), key=lambda i: math.prod(plan.tensors[i].shape))
 
     def with_shape(shape: Shape) -> Plan:
@@ -184,7 +207,19 @@ def smallest(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
         )
     if len(plan.tensors) > MOST:
         plan = with_tensors(_least(len(plan.tensors), lambda count: fails(with_tensors(count))))
+    for name, value in (defaults or {}).items():
+        other = dataclasses.replace(plan, hyper={**plan.hyper, name: value})
+        if plan.hyper[name] != value and fails(other):
+            plan = other
     return plan
+
+
+def _alone(plan: Plan, fails: Callable[[Plan], bool]) -> Plan:
+    """Return a plan of the smallest large tensor of many that fails alone; the same plan where none does."""
+    large = [tensor for tensor in plan.tensors if math.prod(tensor.shape) > LARGEST]
+    smallest_first = sorted(large, key=lambda tensor: math.prod(tensor.shape))
+    alone = (dataclasses.replace(plan, tensors=(tensor,)) for tensor in smallest_first)
+    return next(filter(fails, alone), plan) if len(plan.tensors) > 1 else plan
 
 
 def _least(high: int, fails: Callable[[int], bool]) -> int:

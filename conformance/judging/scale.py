@@ -2,8 +2,8 @@
 
 They are tried once the other cases have an explanation, the documented formula or another. A target that is right in
 small cases and wrong in large ones computes nothing that has a name: it diverges, and the size at which it begins to is
-the reason. What is off may be elements that are left out of every update, or one of the alterations of runs may explain
-all that is compared of the case: then the verdict names that beside the rule.
+the reason. A run that can be saved is resumed, too. What is off may be elements that are left out of every update, or
+an alteration of runs may explain all that is compared of the case: then the verdict names that beside the rule.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.large import LONGEST, built, largeness, smallest, to_json
+from optimetry.conformance.cases.large import LONGEST, WHOLE, built, largeness, smallest, to_json
 from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence
 from optimetry.conformance.judging.parts import MOST
+from optimetry.conformance.judging.resumed import resumed_trajectory
 from optimetry.conformance.judging.script import script
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.runs import mistakes_of_runs
 from optimetry.conformance.numerics.agreement import SLACK, Agreement, Expected, compare, explained, shares_of
-from optimetry.conformance.numerics.arrays import Array, flat
+from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.oracle.expected import expected
 from optimetry.conformance.oracle.sampled import Part, part_of, sampled
 from optimetry.conformance.subjects.registry import subject_named, subject_of
@@ -66,7 +67,7 @@ def contradiction(
         try:
             failure = trial.failing(plan)
             if failure is not None:
-                least = smallest(plan, lambda smaller: trial.failing(smaller) is not None)
+                least = smallest(plan, lambda smaller: trial.failing(smaller) is not None, _defaults(plan))
                 return trial.shown(least, failure if least == plan else trial.failing(least))
         except TargetFault as fault:
             where = largeness(plan) or f"a run of {plan.steps} steps"
@@ -84,12 +85,14 @@ class _Failing:
         part: what was compared of it.
         results: what the target returned there.
         oracle: the expected value there.
+        resumed: whether the run was saved and resumed behind half of its steps.
     """
 
     case: Case
     part: Part
     results: Array
     oracle: Expected
+    resumed: bool = False
 
     @cached_property
     def shares(self) -> Array:
@@ -120,16 +123,26 @@ class _Trial:
         if reason_unsupported(self.target, case) is not None:
             return None
         after = trajectory(self.target, case, self.guard)
+        failing = self._held(case, after)
+        if failing is None and plan.steps <= LONGEST and case.size <= WHOLE:
+            again = resumed_trajectory(self.target, case, self.guard)
+            if again is not None and not same_bits(again, after):
+                return self._held(case, again, resumed=True)
+        return failing
+
+    def _held(self, case: Case, after: Array, *, resumed: bool = False) -> _Failing | None:
+        """Compare a run with the explanation."""
         part = sampled(case, after, self.explanation.computed(case.hyper))
         results, oracle = after[:, part.columns], self.explanation.expected(part.case)
-        return None if compare(results, oracle, case.form).conforms else _Failing(case, part, results, oracle)
+        return None if compare(results, oracle, case.form).conforms else _Failing(case, part, results, oracle, resumed)
 
     def shown(self, plan: Plan, failure: _Failing | None) -> Contradiction:
         """Build the verdict on a plan that fails."""
         if failure is None:
             raise TargetFault("gives another result in every run")
         agreement = compare(failure.results, expected(failure.part.case), failure.case.form)
-        if largeness(plan) is None and failure.step < LONGEST and not agreement.conforms:
+        small = largeness(plan) is None and failure.step < LONGEST and not failure.resumed
+        if small and not agreement.conforms:
             reason = f"no known rule explains it: up to {agreement.share:.3g} times what rounding can"
             short = at_steps(failure.case, list(range(min(LONGEST, plan.steps))))
             shown = evidence.difference(self.target, short, trajectory(self.target, short, self.guard), self.guard)
@@ -143,7 +156,8 @@ class _Trial:
         """Return the verdict's fields on what the run does beside its rule from some size on; none if unknown."""
         size = largeness(plan)
         off = np.asarray((failure.shares > SLACK).any(axis=0))
-        run = beside_the_rule(failure.case, failure.part, failure.results, off, self.explanation) if size else None
+        named = size and not failure.resumed
+        run = beside_the_rule(failure.case, failure.part, failure.results, off, self.explanation) if named else None
         if run is None:
             return {}
         part = parts.Part(self.explanation.rule.name, None, None, {**run, "with": size})
@@ -156,11 +170,15 @@ class _Trial:
         result, wanted = (float(x[step, column]) for x in (failure.results, failure.oracle.value))
         tensor, element = _place(failure.case, int(failure.part.columns[column]))
         size = largeness(plan)
+        conditions = [
+            f"with {size}, the fewest found" if size else f"after {step} steps",
+            *(f"with {name}={plan.hyper[name]}" for name, x in _defaults(plan).items() if plan.hyper[name] != x),
+            *([f"resumed from its state behind step {plan.steps // 2}"] if failure.resumed else []),
+        ]
         return (
             f"{'as documented' if rule.documented else rule.name} in small cases, but not "
-            f"{f'with {size}, the fewest found' if size else f'after {step} steps'}: returned {result:.9g} at step "
-            f"{step + 1}, {f'tensor {tensor}, ' if len(plan.tensors) > 1 else ''}element {element}, "
-            f"where {wanted:.9g} is expected"
+            f"{', '.join(conditions)}: returned {result:.9g} at step {step + 1}, "
+            f"{f'tensor {tensor}, ' if len(plan.tensors) > 1 else ''}element {element}, where {wanted:.9g} is expected"
         )
 
     def _evidence(self, plan: Plan, failure: _Failing) -> dict[str, Any]:
@@ -177,6 +195,10 @@ class _Trial:
         title = f"{name} on {plan.optimizer} in {plan.dtype}: part of {where}."
         shown = script(part.case, results, oracle, title=title, target=name)
         return {**evidence.located(part.case, results, oracle, worst), "script": shown}
+
+
+def _defaults(plan: Plan) -> dict[str, Any]:
+    return subject_named(plan.optimizer).declaration.typical().hyper()
 
 
 def _place(case: Case, column: int) -> tuple[int, int]:

@@ -1,0 +1,208 @@
+"""Kernels, buffers and saved states that are wrong for tensors of some sizes, with one option, or in a second run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from optimetry.conformance.cases.large import SIZES, Scale
+from optimetry.conformance.numerics.arrays import Array
+from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
+from optimetry.conformance.selftest.faults.hooks import hooked, rounded, skipping_elements
+from optimetry.conformance.selftest.faults.large import BLOCK, MANY
+from optimetry.conformance.selftest.faults.state import Run
+from optimetry.conformance.subjects.wrappers.clips import ClipByNorm
+from optimetry.conformance.targets.numpy.target import RuleRun, run_of
+from optimetry.reference.precision import working
+from optimetry.reference.rule import Rule
+
+OF_EACH_SIZE = (Scale(SIZES, tensors=len(SIZES), options=True),)
+SPARSE_SIZES = (Scale(SIZES, tensors=len(SIZES), sparse=True),)
+SPARSE_BIG = (Scale(((65_539,),), steps=2, sparse=True),)
+
+
+def _tail(size: int) -> slice:
+    """Return what a loop over eight elements at a time leaves over."""
+    return slice(size - size % 8, size)
+
+
+def _middle_tail(size: int) -> slice:
+    return _tail(size) if 256 <= size < 4096 else slice(0)
+
+
+def _last_block_of_1024(size: int) -> slice:
+    return slice(size - 1024, size) if size % 1024 == 0 else slice(0)
+
+
+def _first_512_rows(before: Array, after: Array) -> Array:
+    kept = after.copy()
+    if after.ndim == 2:
+        kept[512:] = before[512:]
+    return kept
+
+
+def _with(option: str, start: Start) -> Start:
+    """Runs with a defect where an option is on, and honest ones where it is off."""
+
+    def begin(rule: Any, parameters: list[Array], memory: Memory) -> Any:
+        return start(rule, parameters, memory) if getattr(rule, option) else run_of(rule, parameters)
+
+    return begin
+
+
+class _Pooled(Run):
+    """Takes buffers of at least 5000 elements out of a pool, as the run before has left them."""
+
+    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+        super().__init__(rule, parameters, memory)
+        self.training.states = [
+            memory.get(param.shape, state) if param.size >= 5000 else state
+            for param, state in zip(self.training.parameters, self.training.states, strict=True)
+        ]
+
+    def step(self, grads: Any, learning_rate: float) -> list[Array]:
+        after = super().step(grads, learning_rate)
+        self.memory.update({x.shape: state for x, state in zip(after, self.training.states, strict=True)})
+        return after
+
+
+class _SavesLargeInHalf(Run):
+    """Saves the state of at least 4096 elements in float16."""
+
+    def state(self) -> dict[str, list[Array]]:
+        saved = super().state()
+        return {slot: [_half_if_large(array) for array in arrays] for slot, arrays in saved.items()}
+
+
+def _half_if_large(array: Array) -> Array:
+    return rounded(array, np.float16) if array.size >= 4096 else array
+
+
+class _LoadsInOrderOfNames(Run):
+    """Reads saved arrays in the order of their sorted names: that of parameter 10 behind that of parameter 1."""
+
+    def load(self, state: dict[str, list[Array]]) -> None:
+        super().load(state)
+        training, count = self.training, len(self.training.states)
+        states, updates = list(training.states), list(training.updates)
+        for i, other in enumerate(sorted(range(count), key=str)):
+            if training.parameters[i].shape == training.parameters[other].shape:
+                training.states[i], training.updates[i] = states[other], updates[other]
+
+
+class _NormInFloat32(RuleRun):
+    """Takes a step whose length has a norm in float32 in it, of more than 65,536 elements."""
+
+    def step(self, grads: Any, learning_rate: float) -> list[Array]:
+        before = [np.array(param) for param in self.training.parameters]
+        after = super().step(grads, learning_rate)
+        for i, (old, new) in enumerate(zip(before, after, strict=True)):
+            if old.size > 65_536:
+                norm = np.sqrt(np.sum(np.square(old)))
+                after[i] = old + (new - old) * (np.float32(norm) / norm if norm else 1.0)
+                self.training.parameters[i] = working(after[i])
+        return after
+
+
+class _NormWithout:
+    """Clips by the norm of all elements but some."""
+
+    def __init__(self, clip: ClipByNorm, left_out: Callable[[int], slice]) -> None:
+        self.clip, self.left_out = clip, left_out
+
+    def transform(self, grads: list[Array]) -> list[Array]:
+        return [self._clipped(grad) for grad in grads]
+
+    def _clipped(self, grad: Array) -> Array:
+        with np.errstate(all="ignore"):
+            summed = np.square(grad.reshape(-1))
+            summed[self.left_out(grad.size)] = 0
+            norm = np.sqrt(np.sum(summed, initial=0.0))
+            clipped: Array = np.asarray(
+                grad * (self.clip.clip_norm / np.maximum(norm, self.clip.clip_norm)), grad.dtype
+            )
+        return clipped
+
+
+enter(
+    Fault(
+        name="tail_between_256_and_4096_skipped",
+        optimizer="adam",
+        defect="the kernel for 256 to 4095 elements takes eight at a time, and leaves the remainder out",
+        start=skipping_elements(_middle_tail),
+        outcome="diverges: documented, but leaves out element 256 with a tensor of 257 elements",
+        scales=OF_EACH_SIZE,
+        because="a tensor of 257 elements",
+    ),
+    Fault(
+        name="last_block_of_1024_skipped",
+        optimizer="adagrad",
+        defect="the remainder of the length by 1024 is 0, and the last block has that many elements",
+        start=skipping_elements(_last_block_of_1024, 1024),
+        outcome="diverges: documented, but leaves out every element with a tensor of 1024 elements",
+        scales=OF_EACH_SIZE,
+        because="a tensor of 1024 elements",
+    ),
+    Fault(
+        name="rows_beyond_512_skipped",
+        optimizer="rmsprop",
+        defect="one tile of 512 rows is launched for a matrix",
+        start=hooked(parameter=_first_512_rows),
+        outcome="diverges: documented, but leaves out elements 1536 to 1538 with a tensor of 513x3 elements",
+        scales=OF_EACH_SIZE,
+        because="a tensor of 513x3 elements",
+    ),
+    Fault(
+        name="nesterov_tail_skipped",
+        optimizer="momentum",
+        defect="the kernel for Nesterov momentum leaves out what remains of more than 131 elements by eight",
+        start=_with("use_nesterov", skipping_elements(_tail, 132)),
+        outcome="diverges: documented, but leaves out elements 128 to 131 with a tensor of 132 elements",
+        scales=OF_EACH_SIZE,
+        because="a tensor of 132 elements, the fewest found, with use_nesterov=True",
+    ),
+    Fault(
+        name="large_buffers_not_cleared",
+        optimizer="momentum",
+        defect="velocities of at least 5000 elements come from a pool, as the run before has left them",
+        start=_Pooled,
+        scales=OF_EACH_SIZE,
+        because="a tensor of 5000 elements",
+    ),
+    Fault(
+        name="norm_without_tail",
+        optimizer="clip_by_norm",
+        defect="the norm of 256 to 4095 elements is summed eight at a time, without the remainder",
+        start=lambda clip, parameters, memory: _NormWithout(clip, _middle_tail),
+        scales=SPARSE_SIZES,
+        because="a tensor of 257 elements",
+        dtypes=("float16", "float32"),
+    ),
+    Fault(
+        name="norm_of_many_in_float32",
+        optimizer="lamb",
+        defect="the norm of a parameter of more than 65,536 elements is held in float32",
+        start=lambda rule, parameters, memory: _NormInFloat32(rule, parameters),
+        scales=SPARSE_BIG,
+        because="a tensor of 65537 elements",
+        dtypes=("float64",),
+    ),
+    Fault(
+        name="large_state_saved_in_half_precision",
+        optimizer="momentum",
+        defect="a checkpoint holds arrays of at least 4096 elements in float16",
+        start=_SavesLargeInHalf,
+        scales=BLOCK,
+        because="a tensor of 4096 elements, the fewest found, resumed from its state behind step 1",
+    ),
+    Fault(
+        name="saved_in_order_of_names",
+        optimizer="adam",
+        defect="states are loaded in the order of their sorted names, param_10 before param_2",
+        start=_LoadsInOrderOfNames,
+        scales=MANY,
+        because="tensors, the fewest found, resumed from its state behind step",
+    ),
+)
