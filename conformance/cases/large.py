@@ -57,18 +57,23 @@ MIXED: tuple[Shape, ...] = ((3,), (17,), (), (1,), (2, 3))
 SHORT: tuple[Shape, ...] = ((17,),)
 """The shape of the tensor in a long run."""
 
-LENGTHS = (129, 255, 256, 257, 300, 511, 512, 513, 777, 1000, 1023, 1024, 1025, 1500, 2047, 2048, 2049, 3000)
-LONGER = (4095, 4096, 4097, 5000, 8192)
-SIZES: tuple[Shape, ...] = (*((length,) for length in (*LENGTHS, *LONGER)), (513, 3), (3, 513), (1025, 2))
-"""The shapes of tensors of many sizes: whole blocks and those with a tail, tall matrices and a wide one."""
+FEW_SIZES: tuple[Shape, ...] = ((255,), (256,), (511,), (1023,), (1024,), (2047,), (5000,), (513, 3))
+"""Whole blocks, and lengths that leave a tail behind every block, between drawn shapes and big tensors; a tall matrix.
+Each further shape costs a framework that compiles for shapes a part of a second."""
+
+MORE_SIZES: tuple[Shape, ...] = (
+    *((length,) for length in (257, 300, 513, 777, 1500, 2049, 3000, 4095, 8192)),
+    *((3, 513), (1025, 2)),
+)
+"""More of them, and a wide matrix."""
 
 FEW_SCALES = (
     Scale(((4099,),), sparse=True),
     Scale(((4099,),)),
     Scale(MIXED, tensors=70, drawn=True),
     Scale(SHORT, steps=300),
-    Scale(SIZES, tensors=len(SIZES), sparse=True),
-    Scale(SIZES, tensors=len(SIZES), options=True),
+    Scale(FEW_SIZES, tensors=len(FEW_SIZES), sparse=True),
+    Scale(FEW_SIZES, tensors=len(FEW_SIZES), options=True),
     Scale(((65_539,),), steps=2, sparse=True),
 )
 """A big tensor with a tail behind its blocks, more tensors than one launch takes, more steps than 8 bits count, many
@@ -76,6 +81,7 @@ sizes with each option, and a norm over more elements than 16 bits count."""
 
 SCALES = (
     *FEW_SCALES,
+    Scale(MORE_SIZES, tensors=len(MORE_SIZES), options=True),
     Scale(((4096,),), drawn=True),
     Scale(((65_537,),)),
     Scale(((257, 129),), drawn=True),

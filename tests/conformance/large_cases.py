@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from optimetry.conformance.cases.case import Case
-from optimetry.conformance.cases.large import MIXED, SHORT, SIZES, Scale, built, large_plans
+from optimetry.conformance.cases.large import FEW_SIZES, MIXED, SHORT, Scale, built, large_plans
 from optimetry.conformance.judging.scale import contradiction
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.points import documented_class
@@ -15,7 +15,7 @@ from optimetry.conformance.targets.session import Guard
 BIG = Scale(((65_537,),))
 MANY = Scale(MIXED, tensors=70, drawn=True)
 LONG = Scale(SHORT, steps=300)
-EACH_SIZE = Scale(SIZES, tensors=len(SIZES), options=True)
+EACH_SIZE = Scale(FEW_SIZES, tensors=len(FEW_SIZES), options=True)
 
 
 def case_of(optimizer: str, scale: Scale, dtype: str = "float32") -> Case:

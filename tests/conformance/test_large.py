@@ -12,8 +12,9 @@ import pytest
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.effort import EFFORTS, Effort
 from optimetry.conformance.cases.large import (
+    FEW_SIZES,
+    MORE_SIZES,
     SCALES,
-    SIZES,
     Scale,
     from_json,
     large_plans,
@@ -74,19 +75,19 @@ def test_sums_that_rounding_may_exceed_are_left_out_and_long_runs_of_what_takes_
         for name in ("sgd", "clip_by_norm", "clip_by_global_norm")
     )
     dense = [scale for scale in scales if not scale.sparse]
-    assert len(of_all) == len(dense) + 2  # sizes come twice
+    assert len(of_all) == len(dense) + 3  # tensors of many sizes come twice
     assert max(plan.steps for plan in of_each) == 3
     narrow = FORMATS[dtype].roundoff > 1e-4
-    one_each = [plan for plan in of_each if plan.tensors[0].shape != SIZES[0]]
+    one_each = [plan for plan in of_each if plan.tensors[0].shape not in {*FEW_SIZES, *MORE_SIZES}]
     tensors = [tensor for plan in one_each for tensor in plan.tensors]
     largest = max(int(np.prod(tensor.shape)) for tensor in tensors if tensor.start != SPARSE)
     assert largest == (17 if narrow else 66_495)
     assert [tensor.shape for tensor in tensors if tensor.start == SPARSE] == [(4099,), (65_539,), (1_000_003,)]
     assert [len(plan.tensors) for plan in one_each if len(plan.tensors) > 1] == [70, 1000]
     of_sizes = [len(plan.tensors) for plan in of_each if plan not in one_each]
-    assert of_sizes == ([len(SIZES)] if narrow else [len(SIZES), 16, 16])
+    assert of_sizes == ([8] if narrow else [8, 6, 6, 6, 6])
     joint = [len(plan.tensors) for plan in of_joint if len(plan.tensors) > 1]
-    assert joint == {"float16": [len(SIZES)], "bfloat16": []}.get(dtype, [70, len(SIZES), 16, 16, 1000])
+    assert joint == ([8] if narrow else [70, 8, 6, 6, 6, 6, 1000])
 
 
 @pytest.mark.parametrize("size", [1, 2, 131, 4096, 65_537, 1_000_003])

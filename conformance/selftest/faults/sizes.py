@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.large import SIZES, Scale
+from optimetry.conformance.cases.large import FEW_SIZES, MORE_SIZES, Scale
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import hooked, rounded, skipping_elements
@@ -18,8 +18,9 @@ from optimetry.conformance.targets.numpy.target import RuleRun, run_of
 from optimetry.reference.precision import working
 from optimetry.reference.rule import Rule
 
-OF_EACH_SIZE = (Scale(SIZES, tensors=len(SIZES), options=True),)
-SPARSE_SIZES = (Scale(SIZES, tensors=len(SIZES), sparse=True),)
+SIZES = (Scale(FEW_SIZES, tensors=len(FEW_SIZES), options=True),)
+FURTHER_SIZES = (Scale(MORE_SIZES, tensors=len(MORE_SIZES), options=True),)
+SPARSE_SIZES = (Scale(FEW_SIZES, tensors=len(FEW_SIZES), sparse=True),)
 SPARSE_BIG = (Scale(((65_539,),), steps=2, sparse=True),)
 
 
@@ -40,6 +41,13 @@ def _first_512_rows(before: Array, after: Array) -> Array:
     kept = after.copy()
     if after.ndim == 2:
         kept[512:] = before[512:]
+    return kept
+
+
+def _first_512_columns(before: Array, after: Array) -> Array:
+    kept = after.copy()
+    if after.ndim == 2:
+        kept[:, 512:] = before[:, 512:]
     return kept
 
 
@@ -101,7 +109,7 @@ class _NormInFloat32(RuleRun):
         for i, (old, new) in enumerate(zip(before, after, strict=True)):
             if old.size > 65_536:
                 norm = np.sqrt(np.sum(np.square(old)))
-                after[i] = old + (new - old) * (np.float32(norm) / norm if norm else 1.0)
+                after[i] = old + (new - old) * old.dtype.type(np.float32(norm) / norm if norm else 1.0)
                 self.training.parameters[i] = working(after[i])
         return after
 
@@ -133,7 +141,7 @@ enter(
         defect="the kernel for 256 to 4095 elements takes eight at a time, and leaves the remainder out",
         start=skipping_elements(_middle_tail),
         outcome="diverges: documented, but leaves out element 256 with a tensor of 257 elements",
-        scales=OF_EACH_SIZE,
+        scales=SIZES,
         because="a tensor of 257 elements",
     ),
     Fault(
@@ -142,7 +150,7 @@ enter(
         defect="the remainder of the length by 1024 is 0, and the last block has that many elements",
         start=skipping_elements(_last_block_of_1024, 1024),
         outcome="diverges: documented, but leaves out every element with a tensor of 1024 elements",
-        scales=OF_EACH_SIZE,
+        scales=SIZES,
         because="a tensor of 1024 elements",
     ),
     Fault(
@@ -151,8 +159,17 @@ enter(
         defect="one tile of 512 rows is launched for a matrix",
         start=hooked(parameter=_first_512_rows),
         outcome="diverges: documented, but leaves out elements 1536 to 1538 with a tensor of 513x3 elements",
-        scales=OF_EACH_SIZE,
+        scales=SIZES,
         because="a tensor of 513x3 elements",
+    ),
+    Fault(
+        name="columns_beyond_512_skipped",
+        optimizer="adamax",
+        defect="a block has 512 threads, one for each column of a matrix",
+        start=hooked(parameter=_first_512_columns),
+        outcome="diverges: documented, but leaves out element 512 with a tensor of 1x513 elements",
+        scales=FURTHER_SIZES,
+        because="a tensor of 1x513 elements",
     ),
     Fault(
         name="nesterov_tail_skipped",
@@ -160,7 +177,7 @@ enter(
         defect="the kernel for Nesterov momentum leaves out what remains of more than 131 elements by eight",
         start=_with("use_nesterov", skipping_elements(_tail, 132)),
         outcome="diverges: documented, but leaves out elements 128 to 131 with a tensor of 132 elements",
-        scales=OF_EACH_SIZE,
+        scales=SIZES,
         because="a tensor of 132 elements, the fewest found, with use_nesterov=True",
     ),
     Fault(
@@ -168,7 +185,7 @@ enter(
         optimizer="momentum",
         defect="velocities of at least 5000 elements come from a pool, as the run before has left them",
         start=_Pooled,
-        scales=OF_EACH_SIZE,
+        scales=SIZES,
         because="a tensor of 5000 elements",
     ),
     Fault(
@@ -177,7 +194,7 @@ enter(
         defect="the norm of 256 to 4095 elements is summed eight at a time, without the remainder",
         start=lambda clip, parameters, memory: _NormWithout(clip, _middle_tail),
         scales=SPARSE_SIZES,
-        because="a tensor of 257 elements",
+        because="elements, the fewest found",
         dtypes=("float16", "float32"),
     ),
     Fault(
