@@ -132,7 +132,7 @@ def _heading(verdicts: Mapping[tuple[str, str], Verdict], unnoticed: Sequence[st
         f"styles of honest engines, which make {pairs} equivalents of the documented rules. It rejects",
         f"{len(rejected)} of the {len(FAULTS)} faults with half the cases of `--effort quick`"
         + (f", and misses {', '.join(f'`{name}`' for name in missed)}." if missed else "."),
-        f"For {large} of them these include one large case of `--effort standard`, which alone shows them.",
+        f"For {large} of them these include large cases of `--effort standard`, which alone show them.",
         "",
         f"A test as optimizers usually have it lets {len(unnoticed)} of them pass,",
         f"{share} %: default",
