@@ -27,4 +27,4 @@ def contradicted(target: Any, optimizer: str, *scales: Scale, dtype: str = "floa
     """The reason why large cases contradict the documented formula; None if they do not."""
     plans = large_plans(subject_named(optimizer), dtype, scales, 0)
     evidence = contradiction(target, plans, Explanation(documented_class(optimizer)), Guard())
-    return evidence and evidence.fields["reason"]
+    return None if evidence is None else str(evidence.fields["reason"])

@@ -68,7 +68,8 @@ def test_a_run_is_resumed_behind_half_of_its_steps() -> None:
             loads.append([int(count) for count in state["step"]])
             super().load(state)
 
-    target = Instead(Noting, "adam")
+    begin: Any = Noting
+    target = Instead(begin, "adam")
     after = resumed_trajectory(target, case, Guard())
     assert after is not None
     assert after.tobytes() == trajectory(NumpyTarget(), case, Guard()).tobytes()
@@ -91,7 +92,8 @@ def test_what_cannot_be_saved_is_not_resumed_and_neither_is_a_long_run() -> None
         def load(self, state: Any) -> None:
             raise AssertionError("loaded")
 
-    target = Instead(Unloadable, "adam")
+    begin: Any = Unloadable
+    target = Instead(begin, "adam")
     assert contradicted(target, "adam", LONG) is None
     assert contradicted(target, "adam", Scale(((300_001,),))) is None
     assert contradicted(target, "adam", BIG) == "raised AssertionError: loaded, with a tensor of 65537 elements"
