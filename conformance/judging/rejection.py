@@ -21,7 +21,6 @@ from optimetry.conformance.judging.observed import Identity, Observed
 from optimetry.conformance.judging.parts import decay_found, in_parts, split_found
 from optimetry.conformance.judging.searching import SearchResult, searched
 from optimetry.conformance.laws import Law
-from optimetry.conformance.laws.law import Formula
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
 from optimetry.conformance.naming.points import PointClass
@@ -72,7 +71,7 @@ class Rejection:
         explanation, law = self._lawful(identity.explanation)
         if explanation is None:
             return self._unexplained(identity, law, case, after)
-        if explanation.rule.documented and (rare := self._rare_contradiction(explanation.expected)):
+        if explanation.rule.documented and (rare := self._rare_contradiction(explanation)):
             return self._unexplained(Identity(None), None, *rare)
         return self._identified(identity, explanation, case, after)
 
@@ -105,12 +104,12 @@ class Rejection:
             self.agreement, self.tried = identity.from_document, identity.tried
         return identity
 
-    def _rare_contradiction(self, formula: Formula) -> tuple[Case, Array] | None:
-        """Return a case that is never drawn, with the run that what explains all drawn cases does not explain."""
+    def _rare_contradiction(self, explanation: Explanation) -> tuple[Case, Array] | None:
+        """Return a case that is never drawn, with the run that an explanation of all drawn cases does not explain."""
         rare = rare_cases(subject_named(self.observed.optimizer), self.observed.dtype)
         for case in self.observed.offered(map(self.observed.limits.offered, rare)):
             after = self.observed.run(case)
-            if not compare(after, formula(case), case.form).conforms:
+            if not compare(after, explanation.expected(case), case.form).conforms:
                 return case, after
         return None
 
@@ -161,8 +160,7 @@ class Rejection:
     def _in_parts(self, *, refuted: bool = True) -> dict[str, Any]:
         """Return the verdict's fields on what explains every case in parts; none where nothing does."""
         laws = [each.law for each in self.laws.ordered]
-        explained = in_parts(self.observed, laws, refuted=refuted)
-        return {} if explained and self._rare_contradiction(explained[0].expected) else self._of_parts(explained)
+        return self._of_parts(in_parts(self.observed, laws, refuted=refuted))
 
     def _less_precise(self, case: Case, after: Array) -> dict[str, Any]:
         """Return the verdict's fields where a rule that is computed with less precision explains every case."""

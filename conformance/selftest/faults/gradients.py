@@ -138,7 +138,7 @@ enter(
     ),
     Fault(
         name="tiny_gradients_flushed",
-        optimizer="sgd",
+        optimizer="momentum",
         defect="gradients below 1e-11 count as zero, though they are far from subnormal",
         start=hooked(gradient=partial(_without_small, least=1e-11)),
         outcome="diverges: documented, but takes 0 for a gradient element below 1e-11 in magnitude",
