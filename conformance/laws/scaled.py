@@ -7,61 +7,75 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 
-from optimetry.conformance.cases.case import Grads
-from optimetry.conformance.laws.law import Trial, first_difference, is_rule, law, takes_gradients
+from optimetry.conformance.cases.case import Case, Grads
+from optimetry.conformance.laws.law import Difference, Trial, first_difference, is_rule, law, takes_gradients
 from optimetry.conformance.laws.variations import rescaled, switched_on
 from optimetry.conformance.numerics.arrays import Array, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import Call, Session, in_turn, watched
 
-SCALE = 4.0
-"""A power of two, by which scaling back is exact."""
+SCALES = (65536.0, 4.0)
+"""Powers of two, by which scaling back is exact, in turns: the one that torch's scaler begins with, and a small one."""
 
-PARTS = ((2, 0), (0, 2), (1, 1))
-"""The gradients of two parts of a batch, as multiples of their mean, in turns: any order of adding them is exact."""
+POISONS = (np.nan, -np.inf, np.inf)
+"""What stands in one entry of a step that is left out, in turns."""
+
+PARTS = ((2, 0), (0, 0, 0, 4), (0, 2), (1, 1))
+"""The gradients of the parts of a batch, as multiples of their mean, in turns: any order of adding them is exact.
+
+So is a running mean: of more than two parts only the last is not zero, as a third of anything would be rounded.
+"""
 
 
 @law(
-    "scaled gradients give the step of the gradients, and a step with an infinite one changes nothing",
+    "scaled gradients give the step of the gradients, and a step with an infinite or NaN one changes nothing",
     applies=takes_gradients,
 )
 def scaled_gradients(trial: Trial) -> str | None:
-    """Where the case's gradients are finite, scaled as well, and the target offers `Run.step_scaled` or the like."""
+    """Where the case's gradients are finite, scaled as well, and the target offers `Run.step_scaled` or the like.
+
+    Before every step of an update rule two are left out: one whose gradients are all infinite, and one with a single
+    entry that is not finite, in the last gradient.
+    """
     case = switched_on(trial).case
-    scaled = [_times(row, SCALE) for row in case.grads]
-    if not all(map(_is_finite, scaled)):
+    scales = [_scale(case, step) for step in range(len(case.grads))]
+    if not all(scales):
         return None
     with watched(trial.guard):
         plain, run = Session(trial.target, case), Session(trial.target, case).run
         step = _offered(trial, run, "scaled")
         if step is None:
             return None
-        left_out, before = is_rule(subject_of(case)), flat(case.parameters)
+        leaves_out, before = is_rule(subject_of(case)), flat(case.parameters)
 
         def calls() -> Iterator[Call]:
-            for (grads, rate), scaled_grads in zip(case.steps, scaled, strict=True):
-                if left_out:
-                    yield partial(step, _times(grads, np.inf), rate, SCALE)
+            for (grads, rate), scale, poison in zip(case.steps, scales, cycle(POISONS), strict=False):
+                scaled = _times(grads, scale)
+                if leaves_out:
+                    yield partial(step, _times(grads, np.inf), rate, scale)
+                    yield partial(step, _poisoned(scaled, poison), rate, scale)
                 yield partial(plain.step, grads, rate)
-                yield partial(step, scaled_grads, rate, SCALE)
+                yield partial(step, scaled, rate, scale)
 
         results = map(flat, in_turn(trial.target, calls()))
-        for _ in case.grads:
-            if left_out:
-                kept = next(results)
-                if not same_bits(kept, before):
-                    return first_difference((kept != before)[None], kept[None], before[None])
+        for scale, poison in zip(scales, cycle(POISONS), strict=False):
+            for entry in ("all inf", f"one {poison}") if leaves_out else ():
+                contradiction = _differing(next(results), before)
+                if contradiction is not None:
+                    return contradiction.extended(f", of gradients with {entry}")
             a, before = next(results), next(results)
-            if not same_bits(a, before):
-                return first_difference((a != before)[None], a[None], before[None])
+            contradiction = _differing(a, before)
+            if contradiction is not None:
+                return contradiction.extended(f", under a scale of {scale:g}")
     return None
 
 
-@law("gradients of two parts of a batch give the step of their mean", applies=takes_gradients)
+@law("gradients of the parts of a batch give the step of their mean", applies=takes_gradients)
 def accumulated_gradients(trial: Trial) -> str | None:
     """Where the case's gradients are finite, doubled as well, and the target offers `Run.step_accumulated` or the like.
 
@@ -75,17 +89,49 @@ def accumulated_gradients(trial: Trial) -> str | None:
         step = _offered(trial, run, "accumulated")
         if step is None:
             return None
+        factors = [_parts(grads, i) for i, grads in enumerate(case.grads)]
 
         def calls() -> Iterator[Call]:
-            for i, (grads, rate) in enumerate(case.steps):
+            for (grads, rate), multiples in zip(case.steps, factors, strict=True):
                 yield partial(plain.step, grads, rate)
-                yield partial(step, [_times(grads, factor) for factor in PARTS[i % len(PARTS)]], rate)
+                yield partial(step, [_times(grads, factor) for factor in multiples], rate)
 
         results = map(flat, in_turn(trial.target, calls()))
-        for a, b in zip(results, results, strict=True):
-            if not same_bits(a, b):
-                return first_difference((a != b)[None], a[None], b[None])
+        for a, b, multiples in zip(results, results, factors, strict=True):
+            contradiction = _differing(a, b)
+            if contradiction is not None:
+                return contradiction.extended(f", of {len(multiples)} parts")
     return None
+
+
+def _differing(a: Array, b: Array) -> Difference | None:
+    """Describe where the parameters after two steps differ in their bits; None where they do not."""
+    return None if same_bits(a, b) else first_difference((a != b)[None], a[None], b[None])
+
+
+def _scale(case: Case, step: int) -> float:
+    """Return the scale of a step's gradients: the next of `SCALES`, or the smaller where they overflow; 0 if they do.
+
+    In a narrow format it is at most the largest whose inverse is no subnormal number.
+    """
+    most = 1 / case.form.smallest_normal
+    wanted = (min(SCALES[step % len(SCALES)], most), SCALES[-1])
+    return next((scale for scale in wanted if _is_finite(_times(case.grads[step], scale))), 0.0)
+
+
+def _poisoned(grads: Grads, poison: float) -> Grads:
+    """Put what is not finite into the last entry of the last gradient that has any."""
+    changed = [None if grad is None else grad.copy() for grad in grads]
+    last = next((grad for grad in reversed(changed) if grad is not None and grad.size), None)
+    if last is not None:
+        last.flat[-1] = poison
+    return changed
+
+
+def _parts(grads: Grads, step: int) -> tuple[int, ...]:
+    """Return the parts of a step's gradients: the next of `PARTS`, or the first where one overflows."""
+    wanted = PARTS[step % len(PARTS)]
+    return wanted if _is_finite(_times(grads, max(wanted))) else PARTS[0]
 
 
 def _offered(trial: Trial, run: Any, how: str) -> Callable[..., Any] | None:
@@ -114,5 +160,5 @@ def _halvable(grad: Array) -> Array:
     return np.where((grad / two * two == grad) & (grad != 0), grad, grad.dtype.type(0))
 
 
-def _is_finite(grads: list[Array | None]) -> bool:
+def _is_finite(grads: Grads) -> bool:
     return all(grad is None or bool(np.isfinite(grad).all()) for grad in grads)

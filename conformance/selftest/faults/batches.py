@@ -74,6 +74,44 @@ class _VelocityOfASkippedStep(ScalingRun):
         return after
 
 
+class _LooksAtTheFirst(ScalingRun):
+    """Looks for infinities in the first gradient alone."""
+
+    def step_scaled(self, grads: Grads, learning_rate: float, scale: float) -> list[Array]:
+        """Step where the first gradient is finite, whatever the others are."""
+        first = [grad for grad in grads if grad is not None][:1]
+        if all(np.isfinite(grad).all() for grad in first):
+            return self.step(unscaled(grads, scale), learning_rate)
+        return super().step_scaled(grads, learning_rate, scale)
+
+
+class _LooksForInfinities(ScalingRun):
+    """Looks for infinities, and takes NaN for a number."""
+
+    def step_scaled(self, grads: Grads, learning_rate: float, scale: float) -> list[Array]:
+        """Step where no gradient is infinite."""
+        if any(grad is not None and np.isinf(grad).any() for grad in grads):
+            return super().step_scaled(grads, learning_rate, scale)
+        return self.step(unscaled(grads, scale), learning_rate)
+
+
+class _LargeScaleCut(ScalingRun):
+    """Keeps the scale in float16, whose largest power of two is 32768."""
+
+    def step_scaled(self, grads: Grads, learning_rate: float, scale: float) -> list[Array]:
+        """Step with a scale that is cut."""
+        return super().step_scaled(grads, learning_rate, min(scale, 32768.0))
+
+
+class _ManyPartsSummed(ScalingRun):
+    """Takes the sum of the parts for their mean where there are more than two."""
+
+    def step_accumulated(self, parts: Sequence[Grads], learning_rate: float) -> list[Array]:
+        """Step with the mean of two parts, or with the sum of more."""
+        mean = mean_of(parts)
+        return self.step(mean if len(parts) <= 2 else unscaled(mean, 1 / len(parts)), learning_rate)
+
+
 class _DividedTwice(ScalingRun):
     """Divides each part by their number, and the sum once more."""
 
@@ -133,9 +171,15 @@ enter(
         SCALED,
         _VelocityOfASkippedStep,
     ),
+    _fault(
+        "overflow_sought_in_the_first", "adam", "infinities are sought in the first gradient", SCALED, _LooksAtTheFirst
+    ),
+    _fault("nan_is_no_overflow", "momentum", "a step with a NaN is taken under a scale", SCALED, _LooksForInfinities),
+    _fault("scale_kept_in_half", "momentum", "a scale above 32768 is taken for 32768", SCALED, _LargeScaleCut),
     _fault("parts_clipped", "clip_by_global_norm", "each part's gradients are clipped", ACCUMULATED, _ClipsEachPart),
     _fault("mean_divided_twice", "sgd", "the mean of the parts is divided by their number", ACCUMULATED, _DividedTwice),
     _fault("sum_of_parts_for_the_mean", "rmsprop", "the parts are not averaged", ACCUMULATED, _NotDivided),
+    _fault("many_parts_summed", "torch.adamw", "more than two parts are not averaged", ACCUMULATED, _ManyPartsSummed),
     _fault("last_part_alone", "momentum", "gradients are cleared before every part", ACCUMULATED, _LastPart),
     _fault("parts_counted", "adam", "the count is advanced by every part of a batch", ACCUMULATED, _CountsParts),
 )
