@@ -5,7 +5,7 @@ Both hold to the bit, since factors are powers of two and each part is a multipl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import cycle
 from typing import Any
@@ -119,7 +119,7 @@ def _scale(case: Case, step: int) -> float:
     return next((scale for scale in wanted if _is_finite(_times(case.grads[step], scale))), 0.0)
 
 
-def _poisoned(grads: Grads, poison: float) -> Grads:
+def _poisoned(grads: Sequence[Array | None], poison: float) -> list[Array | None]:
     """Put what is not finite into the last entry of the last gradient that has any."""
     changed = [None if grad is None else grad.copy() for grad in grads]
     last = next((grad for grad in reversed(changed) if grad is not None and grad.size), None)
@@ -160,5 +160,5 @@ def _halvable(grad: Array) -> Array:
     return np.where((grad / two * two == grad) & (grad != 0), grad, grad.dtype.type(0))
 
 
-def _is_finite(grads: Grads) -> bool:
+def _is_finite(grads: Sequence[Array | None]) -> bool:
     return all(grad is None or bool(np.isfinite(grad).all()) for grad in grads)

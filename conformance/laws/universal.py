@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.law import (
+    NotOffered,
     Trial,
     behind,
     first_difference,
@@ -21,18 +22,22 @@ from optimetry.conformance.laws.law import (
     law,
 )
 from optimetry.conformance.laws.variations import (
+    MANY,
     complete,
     each,
     halved,
     largest,
+    many,
     other_numbers,
     poisonings,
+    switched_on,
     with_gap,
     with_options,
 )
 from optimetry.conformance.numerics.arrays import Array, apart, flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import Session, in_turn, watched
+from optimetry.reference.errors import TargetFault
 
 FORMS = ((12, 12), (4, 3, 3, 4))
 """The shapes of a square matrix and of the weights of a convolution, of as many elements."""
@@ -129,6 +134,31 @@ def splitting(trial: Trial) -> str | None:
 
 @law("a run resumed from its saved state continues bit for bit", applies=keeps_state)
 def resuming(trial: Trial) -> str | None:
+    """Of a rule, a second run is short and of many parameters, some of which have no state yet, with all options on."""
+    contradiction = _resumed_otherwise(trial)
+    if contradiction is not None or not is_rule(subject_of(trial.case)):
+        return contradiction
+    wide = next((other for other in map(trial.on, many(trial.case)) if other.offered), None)
+    if wide is None:
+        return None
+    contradiction = _resumed_of_many(switched_on(wide, flags=True))
+    return contradiction and behind(f"of {MANY} parameters, ", contradiction)
+
+
+def _resumed_of_many(trial: Trial) -> str | None:
+    """Compare as `_resumed_otherwise`; what a run raises that is not resumed is for the oracle's cases to show."""
+    try:
+        return _resumed_otherwise(trial)
+    except TargetFault:
+        try:
+            trial.run(anew=True)
+        except TargetFault as fault:
+            raise NotOffered from fault
+        raise
+
+
+def _resumed_otherwise(trial: Trial) -> str | None:
+    """Compare a run with the one that is resumed in its middle; None where they agree or nothing can be saved."""
     if len(trial.case.grads) < 2:
         return None
     with watched(trial.guard):

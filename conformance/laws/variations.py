@@ -58,6 +58,39 @@ def with_gap(case: Case) -> tuple[Case, int]:
     return holed.replace(grads=(*holed.grads[:gap], nothing, *holed.grads[gap + 1 :])), gap
 
 
+MANY, FEW_STEPS = 11, 4
+"""Parameters and steps of `many`: behind the tenth parameter, an order by name is not that by number."""
+
+
+def many(case: Case) -> Iterator[Case]:
+    """Yield a few steps of many parameters, copies of the smallest of a case, with gradients of their own.
+
+    Every fourth, the first among them, has no gradient in the first half of the steps; where that is not offered, a
+    second case gives them to all. Those of the second half are small, so that a largest moment stays what it was.
+    Yields nothing where no parameter has elements and a gradient.
+    """
+    sizes = {i: param.size for i, param in enumerate(case.parameters) if param.size}
+    smallest = [i for i in sorted(sizes, key=sizes.__getitem__) if any(grads[i] is not None for grads in case.grads)]
+    if not smallest:
+        return
+    given: list[Any] = [grads[smallest[0]] for grads in case.grads if grads[smallest[0]] is not None]
+    short = at_steps(case.only(smallest[:1] * MANY), [step % len(case.grads) for step in range(FEW_STEPS)])
+
+    def gradient(step: int, i: int) -> Array:
+        grad = given[(step + i) % len(given)]
+        factor = (-1) ** i * (1 - i / (MANY + 5)) / (1 if step < FEW_STEPS // 2 else 64)
+        return np.asarray(grad * grad.dtype.type(factor))
+
+    for late in (range(0, MANY, 4), ()):
+        begun = [i not in late for i in range(MANY)]
+        yield short.replace(
+            grads=tuple(
+                tuple(gradient(step, i) if begun[i] or step >= FEW_STEPS // 2 else None for i in range(MANY))
+                for step in range(FEW_STEPS)
+            )
+        )
+
+
 def halved(case: Case) -> Case:
     """Cut the one parameter of a case into two halves."""
 
@@ -98,22 +131,36 @@ def poisoned_place(case: Case) -> tuple[int, int]:
 
 def with_options(trial: Trial, changes: Mapping[str, Any]) -> Trial:
     """Return a trial with changed hyperparameters: all, or else as many as the subject and the target accept."""
-    case = trial.case
-    for hyper in _choices(case.hyper, changes):
-        try:
-            subject_of(case).of(hyper)
-        except OptimetryError:
-            continue
-        other = trial.on(case.replace(hyper=hyper))
-        if other.offered:
+    hyper = trial.case.hyper
+    for left_out in (None, *changes):
+        other = _accepted(trial, {**hyper, **{name: x for name, x in changes.items() if name != left_out}})
+        if other is not None:
             return other
+    for name, value in changes.items():
+        trial = _accepted(trial, {**trial.case.hyper, name: value}) or trial
     return trial
 
 
-def switched_on(trial: Trial) -> Trial:
-    """Return a trial that switches on hyperparameters at 0, such as a decay: only then can a defect in them show."""
-    numbers = [x for x in subject_of(trial.case).hyperparameters() if x.kind is float]
-    effective = {x.name: next((corner for corner in x.corners if corner), 0.0) for x in numbers}
+def _accepted(trial: Trial, hyper: Mapping[str, Any]) -> Trial | None:
+    """Return a trial with these hyperparameters, None where the subject or the target refuses them."""
+    try:
+        subject_of(trial.case).of(hyper)
+    except OptimetryError:
+        return None
+    other = trial.on(trial.case.replace(hyper=hyper))
+    return other if other.offered else None
+
+
+def switched_on(trial: Trial, *, flags: bool = False) -> Trial:
+    """Return a trial that switches on hyperparameters at 0, such as a decay: only then can a defect in them show.
+
+    With ``flags``, it switches on those, too, of which the case itself is tried as well.
+    """
+    hyperparameters = subject_of(trial.case).hyperparameters()
+    kinds = (float, bool) if flags else (float,)
+    effective = {
+        x.name: next((corner for corner in x.corners if corner), 0.0) for x in hyperparameters if x.kind in kinds
+    }
     return with_options(trial, {name: x for name, x in effective.items() if x and not trial.case.hyper[name]})
 
 
@@ -125,10 +172,3 @@ def other_numbers(case: Case) -> dict[str, Any]:
         at = number.corners.index(case.hyper[number.name]) if case.hyper[number.name] in number.corners else -1
         others[number.name] = number.corners[(at + 1) % len(number.corners)]
     return others
-
-
-def _choices(hyper: Mapping[str, Any], changes: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield hyperparameters with all changes, with all but one, and with each alone."""
-    yield {**hyper, **changes}
-    yield from ({**hyper, **{name: x for name, x in changes.items() if name != left_out}} for left_out in changes)
-    yield from ({**hyper, name: value} for name, value in changes.items())

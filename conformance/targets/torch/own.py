@@ -15,7 +15,14 @@ from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.targets.fitting import Fit, Taken, parameters_of
 from optimetry.conformance.targets.own import Maker, works
 from optimetry.conformance.targets.protocol import Hyper
-from optimetry.conformance.targets.torch.rules import ENGINES, TorchClass, TorchRun, array_of, tensor_over
+from optimetry.conformance.targets.torch.rules import (
+    ABSENT_TENSOR,
+    ENGINES,
+    TorchClass,
+    TorchRun,
+    array_of,
+    tensor_over,
+)
 from optimetry.conformance.targets.torch.table import OFFERS
 from optimetry.reference.errors import TargetError
 
@@ -25,8 +32,8 @@ OF_THE_GROUP, OBJECT = "group ", "object "
 ABSENT = object()
 """Stands for what a parameter does not have yet."""
 
-ABSENT_TENSOR, ABSENT_OBJECT = np.zeros((0, 0), np.bool_), np.zeros(0, np.uint8)
-"""As which it is saved: an empty parameter has empty tensors, which are floating."""
+ABSENT_OBJECT = np.zeros(0, np.uint8)
+"""As which it is saved, if it is no tensor; `ABSENT_TENSOR` is for tensors."""
 
 
 @dataclass(frozen=True)

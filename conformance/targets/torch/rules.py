@@ -98,6 +98,10 @@ class TorchClass(ClassOffer):
         return self.keywords_on(engine, values)
 
 
+ABSENT_TENSOR = np.zeros((0, 0), np.bool_)
+"""As which a tensor is saved that a parameter does not have yet; those of an empty parameter are floating."""
+
+
 def values_of(parameters: Sequence[torch.nn.Parameter]) -> list[Array]:
     """Return what parameters hold, also where an optimizer has given them other memory: ``p.data = p.data - step``."""
     return [array_of(parameter.detach()) for parameter in parameters]
@@ -140,7 +144,7 @@ class TorchRun:
             parameter.grad = self._grads[i].to_sparse() if self._sparse else self._grads[i]
 
     def state(self) -> dict[str, list[Array]]:
-        """Return the state, zero for a parameter that torch has not updated yet; empty before the first step.
+        """Return the state, `ABSENT_TENSOR` for a parameter without any; nothing before the first step.
 
         ``step`` counts per parameter, as 0-dim int64 arrays. Slots that these hyperparameters do not use are absent.
         """
@@ -152,22 +156,20 @@ class TorchRun:
             if slot == "step":
                 slots[slot] = [np.array(int(state.get(key, 0)), np.int64) for state in states]
             else:
-                slots[slot] = [
-                    array_of(state[key]) if key in state else np.zeros_like(zeros)
-                    for state, zeros in zip(states, self._grad_arrays, strict=True)
-                ]
+                slots[slot] = [array_of(state[key]) if key in state else ABSENT_TENSOR for state in states]
         return slots
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""
         for index, parameter in enumerate(self._parameters):
-            if "step" in state and state["step"][index] == 0:
+            saved = {
+                slot: values[index] for slot, values in state.items() if values[index].dtype != ABSENT_TENSOR.dtype
+            }
+            if not saved or saved.get("step") == 0:
                 continue  # torch makes the state of a parameter in its first update
             self._optimizer.state[parameter] = {
-                self._slots[slot]: self._count(values[index])
-                if slot == "step"
-                else tensor_over(np.array(values[index], order="C"))
-                for slot, values in state.items()
+                self._slots[slot]: self._count(array) if slot == "step" else tensor_over(np.array(array, order="C"))
+                for slot, array in saved.items()
             }
 
     def _count(self, steps: Array) -> Any:
