@@ -65,6 +65,35 @@ class KeepsNone(HonestAdam):
         super().update(param, state, group, t)
 
 
+class CountsInAnAttribute(HonestAdam):
+    """Counts the steps of each parameter in an attribute, which its own methods save and load."""
+
+    def __init__(self, *arguments, **keywords):
+        super().__init__(*arguments, **keywords)
+        self.steps = {}
+
+    def count(self, state, group):
+        key = next(i for i, param in enumerate(group["params"]) if self.state[param] is state)
+        self.steps[key] = self.steps.get(key, 0) + 1
+        return self.steps[key]
+
+    def state_dict(self):
+        return {**super().state_dict(), "steps": self.steps}
+
+    def load_state_dict(self, state_dict):
+        super().load_state_dict(state_dict)
+        self.steps = state_dict["steps"]
+
+
+class LoadsInSingle(HonestAdam):
+    """Casts what it loads to float32."""
+
+    def load_state_dict(self, state_dict):
+        super().load_state_dict(state_dict)
+        for state in self.state.values():
+            state["v"] = state["v"].float().to(state["v"].dtype)
+
+
 class Squared(HonestAdam):
     """Forgets to square the gradient of the second moment."""
 

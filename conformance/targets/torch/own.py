@@ -29,6 +29,9 @@ from optimetry.reference.errors import TargetError
 OF_THE_GROUP, OBJECT = "group ", "object "
 """How slots begin that the parameters of a group share, and those of numbers, lists and other objects, as bytes."""
 
+WHOLE = "state_dict"
+"""The one slot of a class that saves or loads in a way of its own: what its ``state_dict`` returned, as bytes."""
+
 ABSENT = object()
 """Stands for what a parameter does not have yet."""
 
@@ -74,7 +77,11 @@ class OwnTorchRun(TorchRun):
         """Return the state, `ABSENT_TENSOR` or `ABSENT_OBJECT` for what a parameter does not have yet.
 
         Of what the parameters of a group share it is what has changed, such as a number of steps that is counted there.
+        A class with a ``state_dict`` or a ``load_state_dict`` of its own saves by these, `WHOLE`.
         """
+        whole = _whole(self._optimizer)
+        if whole:
+            return {WHOLE: [np.frombuffer(whole, np.uint8)]}
         states = [self._optimizer.state.get(parameter, {}) for parameter in self._parameters]
         changed = {
             OF_THE_GROUP + key: [self._group[key] for _ in states]
@@ -86,6 +93,10 @@ class OwnTorchRun(TorchRun):
 
     def load(self, state: Mapping[str, list[Array]]) -> None:
         """Continue from what ``state()`` returned."""
+        if WHOLE in state:
+            self._optimizer.load_state_dict(pickle.loads(state[WHOLE][0].tobytes()))
+            (self._group,) = self._optimizer.param_groups  # the groups that torch has made anew
+            return
         for slot, arrays in state.items():
             key, pickled = slot.removeprefix(OBJECT), slot.startswith(OBJECT)
             for parameter, array in zip(self._parameters, arrays, strict=True):
@@ -96,6 +107,19 @@ class OwnTorchRun(TorchRun):
                     self._group[key.removeprefix(OF_THE_GROUP)] = value
                 else:
                     self._optimizer.state[parameter][key] = value
+
+
+def _whole(optimizer: Any) -> bytes | None:
+    """Return what an optimizer saves in a way of its own, None where it has none, or saves what has no bytes."""
+    kind, base = type(optimizer), torch.optim.Optimizer
+    if not isinstance(optimizer, base):
+        return None
+    if kind.state_dict is base.state_dict and kind.load_state_dict is base.load_state_dict:
+        return None
+    try:
+        return pickle.dumps(optimizer.state_dict())
+    except (NotImplementedError, pickle.PicklingError, TypeError, AttributeError):
+        return None
 
 
 def _slot(key: str, values: list[Any]) -> tuple[str, list[Array]]:
