@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from optimetry.conformance.laws.law import Applies, Difference, Trial, is_elementwise_rule, is_rule, law
+from optimetry.conformance.laws.law import Applies, Difference, Trial, behind, is_elementwise_rule, is_rule, law
 from optimetry.conformance.laws.readings import kind_of, kinds_of
 from optimetry.conformance.laws.universal import reshaping
-from optimetry.conformance.laws.variations import each, largest, poisonings, rescaled, with_gap
+from optimetry.conformance.laws.variations import each, gapped, poisonings, rescaled
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.oracle.expected import expected
@@ -25,11 +25,12 @@ def declares(name: str) -> Applies:
 
 @law("a step without a gradient changes neither state nor step count", universal=False, applies=is_rule)
 def missing_gradient_rests(trial: Trial) -> str | None:
-    full = trial.on(largest(trial.case))
-    if not full.case.grads:
-        return None
-    holed, gap = with_gap(full.case)
-    return full.agrees(full.run(), np.delete(full.on(holed).run(), gap, axis=0))
+    for full, holed, gap in gapped(trial):
+        contradiction = full.agrees(full.run(), np.delete(holed.run(), gap, axis=0))
+        if contradiction is not None:
+            missing = gap.stop - gap.start
+            return contradiction if missing == 1 else behind(f"behind {missing} steps without one, ", contradiction)
+    return None
 
 
 def is_layerwise_rule(subject: Subject) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.law import Trial, behind, is_rule, law
-from optimetry.conformance.laws.variations import at_steps, complete, other_numbers, with_options
+from optimetry.conformance.laws.variations import at_steps, complete, other_options, with_options
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.targets.session import Call, in_turn, watched
 
@@ -37,9 +37,9 @@ def groups_are_independent(trial: Trial) -> str | None:
 
 
 def _with_other_options(trial: Trial) -> Trial:
-    """Return the same with half the learning rate, and other numbers if the rule and the target take them."""
+    """Return the same with half the learning rate, and other options if the rule and the target take them."""
     case = trial.case.replace(learning_rates=tuple(rate / 2 for rate in trial.case.learning_rates))
-    return with_options(trial.on(case), other_numbers(case))
+    return with_options(trial.on(case), other_options(case))
 
 
 def _together(members: list[Trial]) -> list[Array]:

@@ -25,13 +25,13 @@ from optimetry.conformance.laws.variations import (
     MANY,
     complete,
     each,
+    gapped,
     halved,
     largest,
     many,
-    other_numbers,
+    other_options,
     poisonings,
     switched_on,
-    with_gap,
     with_options,
 )
 from optimetry.conformance.numerics.arrays import Array, apart, flat, same_bits
@@ -63,11 +63,11 @@ def runs_are_independent(trial: Trial) -> str | None:
     return None if same_bits(fresh, again) else first_difference(fresh != again, fresh, again)
 
 
-@law("a run is what it is alone, whatever runs beside it with other numbers", applies=keeps_state)
+@law("a run is what it is alone, whatever runs beside it with other options", applies=keeps_state)
 def runs_side_by_side(trial: Trial) -> str | None:
     """Where runs can be saved: `start` of a simple target returns the target itself, which has one run at a time."""
     case = trial.case.upto(TOGETHER)
-    beside = with_options(trial.on(each(case, np.negative)), other_numbers(case)).case
+    beside = with_options(trial.on(each(case, np.negative)), other_options(case)).case
     with watched(trial.guard):
         alone = Session(trial.target, case)
         if not can_be_saved(alone.run):
@@ -83,15 +83,12 @@ def runs_side_by_side(trial: Trial) -> str | None:
 
 @law("a parameter without a gradient keeps its bits", applies=is_rule)
 def missing_gradient(trial: Trial) -> str | None:
-    full = largest(trial.case)
-    if not full.grads:
-        return None
-    holed, gap = with_gap(full)
-    after = trial.on(holed).run()
-    before = after[gap - 1] if gap else flat(full.parameters)
-    if same_bits(after[gap], before):
-        return None
-    return first_difference((after[gap] != before)[None], after[gap][None], before[None])
+    for full, holed, gap in gapped(trial):
+        after = holed.run()
+        before = np.broadcast_to(after[gap.start - 1] if gap.start else flat(full.case.parameters), after[gap].shape)
+        if not same_bits(after[gap], before):
+            return first_difference(after[gap] != before, after[gap], before)
+    return None
 
 
 @law("each parameter is updated as if it were alone", applies=is_rule)

@@ -50,12 +50,32 @@ def complete(case: Case) -> Case:
     return at_steps(case, [step for step, grads in enumerate(case.grads) if all(grad is not None for grad in grads)])
 
 
-def with_gap(case: Case) -> tuple[Case, int]:
-    """Insert a step without a gradient before the second, or only, step of a one-parameter case; return where."""
-    gap = min(len(case.grads) - 1, 1)
-    holed = at_steps(case, sorted([*range(len(case.grads)), gap]))
-    nothing: tuple[Array | None, ...] = (None,)
-    return holed.replace(grads=(*holed.grads[:gap], nothing, *holed.grads[gap + 1 :])), gap
+LONG_GAP = 17
+"""For how many steps a parameter may be without a gradient: what is dropped after a while is kept for one step."""
+
+
+def gapped(trial: Trial) -> Iterator[tuple[Trial, Trial, slice]]:
+    """Pair the trial on its largest parameter with one that has no gradient for one step, and then for many.
+
+    The second pair has options such as a momentum on, without which there may be nothing to lose.
+
+    Yields:
+        The trial without missing gradients, the one with some, and the steps of these.
+    """
+    full = trial.on(largest(trial.case))
+    if full.case.grads:
+        for plain, length in ((full, 1), (switched_on(full), LONG_GAP)):
+            holed, gap = with_gap(plain.case, length)
+            yield plain, plain.on(holed), gap
+
+
+def with_gap(case: Case, length: int = 1) -> tuple[Case, slice]:
+    """Insert steps without a gradient before the second, or only, step of a one-parameter case; return where."""
+    first = min(len(case.grads) - 1, 1)
+    gap = slice(first, first + length)
+    holed = at_steps(case, sorted([*range(len(case.grads)), *[first] * length]))
+    nothing: tuple[tuple[Array | None, ...], ...] = ((None,),) * length
+    return holed.replace(grads=(*holed.grads[:first], *nothing, *holed.grads[gap.stop :])), gap
 
 
 MANY, FEW_STEPS = 11, 4
@@ -164,11 +184,12 @@ def switched_on(trial: Trial, *, flags: bool = False) -> Trial:
     return with_options(trial, {name: x for name, x in effective.items() if x and not trial.case.hyper[name]})
 
 
-def other_numbers(case: Case) -> dict[str, Any]:
-    """Return the next corner of every number, as hyperparameters of another run or group."""
-    numbers = [x for x in subject_of(case).hyperparameters() if x.kind is float and len(x.corners) > 1]
+def other_options(case: Case) -> dict[str, Any]:
+    """Return the next corner of every number, and the other position of every flag, for another run or group."""
     others = {}
-    for number in numbers:
-        at = number.corners.index(case.hyper[number.name]) if case.hyper[number.name] in number.corners else -1
-        others[number.name] = number.corners[(at + 1) % len(number.corners)]
+    for option in subject_of(case).hyperparameters():
+        if len(option.corners) > 1:
+            value = case.hyper[option.name]
+            at = option.corners.index(value) if value in option.corners else -1
+            others[option.name] = option.corners[(at + 1) % len(option.corners)]
     return others

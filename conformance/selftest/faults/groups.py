@@ -53,6 +53,17 @@ class _OptionsOfTheFirst(Grouped):
         super().add(self.first, parameters)
 
 
+class _FlagsOfTheFirst(Grouped):
+    """Reads the flags of the first group for all, and numbers of each."""
+
+    flags: Hyper | None = None
+
+    def add(self, hyper: Hyper, parameters: list[Array]) -> None:
+        """Add a group."""
+        self.flags = self.flags or {name: value for name, value in hyper.items() if isinstance(value, bool)}
+        super().add({**hyper, **self.flags}, parameters)
+
+
 class _CountOfTheFirst(Grouped):
     """Has one count of steps, which groups that are added later take over."""
 
@@ -91,6 +102,7 @@ enter(
         "every group has the options of the first, so that what shall not decay does",
         _OptionsOfTheFirst,
     ),
+    groups_fault("flags_of_the_first_group", "momentum", "every group is as Nesterov as the first", _FlagsOfTheFirst),
     groups_fault("added_group_takes_the_count", "adam", "a group that is added late is not new", _CountOfTheFirst),
     groups_fault("added_group_is_not_trained", "rmsprop", "a group that is added late never moves", _AddedIsNotTrained),
     groups_fault(

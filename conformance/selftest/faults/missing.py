@@ -47,6 +47,23 @@ class _MissingResets(Run):
         return super().step(grads, learning_rate)
 
 
+class _EvictsAtRest(Run):
+    """Drops the state of a parameter that has had no gradient for a dozen steps, as a cache of states would."""
+
+    patience = 12
+
+    def __init__(self, rule: Rule, parameters: list[Array], memory: Memory) -> None:
+        super().__init__(rule, parameters, memory)
+        self.rested = [0] * len(parameters)
+
+    def step(self, grads: Grads, learning_rate: float) -> list[Array]:
+        for i, grad in enumerate(grads):
+            self.rested[i] = 0 if grad is not None else self.rested[i] + 1
+            if self.rested[i] == self.patience:
+                self.training.states[i] = self._initial(i)
+        return super().step(grads, learning_rate)
+
+
 class _MissingDrops(Run):
     """Goes on without momentum for a parameter that once had no gradient."""
 
@@ -167,6 +184,13 @@ enter(
         outcome="diverges: documented, but starts moment anew where the gradient is missing",
     ),
     Fault(
+        name="state_evicted_at_rest",
+        optimizer="adam",
+        defect="the state of a parameter without a gradient for a dozen steps is dropped, as by a cache",
+        start=_EvictsAtRest,
+        rejected_by="missing_gradient_rests",
+    ),
+    Fault(
         name="missing_gradient_drops_the_velocity",
         optimizer="momentum",
         defect="a velocity is dropped for good where a gradient is missing: TorchOpt 0.7.3",
@@ -205,7 +229,7 @@ enter(
         defect="one count of steps, and a loop that decays parameters without a gradient, too: forgeNN",
         start=_MissingScalesAndCounts,
         outcome="diverges: documented, but counts the step, and decays the parameter where the gradient is missing",
-        rejected_by="missing_gradient_rests",
+        rejected_by="missing_gradient",
     ),
     Fault(
         name="zero_elements_rest",
