@@ -82,16 +82,6 @@ def test_a_group_that_does_not_restore_its_count_breaks_the_law_of_resuming():
 
 
 @needs("torch")
-def test_a_class_that_saves_in_a_way_of_its_own_is_resumed_in_that_way():
-    mine = classes("torch")
-    assert judged(for_torch(mine.CountsInAnAttribute, adam=DECAYS), "adam").verdict == "conforms"
-    loading = for_torch(mine.LoadsInSingle, adam=DECAYS)
-    assert judged(loading, "adam", "float32").verdict == "conforms"
-    verdict = judged(loading, "adam", "float64")
-    assert (verdict.verdict, verdict.law) == ("diverges", "resuming")
-
-
-@needs("torch")
 @pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
 def test_lists_of_the_group_are_saved_with_it(dtype):
     target = for_torch(classes("torch").ListsInTheGroup, adam=DECAYS)

@@ -8,6 +8,7 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets import for_torch
+from tests.conformance.test_own import DECAYS, classes, judged
 
 torch = pytest.importorskip("torch")
 
@@ -70,3 +71,12 @@ class Replacing(torch.optim.Optimizer):  # type: ignore[misc]
 def test_parameters_may_be_given_other_memory() -> None:
     (verdict,) = judge(for_torch(Replacing, "sgd").engines(), "sgd", "float32", effort=Effort("few", 10, 2), seed=0)
     assert (verdict.verdict, verdict.reason) == ("conforms", "")
+
+
+def test_a_class_that_saves_in_a_way_of_its_own_is_resumed_in_that_way() -> None:
+    mine = classes("torch")
+    assert judged(for_torch(mine.CountsInAnAttribute, adam=DECAYS), "adam").verdict == "conforms"
+    loading = for_torch(mine.LoadsInSingle, adam=DECAYS)
+    assert judged(loading, "adam", "float32").verdict == "conforms"
+    verdict = judged(loading, "adam", "float64")
+    assert (verdict.verdict, verdict.law) == ("diverges", "resuming")
