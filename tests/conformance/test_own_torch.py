@@ -73,6 +73,7 @@ def test_parameters_may_be_given_other_memory() -> None:
     assert (verdict.verdict, verdict.reason) == ("conforms", "")
 
 
+@pytest.mark.usefixtures("miniatures")
 def test_a_class_that_saves_in_a_way_of_its_own_is_resumed_in_that_way() -> None:
     mine = classes("torch")
     assert judged(for_torch(mine.CountsInAnAttribute, adam=DECAYS), "adam").verdict == "conforms"
