@@ -38,6 +38,7 @@ def test_a_run_over_groups_takes_options_and_rates_of_each_and_one_that_comes_la
     [
         ("one_rate_for_all_groups", "the second group, alone and among others: "),
         ("options_of_the_first_group", "the second group, alone and among others: "),
+        ("flags_of_the_first_group", "the second group, alone and among others: "),
         ("added_group_takes_the_count", "the added group, alone and among others: "),
         ("added_group_is_not_trained", "the added group, alone and among others: "),
         ("added_group_resets_the_others", "the first group, alone and among others: "),

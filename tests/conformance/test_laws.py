@@ -15,6 +15,7 @@ from optimetry.conformance.cases.strategies import drawn_cases
 from optimetry.conformance.laws import LAWS, laws_of
 from optimetry.conformance.laws.law import Trial, law
 from optimetry.conformance.laws.readings import kinds_of
+from optimetry.conformance.laws.variations import many, with_options
 from optimetry.conformance.naming.families.family import STEP_COUNTS, StepCount
 from optimetry.conformance.naming.points import documented_class
 from optimetry.conformance.numerics.formats import FORMATS
@@ -186,6 +187,31 @@ def test_a_law_about_repeated_runs_makes_its_own(name: str, runs: int) -> None:
         target.runs = 0  # count the law's own runs from the first
         assert (LAWS[name].broken(trial) is not None) == drifts
         assert target.runs == runs
+
+
+def test_many_parameters_are_copies_of_the_smallest_with_gradients_of_their_own() -> None:
+    (case, *_) = (case for case in some_cases("adam") if len(case.parameters) > 1)
+    some, all_begun = many(case)
+    size = min(param.size for param in case.parameters if param.size)
+    assert [param.size for param in some.parameters] == [size] * 11
+    assert [grad is None for grad in some.grads[0]] == [i % 4 == 0 for i in range(11)]
+    assert all(grad is not None for grads in (*some.grads[2:], *all_begun.grads) for grad in grads)
+    assert list(many(case.replace(grads=tuple((None,) * len(grads) for grads in case.grads)))) == []
+
+
+@pytest.mark.parametrize(
+    "refused", [(), ("dampening",), ("dampening", "momentum"), ("momentum", "dampening", "nesterov")]
+)
+def test_as_many_options_are_changed_as_are_taken(refused: Sequence[str]) -> None:
+    case = some_cases("torch.sgd")[0].replace(hyper=SUBJECTS["torch.sgd"].declaration.typical().hyper())
+
+    class Picky(NumpyTarget):
+        def unsupported(self, optimizer: str, hyper: Any, dtype: str) -> str | None:
+            return "refused" if any(hyper[name] for name in refused) else None
+
+    changes = {"momentum": 0.5, "dampening": 0.25, "weight_decay": 0.125, "nesterov": True}
+    changed = with_options(Trial(Picky(), case, Guard()), changes).case.hyper
+    assert changed == {**case.hyper, **{name: x for name, x in changes.items() if name not in refused}}
 
 
 def test_a_law_is_entered_once() -> None:

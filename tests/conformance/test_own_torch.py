@@ -8,6 +8,7 @@ import pytest
 from optimetry.conformance.cases.effort import Effort
 from optimetry.conformance.judging.examine import judge
 from optimetry.conformance.targets import for_torch
+from optimetry.conformance.targets.loading import load_target
 from tests.conformance.test_own import DECAYS, classes, judged
 
 torch = pytest.importorskip("torch")
@@ -81,3 +82,15 @@ def test_a_class_that_saves_in_a_way_of_its_own_is_resumed_in_that_way() -> None
     assert judged(loading, "adam", "float32").verdict == "conforms"
     verdict = judged(loading, "adam", "float64")
     assert (verdict.verdict, verdict.law) == ("diverges", "resuming")
+
+
+def test_a_parameter_whose_first_gradient_comes_behind_a_load_has_no_momentum_yet() -> None:
+    """Its first step is not dampened, as a step from a momentum of zero would be."""
+    target: Any = load_target("torch")
+    hyper = {"momentum": 0.5, "dampening": 0.5, "weight_decay": 0.0, "nesterov": False, "maximize": False}
+    before = target.start("torch.sgd", hyper, [np.ones(2), np.ones(2)])
+    reached = before.step([np.ones(2), None], 0.5)
+    after = target.start("torch.sgd", hyper, reached)
+    after.load(before.state())
+    ours, theirs = (run.step([np.ones(2), np.ones(2)], 0.5) for run in (after, before))
+    assert [array.tolist() for array in ours] == [array.tolist() for array in theirs] == [[0.0, 0.0], [0.5, 0.5]]

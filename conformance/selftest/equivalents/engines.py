@@ -103,7 +103,8 @@ class StyledRun(RuleRun):
         self.masters = [self._held(param, style.wide_parameters) for param in parameters]
 
     def _held(self, array: Array, wide: bool) -> Array:
-        return np.array(array).astype(self.form.wide if wide else self.form.dtype)
+        with np.errstate(over="ignore"):  # as the format has it
+            return np.array(array).astype(self.form.wide if wide else self.form.dtype)
 
     def step(self, grads: list[Array | None], learning_rate: float) -> list[Array]:
         """One update; the arrays returned are the caller's to read, and new ones unless the style is in place."""

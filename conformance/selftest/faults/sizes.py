@@ -11,7 +11,7 @@ from optimetry.conformance.cases.large import FEW_SIZES, MORE_SIZES, Scale
 from optimetry.conformance.numerics.arrays import Array
 from optimetry.conformance.selftest.faults.fault import Fault, Memory, Start, enter
 from optimetry.conformance.selftest.faults.hooks import hooked, rounded, skipping_elements
-from optimetry.conformance.selftest.faults.large import BLOCK, MANY
+from optimetry.conformance.selftest.faults.large import BLOCK
 from optimetry.conformance.selftest.faults.state import Run
 from optimetry.conformance.subjects.wrappers.clips import ClipByNorm
 from optimetry.conformance.targets.numpy.target import RuleRun, run_of
@@ -86,18 +86,6 @@ class _SavesLargeInHalf(Run):
 
 def _half_if_large(array: Array) -> Array:
     return rounded(array, np.float16) if array.size >= 4096 else array
-
-
-class _LoadsInOrderOfNames(Run):
-    """Reads saved arrays in the order of their sorted names: that of parameter 10 behind that of parameter 1."""
-
-    def load(self, state: dict[str, list[Array]]) -> None:
-        super().load(state)
-        training, count = self.training, len(self.training.states)
-        states, updates = list(training.states), list(training.updates)
-        for i, other in enumerate(sorted(range(count), key=str)):
-            if training.parameters[i].shape == training.parameters[other].shape:
-                training.states[i], training.updates[i] = states[other], updates[other]
 
 
 class _NormInFloat32(RuleRun):
@@ -213,13 +201,5 @@ enter(
         start=_SavesLargeInHalf,
         scales=BLOCK,
         because="a tensor of 4096 elements, the fewest found, resumed from its state behind step 1",
-    ),
-    Fault(
-        name="saved_in_order_of_names",
-        optimizer="adam",
-        defect="states are loaded in the order of their sorted names, param_10 before param_2",
-        start=_LoadsInOrderOfNames,
-        scales=MANY,
-        because="tensors, the fewest found, resumed from its state behind step",
     ),
 )
