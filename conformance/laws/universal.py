@@ -63,7 +63,7 @@ def runs_are_independent(trial: Trial) -> str | None:
     return None if same_bits(fresh, again) else first_difference(fresh != again, fresh, again)
 
 
-@law("a run is what it is alone, whatever runs beside it with other options", applies=keeps_state)
+@law("a run is what it is alone, whatever runs beside it with other options", applies=is_rule)
 def runs_side_by_side(trial: Trial) -> str | None:
     """Where runs can be saved: `start` of a simple target returns the target itself, which has one run at a time."""
     case = trial.case.upto(TOGETHER)

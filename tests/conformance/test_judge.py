@@ -207,7 +207,7 @@ def test_the_guard_watches_over_every_run() -> None:
     target = Instead(lambda documented, parameters: started.append(parameters) or run_of(documented, parameters))
     verdict = verdict_of(target, "sgd", effort=Effort("no laws", 5, 0), guard=Guard(heartbeat=lambda: beats.append(0)))
     assert (verdict.verdict, verdict.cases) == ("conforms", 5)
-    assert len(beats) == len(started) == 5 + len(replayed("sgd", "float32")) + 1  # whose rates are 0
+    assert len(beats) == len(started) > 5 + len(replayed("sgd", "float32"))  # those that no seed draws, too
 
 
 def test_the_same_seed_gives_the_same_verdict_and_counterexample() -> None:

@@ -19,7 +19,7 @@ from tests.conformance.large_cases import BIG, EACH_SIZE, LONG, MANY, case_of, c
 
 
 @pytest.mark.parametrize(("optimizer", "settings"), [("momentum", 4), ("torch.adam", 6), ("torch.muon", 1), ("sgd", 2)])
-def test_many_sizes_are_tried_with_each_option_on_other_numbers(optimizer: str, settings: int) -> None:
+def test_many_sizes_are_tried_with_each_option_of_a_sample_of_rules(optimizer: str, settings: int) -> None:
     subject = subject_named(optimizer)
     plans = list(large_plans(subject, "float32", [EACH_SIZE], 0))
     assert len(plans) == settings
