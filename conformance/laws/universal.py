@@ -170,13 +170,12 @@ def _resumed_otherwise(trial: Trial, *, to_the_bit: bool = True) -> str | None:
         second = islice(trial.case.steps, len(rows), None)
         calls = (partial(each.step, *step) for step in second for each in (session, again))
         results = (flat(after)[None] for after in in_turn(trial.target, calls))
+        plain, other = rows, rows
         for a, b in zip(results, results, strict=True):
-            if not same_bits(a, b):
-                if to_the_bit:
-                    return first_difference(a != b, a, b)
-                others = list(results)
-                return trial.agrees(*(np.concatenate([rows, x, *others[i::2]]) for i, x in enumerate((a, b))))
-    return None
+            if to_the_bit and not same_bits(a, b):
+                return first_difference(a != b, a, b)
+            plain, other = np.concatenate([plain, a]), np.concatenate([other, b])
+    return None if to_the_bit else trial.agrees(plain, other)
 
 
 def can_be_saved(run: Any) -> bool:
