@@ -17,7 +17,7 @@ from typing import Any
 
 from optimetry.conformance.cases.case import Case
 from optimetry.conformance.cases.drawn import SHAPES, Drawn, Shape, fitting
-from optimetry.conformance.cases.options import in_turn
+from optimetry.conformance.cases.options import option_settings
 from optimetry.conformance.cases.sparse import SPARSE, places
 from optimetry.conformance.cases.strategies import STEPS, Plan, Tensor, case_of, seeded_plan
 from optimetry.conformance.numerics.formats import FORMATS
@@ -34,7 +34,7 @@ class Scale:
         drawn: whether hyperparameters and magnitudes are drawn, instead of the defaults and N(0, 1) from zero, where
             every update shows.
         sparse: whether all but a few elements are zero, for subjects with norms alone: then tensors of any size do.
-        options: whether there is a case for each setting of `in_turn`, instead of one with the defaults; of subjects
+        options: whether there is a case for each of `option_settings`, instead of one with the defaults; of subjects
             with norms only tensors of up to `SUMMED` elements take part, and where shapes matter, the defaults alone.
     """
 
@@ -118,7 +118,11 @@ def large_plans(subject: Drawn, dtype: str, scales: Sequence[Scale], seed: int) 
         if scale.sparse and (subject.elementwise or subject.counts_zeros):
             continue
         drawn = seeded_plan(subject, dtype, f"{seed} {scale.shapes} {scale.tensors} {scale.steps}")
-        settings = in_turn(subject) if scale.options and not subject.shaped else [subject.declaration.typical().hyper()]
+        settings = (
+            option_settings(subject)
+            if scale.options and not subject.shaped
+            else [subject.declaration.typical().hyper()]
+        )
         from_zero = subject.elementwise and not scale.drawn and not scale.long
         tensor = Tensor(
             shape=(),

@@ -14,7 +14,7 @@ from optimetry.conformance.cases.drawn import Drawn
 from optimetry.reference.declaration import Hyperparameter
 
 
-def in_turn(subject: Drawn) -> list[dict[str, Any]]:
+def option_settings(subject: Drawn) -> list[dict[str, Any]]:
     """Return hyperparameters in few settings, the defaults first, in which every two options meet in all four ways.
 
     An option is a flag, or a real number that may be switched on or off, by another value than 0 or by 0. Of a subject

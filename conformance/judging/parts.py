@@ -169,9 +169,9 @@ def _first_steps(observed: Observed, case: Case) -> tuple[Case, Array]:
 
 def _beside_refuted(observed: Observed, mistakes: list[Mistaken], more: More) -> list[Mistaken]:
     """Return the mistakes beside a rule that fails in plain arithmetic: where that explains all, any wider one does."""
-    rules = {id(mistaken.rule): Explanation(mistaken.rule) for mistaken in mistakes}
-    refuted = {key: _refuted(observed, explanation, more) for key, explanation in rules.items()}
-    return [mistaken for mistaken in mistakes if refuted[id(mistaken.rule)]]
+    documented = {Explanation(mistaken.rule): None for mistaken in mistakes}
+    refuted = {plain for plain in documented if _refuted(observed, plain, more)}
+    return [mistaken for mistaken in mistakes if Explanation(mistaken.rule) in refuted]
 
 
 def _refuted(observed: Observed, explanation: Explanation, more: More) -> bool:

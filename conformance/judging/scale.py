@@ -20,8 +20,9 @@ from optimetry.conformance.cases.large import LONGEST, WHOLE, built, largeness, 
 from optimetry.conformance.cases.strategies import Plan
 from optimetry.conformance.judging import evidence
 from optimetry.conformance.judging.parts import MOST
-from optimetry.conformance.judging.resumed import resumed_trajectory
 from optimetry.conformance.judging.script import script
+from optimetry.conformance.laws.law import Trial
+from optimetry.conformance.laws.resumed import resumed_trajectory
 from optimetry.conformance.laws.variations import at_steps
 from optimetry.conformance.naming.explanation import Explanation
 from optimetry.conformance.naming.mistakes import Mistaken
@@ -125,7 +126,7 @@ class _Trial:
         after = trajectory(self.target, case, self.guard)
         failing = self._held(case, after)
         if failing is None and plan.steps <= LONGEST and case.size <= WHOLE:
-            again = resumed_trajectory(self.target, case, self.guard)
+            again = resumed_trajectory(Trial(self.target, case, self.guard))
             if again is not None and not same_bits(again, after):
                 return self._held(case, again, resumed=True)
         return failing

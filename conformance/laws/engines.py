@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.law import NotOffered, Trial, behind, keeps_state, law
-from optimetry.conformance.laws.universal import State, first_half, resumed
+from optimetry.conformance.laws.resumed import State, first_half, resumed
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.targets.protocol import engine_name

@@ -177,6 +177,11 @@ def first_difference(different: Any, a: Array, b: Array, reach: Any = 0.0) -> Di
     return Difference.of(text, a, b, np.where(comparable, reach, np.inf))
 
 
+def bit_difference(a: Array, b: Array) -> Difference | None:
+    """Describe where two trajectories first differ, however little; None where their bits are the same."""
+    return None if same_bits(a, b) else first_difference(a != b, a, b)
+
+
 Check = Callable[[Trial], str | None]
 Applies = Callable[[Subject], bool]
 

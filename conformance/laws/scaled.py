@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.cases.case import Case, Grads
-from optimetry.conformance.laws.law import Difference, Trial, first_difference, is_rule, law, takes_gradients
+from optimetry.conformance.laws.law import Trial, bit_difference, is_rule, law, takes_gradients
 from optimetry.conformance.laws.variations import rescaled, switched_on
-from optimetry.conformance.numerics.arrays import Array, flat, same_bits
+from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import Call, Session, in_turn, watched
 
@@ -51,7 +51,7 @@ def scaled_gradients(trial: Trial) -> str | None:
         step = _offered(trial, run, "scaled")
         if step is None:
             return None
-        leaves_out, before = is_rule(subject_of(case)), flat(case.parameters)
+        leaves_out, before = is_rule(subject_of(case)), flat(case.parameters)[None]
 
         def calls() -> Iterator[Call]:
             for (grads, rate), scale, poison in zip(case.steps, scales, cycle(POISONS), strict=False):
@@ -62,14 +62,14 @@ def scaled_gradients(trial: Trial) -> str | None:
                 yield partial(plain.step, grads, rate)
                 yield partial(step, scaled, rate, scale)
 
-        results = map(flat, in_turn(trial.target, calls()))
+        results = (flat(after)[None] for after in in_turn(trial.target, calls()))
         for scale, poison in zip(scales, cycle(POISONS), strict=False):
             for entry in ("all inf", f"one {poison}") if leaves_out else ():
-                contradiction = _differing(next(results), before)
+                contradiction = bit_difference(next(results), before)
                 if contradiction is not None:
                     return contradiction.extended(f", of gradients with {entry}")
             a, before = next(results), next(results)
-            contradiction = _differing(a, before)
+            contradiction = bit_difference(a, before)
             if contradiction is not None:
                 return contradiction.extended(f", under a scale of {scale:g}")
     return None
@@ -96,17 +96,12 @@ def accumulated_gradients(trial: Trial) -> str | None:
                 yield partial(plain.step, grads, rate)
                 yield partial(step, [_times(grads, factor) for factor in multiples], rate)
 
-        results = map(flat, in_turn(trial.target, calls()))
+        results = (flat(after)[None] for after in in_turn(trial.target, calls()))
         for a, b, multiples in zip(results, results, factors, strict=True):
-            contradiction = _differing(a, b)
+            contradiction = bit_difference(a, b)
             if contradiction is not None:
                 return contradiction.extended(f", of {len(multiples)} parts")
     return None
-
-
-def _differing(a: Array, b: Array) -> Difference | None:
-    """Describe where the parameters after two steps differ in their bits; None where they do not."""
-    return None if same_bits(a, b) else first_difference((a != b)[None], a[None], b[None])
 
 
 def _scale(case: Case, step: int) -> float:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import partial
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
 from optimetry.conformance.laws.law import (
-    NotOffered,
     Trial,
     behind,
+    bit_difference,
     first_difference,
     is_elementwise,
     is_elementwise_rule,
@@ -21,6 +19,7 @@ from optimetry.conformance.laws.law import (
     keeps_state,
     law,
 )
+from optimetry.conformance.laws.resumed import can_be_saved, first_half, resumed, resumed_trajectory
 from optimetry.conformance.laws.variations import (
     MANY,
     complete,
@@ -34,7 +33,7 @@ from optimetry.conformance.laws.variations import (
     switched_on,
     with_options,
 )
-from optimetry.conformance.numerics.arrays import Array, apart, flat, same_bits
+from optimetry.conformance.numerics.arrays import flat, same_bits
 from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import Session, in_turn, watched
 from optimetry.reference.errors import TargetFault
@@ -45,14 +44,11 @@ FORMS = ((12, 12), (4, 3, 3, 4))
 TOGETHER = 5
 """The steps of two runs that are under way together."""
 
-State = Mapping[str, list[Array]]
-"""What a run has saved: one array per parameter under each slot name."""
-
 
 @law("two runs of the same case give the same bits")
 def repeatable(trial: Trial) -> str | None:
     a, b = trial.run(anew=True), trial.run(anew=True)
-    return None if same_bits(a, b) else first_difference(a != b, a, b)
+    return bit_difference(a, b)
 
 
 @law("what a run may change ends with it: a run in between changes no bit of the next")
@@ -60,7 +56,7 @@ def runs_are_independent(trial: Trial) -> str | None:
     fresh = trial.run(anew=True)
     trial.on(each(trial.case, np.negative)).run(anew=True)
     again = trial.run(anew=True)
-    return None if same_bits(fresh, again) else first_difference(fresh != again, fresh, again)
+    return bit_difference(fresh, again)
 
 
 @law("a run is what it is alone, whatever runs beside it with other options", applies=is_rule)
@@ -77,8 +73,7 @@ def runs_side_by_side(trial: Trial) -> str | None:
         steps = zip(case.steps, beside.steps, strict=True)
         calls = (partial(run.step, *step) for pair in steps for run, step in zip(both, pair, strict=True))
         together = [flat(after) for after in in_turn(trial.target, calls)][::2]
-    a, b = np.array(plain), np.array(together)
-    return None if same_bits(a, b) else first_difference(a != b, a, b)
+    return bit_difference(np.array(plain), np.array(together))
 
 
 @law("a parameter without a gradient keeps its bits", applies=is_rule)
@@ -135,29 +130,23 @@ def resuming(trial: Trial) -> str | None:
 
     That one is held to the rounding bound alone: who saves a count may go on with a power for a running product.
     """
-    contradiction = _resumed_otherwise(trial)
+    contradiction = _resumed_to_the_bit(trial)
     if contradiction is not None or not is_rule(subject_of(trial.case)):
         return contradiction
     wide = next((other for other in map(trial.on, many(trial.case)) if other.offered), None)
     if wide is None:
         return None
-    contradiction = _resumed_of_many(switched_on(wide, flags=True))
+    wide = switched_on(wide, flags=True)
+    try:
+        plain = wide.run()
+    except TargetFault:
+        return None  # which is for the oracle's cases to show
+    after = resumed_trajectory(wide)
+    contradiction = None if after is None else wide.agrees(plain, after)
     return contradiction and behind(f"of {MANY} parameters, ", contradiction)
 
 
-def _resumed_of_many(trial: Trial) -> str | None:
-    """Compare as `_resumed_otherwise`; what a run raises that is not resumed is for the oracle's cases to show."""
-    try:
-        return _resumed_otherwise(trial, to_the_bit=False)
-    except TargetFault:
-        try:
-            trial.run(anew=True)
-        except TargetFault as fault:
-            raise NotOffered from fault
-        raise
-
-
-def _resumed_otherwise(trial: Trial, *, to_the_bit: bool = True) -> str | None:
+def _resumed_to_the_bit(trial: Trial) -> str | None:
     """Compare a run with the one that is resumed in its middle; None where they agree or nothing can be saved."""
     if len(trial.case.grads) < 2:
         return None
@@ -170,41 +159,10 @@ def _resumed_otherwise(trial: Trial, *, to_the_bit: bool = True) -> str | None:
         second = islice(trial.case.steps, len(rows), None)
         calls = (partial(each.step, *step) for step in second for each in (session, again))
         results = (flat(after)[None] for after in in_turn(trial.target, calls))
-        plain, other = rows, rows
         for a, b in zip(results, results, strict=True):
-            if to_the_bit and not same_bits(a, b):
+            if not same_bits(a, b):
                 return first_difference(a != b, a, b)
-            plain, other = np.concatenate([plain, a]), np.concatenate([other, b])
-    return None if to_the_bit else trial.agrees(plain, other)
-
-
-def can_be_saved(run: Any) -> bool:
-    """Whether a run offers its state, and to go on with one."""
-    return hasattr(run, "state") and hasattr(run, "load")
-
-
-def first_half(trial: Trial) -> tuple[Session, Array, State] | None:
-    """Run the first half of a case; return the run, the parameters after its steps as rows, and the saved state.
-
-    None where the target saves nothing.
-    """
-    session = Session(trial.target, trial.case)
-    run: Any = session.run
-    if not can_be_saved(run):
-        return None
-    steps = islice(trial.case.steps, len(trial.case.grads) // 2)
-    rows = [flat(after) for after in in_turn(trial.target, (partial(session.step, *step) for step in steps))]
-    return session, np.array(rows), {slot: [array.copy() for array in arrays] for slot, arrays in run.state().items()}
-
-
-def resumed(trial: Trial, last: Array, state: State) -> Session:
-    """Begin a run of a case with the parameters of a row and a saved state."""
-    case = trial.case
-    is_average = not is_rule(subject_of(case))  # which is started with what it averages, not with its averages
-    start = case.parameters if is_average else tuple(map(np.copy, apart(last, case.parameters)))
-    session = Session(trial.target, case.replace(parameters=start))
-    session.run.load({slot: [array.copy() for array in arrays] for slot, arrays in state.items()})
-    return session
+    return None
 
 
 @law("an infinite or NaN gradient touches its own element alone", applies=is_elementwise)

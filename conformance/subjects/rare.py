@@ -31,11 +31,14 @@ LARGE_RATE, COUNT = 4.0, 17
 DIGITS = 1.2345678901234567
 """By which a number, or what is left of it to 1, is multiplied, so that it has all digits that a float has."""
 
+NEAR = 2.0**-10
+"""The size of parameters beside which a step shows that is small beside 1."""
+
 GUARDED = 1e-9
 """The size of gradients beside which the usual epsilons differ, where an epsilon of 0 is taken for one."""
 
 POWERS = {"float32": (70, 40, -40, -70, -105), "bfloat16": (70, 40, -40, -70, -105), "float64": (520, 200, -200, -530)}
-"""The powers of two by which gradients are scaled, and parameters where they are small. The outer squares overflow."""
+"""The powers of two by which gradients are scaled, and parameters with small ones; outer squares overflow or are 0."""
 
 
 @cache
@@ -66,7 +69,6 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
             yield Case(subject.name, dtype, {**hyper, **changed}, rates, begun, fed)
 
     usual = (rate,) * STEPS
-    near = {"start": 2.0**-10}  # where a step shows that is small beside 1
     yield from case((rate, 0.0) * (STEPS // 2))  # the first is the first size of a step in Rprop
     yield from case((LARGE_RATE,) * STEPS)
     small = float(form.smallest_normal) ** 0.25  # beside which an epsilon shows, and whose square has all digits
@@ -74,12 +76,12 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
         scales = dict.fromkeys((small, GUARDED)) if number.name in EPSILONS else (1.0,)
         for scale in scales:
             yield from case(usual, scale, **{number.name: 0.0})
-    yield from case(usual, **near, **{x.name: _with_digits(x, hyper[x.name]) for x in subject.hyperparameters()})
+    yield from case(usual, start=NEAR, **{x.name: _with_digits(x, hyper[x.name]) for x in subject.hyperparameters()})
     for number in subject.hyperparameters():
         if number.kind is int:
-            yield from case((rate,) * MANY_STEPS, **near, **{number.name: COUNT})
+            yield from case((rate,) * MANY_STEPS, start=NEAR, **{number.name: COUNT})
     for power in POWERS.get(dtype, ()):
-        yield from case(usual, 2.0**power, min(2.0**power, near["start"]))
+        yield from case(usual, 2.0**power, min(2.0**power, NEAR))
 
 
 def _with_digits(number: Hyperparameter, value: Any) -> Any:

@@ -6,13 +6,13 @@ from itertools import combinations
 
 import pytest
 
-from optimetry.conformance.cases.options import in_turn
+from optimetry.conformance.cases.options import option_settings
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
 
 
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=lambda subject: subject.name)
 def test_the_defaults_come_first_and_every_two_options_meet_in_all_four_ways(subject) -> None:  # type: ignore[no-untyped-def]
-    settings = in_turn(subject)
+    settings = option_settings(subject)
     typical = settings[0]
     assert typical == subject.declaration.typical().hyper()
     assert 2 <= len(settings) <= 6
@@ -24,7 +24,7 @@ def test_the_defaults_come_first_and_every_two_options_meet_in_all_four_ways(sub
 
 
 def test_an_option_is_a_flag_or_a_number_that_is_switched_on_or_off() -> None:
-    settings = in_turn(subject_named("torch.muon"))
+    settings = option_settings(subject_named("torch.muon"))
     values = {name: {setting[name] for setting in settings} for name in settings[0]}
     assert {name: found for name, found in values.items() if len(found) == 2} == {
         "nesterov": {False, True},
@@ -34,9 +34,9 @@ def test_an_option_is_a_flag_or_a_number_that_is_switched_on_or_off() -> None:
         "c": {2.0315, 0.0},
     }
     assert values["ns_steps"] == {5}
-    assert {setting["weight_decay"] for setting in in_turn(subject_named("torch.sgd"))} == {0.0, 0.01}
+    assert {setting["weight_decay"] for setting in option_settings(subject_named("torch.sgd"))} == {0.0, 0.01}
 
 
 def test_a_subject_without_options_has_its_defaults_twice() -> None:
-    assert in_turn(subject_named("sgd")) == [{}, {}]
-    assert in_turn(subject_named("clip_by_norm")) == [{"clip_norm": 1.0}] * 2
+    assert option_settings(subject_named("sgd")) == [{}, {}]
+    assert option_settings(subject_named("clip_by_norm")) == [{"clip_norm": 1.0}] * 2

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from optimetry.conformance.cases.large import FEW_SIZES, SUMMED, Scale, large_plans, smallest
-from optimetry.conformance.cases.options import in_turn
+from optimetry.conformance.cases.options import option_settings
 from optimetry.conformance.cases.strategies import Plan
-from optimetry.conformance.judging.resumed import resumed_trajectory
+from optimetry.conformance.laws.law import Trial
+from optimetry.conformance.laws.resumed import resumed_trajectory
 from optimetry.conformance.selftest.instead import Instead
 from optimetry.conformance.subjects.registry import subject_named
 from optimetry.conformance.targets.numpy.target import NumpyTarget, RuleRun, run_of
@@ -24,7 +25,7 @@ def test_many_sizes_are_tried_with_each_option_of_a_sample_of_rules(optimizer: s
     plans = list(large_plans(subject, "float32", [EACH_SIZE], 0))
     assert len(plans) == settings
     assert len({plan.seed for plan in plans}) == settings
-    assert [plan.hyper for plan in plans] == in_turn(subject)[:settings]
+    assert [plan.hyper for plan in plans] == option_settings(subject)[:settings]
     assert plans[0].hyper == subject.declaration.typical().hyper()
 
 
@@ -49,7 +50,7 @@ def test_of_many_sizes_the_smallest_that_fails_alone_is_shrunk() -> None:
 
 
 def test_hyperparameters_that_a_failure_does_not_need_become_the_defaults() -> None:
-    defaults = in_turn(subject_named("momentum"))[0]
+    defaults = option_settings(subject_named("momentum"))[0]
     (plan,) = (
         plan
         for plan in large_plans(subject_named("momentum"), "float32", [EACH_SIZE], 0)
@@ -70,13 +71,13 @@ def test_a_run_is_resumed_behind_half_of_its_steps() -> None:
 
     begin: Any = Noting
     target = Instead(begin, "adam")
-    after = resumed_trajectory(target, case, Guard())
+    after = resumed_trajectory(Trial(target, case, Guard()))
     assert after is not None
     assert after.tobytes() == trajectory(NumpyTarget(), case, Guard()).tobytes()
     assert loads == [[1] * 70]
-    assert resumed_trajectory(target, case.upto(1), Guard()) is None
+    assert resumed_trajectory(Trial(target, case.upto(1), Guard())) is None
     wrapper = case_of("clip_by_norm", MANY)
-    assert resumed_trajectory(NumpyTarget(), wrapper, Guard()) is None
+    assert resumed_trajectory(Trial(NumpyTarget(), wrapper, Guard())) is None
 
 
 def test_what_cannot_be_saved_is_not_resumed_and_neither_is_a_long_run() -> None:
@@ -85,7 +86,7 @@ def test_what_cannot_be_saved_is_not_resumed_and_neither_is_a_long_run() -> None
             self.step = run.step
 
     plain = Instead(lambda rule, parameters: Unsaved(run_of(rule, parameters)), "adam")
-    assert resumed_trajectory(plain, case_of("adam", MANY), Guard()) is None
+    assert resumed_trajectory(Trial(plain, case_of("adam", MANY), Guard())) is None
     assert contradicted(plain, "adam", MANY) is None
 
     class Unloadable(RuleRun):
