@@ -256,6 +256,7 @@ def field(session: nox.Session) -> None:
     ``examples/field/truth.toml``, or less than 90 % of what can be named is named.
     """
     install(session, extras=extras_of(TOGETHER))
+    session.install("pip<24.1")  # later ones refuse the metadata of some releases
     session.install("--no-deps", "--requirement", "examples/field/requirements.txt")
     quiet = {"OMP_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"}
     session.run("python", "-m", "examples.field.study", "--out", "docs/field.md", *session.posargs, env=quiet)

@@ -2,8 +2,9 @@
 
 They are tried once the other cases have an explanation, the documented formula or another. A target that is right in
 small cases and wrong in large ones computes nothing that has a name: it diverges, and the size at which it begins to is
-the reason. A run that can be saved is resumed, too. What is off may be elements that are left out of every update, or
-an alteration of runs may explain all that is compared of the case: then the verdict names that beside the rule.
+the reason. A run that can be saved is resumed, too, a long one near its end. What is off may be elements that are left
+out of every update, or an alteration of runs may explain all that is compared of the case: then the verdict names that
+beside the rule.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ from optimetry.reports.results import Computes
 
 SHOWN = 3
 """The most elements that a counterexample has."""
+
+LAST = 5
+"""The steps of a long run that are taken behind the one in which it is saved; then the count of 2,500 is odd."""
 
 NUMBERS = 4000
 """The most numbers, of all steps, that a counterexample has."""
@@ -125,8 +129,8 @@ class _Trial:
             return None
         after = trajectory(self.target, case, self.guard)
         failing = self._held(case, after)
-        if failing is None and plan.steps <= LONGEST and case.size <= WHOLE:
-            again = resumed_trajectory(Trial(self.target, case, self.guard))
+        if failing is None and case.size <= WHOLE:
+            again = resumed_trajectory(Trial(self.target, case, self.guard), _saved_behind(plan))
             if again is not None and not same_bits(again, after):
                 return self._held(case, again, resumed=True)
         return failing
@@ -174,7 +178,7 @@ class _Trial:
         conditions = [
             f"with {size}, the fewest found" if size else f"after {step} steps",
             *(f"with {name}={plan.hyper[name]}" for name, x in _defaults(plan).items() if plan.hyper[name] != x),
-            *([f"resumed from its state behind step {plan.steps // 2}"] if failure.resumed else []),
+            *([f"resumed from its state behind step {_saved_behind(plan)}"] if failure.resumed else []),
         ]
         return (
             f"{'as documented' if rule.documented else rule.name} in small cases, but not "
@@ -196,6 +200,11 @@ class _Trial:
         title = f"{name} on {plan.optimizer} in {plan.dtype}: part of {where}."
         shown = script(part.case, results, oracle, title=title, target=name)
         return {**evidence.located(part.case, results, oracle, worst), "script": shown}
+
+
+def _saved_behind(plan: Plan) -> int:
+    """Return the step behind which a run is saved: in its middle, or where its count is large, if it is long."""
+    return plan.steps // 2 if plan.steps <= LONGEST else plan.steps - LAST
 
 
 def _defaults(plan: Plan) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from optimetry.conformance.laws.law import NotOffered, Trial, behind, keeps_state, law
-from optimetry.conformance.laws.resumed import State, first_half, resumed
+from optimetry.conformance.laws.resumed import State, first_part, resumed
 from optimetry.conformance.numerics.agreement import explains
 from optimetry.conformance.numerics.arrays import Array, flat
 from optimetry.conformance.targets.protocol import engine_name
@@ -100,10 +100,10 @@ def _half(trial: Trial) -> tuple[Array, State]:
         NotOffered: the engine saves nothing.
     """
     with watched(trial.guard):
-        half = first_half(trial)
-    if half is None:
+        begun = first_part(trial, len(trial.case.grads) // 2)
+    if begun is None:
         raise NotOffered
-    return half[1:]
+    return begun[1:]
 
 
 def _continued(trial: Trial, rows: Array, state: State) -> Array:

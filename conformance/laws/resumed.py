@@ -1,4 +1,4 @@
-"""Runs a target on a case in two halves: the second goes on from what the first has saved."""
+"""Runs a target on a case in two parts: the second goes on from what the first has saved."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def can_be_saved(run: Any) -> bool:
     return hasattr(run, "state") and hasattr(run, "load")
 
 
-def first_half(trial: Trial) -> tuple[Session, Array, State] | None:
-    """Run the first half of a case; return the run, the parameters after its steps as rows, and the saved state.
+def first_part(trial: Trial, steps: int) -> tuple[Session, Array, State] | None:
+    """Run the first steps of a case; return the run, the parameters after these steps as rows, and the saved state.
 
     None where the target saves nothing.
     """
@@ -32,8 +32,8 @@ def first_half(trial: Trial) -> tuple[Session, Array, State] | None:
     run: Any = session.run
     if not can_be_saved(run):
         return None
-    steps = islice(trial.case.steps, len(trial.case.grads) // 2)
-    rows = [flat(after) for after in in_turn(trial.target, (partial(session.step, *step) for step in steps))]
+    calls = (partial(session.step, *step) for step in islice(trial.case.steps, steps))
+    rows = [flat(after) for after in in_turn(trial.target, calls)]
     return session, np.array(rows), {slot: [array.copy() for array in arrays] for slot, arrays in run.state().items()}
 
 
@@ -47,24 +47,24 @@ def resumed(trial: Trial, last: Array, state: State) -> Session:
     return session
 
 
-def resumed_trajectory(trial: Trial) -> Array | None:
-    """Return the results after every step of a run that is saved and resumed behind half of its steps.
+def resumed_trajectory(trial: Trial, steps: int) -> Array | None:
+    """Return the results after every step of a run that is saved and resumed behind so many.
 
-    The guard watches over both halves as over one run.
+    The guard watches over both parts as over one run.
 
     Returns:
-        An array as of `trajectory`; None where the case has no two steps, or the target saves nothing.
+        An array as of `trajectory`; None where nothing is saved.
 
     Raises:
         TargetFault: as for `trajectory`.
     """
-    if not keeps_state(subject_of(trial.case)) or len(trial.case.grads) < 2:
+    if not keeps_state(subject_of(trial.case)) or not 0 < steps < len(trial.case.grads):
         return None
     with watched(trial.guard):
-        half = first_half(trial)
-        if half is None:
+        begun = first_part(trial, steps)
+        if begun is None:
             return None
-        _, rows, state = half
+        _, rows, state = begun
         again = resumed(trial, rows[-1], state)
-        calls = (partial(again.step, *step) for step in islice(trial.case.steps, len(rows), None))
+        calls = (partial(again.step, *step) for step in islice(trial.case.steps, steps, None))
         return np.array([*rows, *(flat(after) for after in in_turn(trial.target, calls))])

@@ -19,7 +19,7 @@ from optimetry.conformance.laws.law import (
     keeps_state,
     law,
 )
-from optimetry.conformance.laws.resumed import can_be_saved, first_half, resumed, resumed_trajectory
+from optimetry.conformance.laws.resumed import can_be_saved, first_part, resumed, resumed_trajectory
 from optimetry.conformance.laws.variations import (
     MANY,
     complete,
@@ -38,8 +38,8 @@ from optimetry.conformance.subjects.registry import subject_of
 from optimetry.conformance.targets.session import Session, in_turn, watched
 from optimetry.reference.errors import TargetFault
 
-FORMS = ((12, 12), (4, 3, 3, 4))
-"""The shapes of a square matrix and of the weights of a convolution, of as many elements."""
+FORMS = ((12, 12), (4, 3, 3, 4), (2, 3, 2, 3, 4))
+"""The shapes of a square matrix and of the weights of two convolutions, of as many elements."""
 
 TOGETHER = 5
 """The steps of two runs that are under way together."""
@@ -105,7 +105,7 @@ def permutation(trial: Trial) -> str | None:
 
 @law("the shape of a parameter does not matter, only its elements", applies=is_elementwise_rule)
 def reshaping(trial: Trial) -> str | None:
-    """Compares columns with all parameters, and a square matrix and the weights of a convolution with a vector."""
+    """Compares columns with all parameters, and a square matrix and the weights of convolutions with a vector."""
     column = trial.against(trial.on(each(trial.case, lambda array: array.reshape(-1, 1))))
     full = largest(trial.case)
     if column is not None or not full.size:
@@ -141,22 +141,23 @@ def resuming(trial: Trial) -> str | None:
         plain = wide.run()
     except TargetFault:
         return None  # which is for the oracle's cases to show
-    after = resumed_trajectory(wide)
+    after = resumed_trajectory(wide, len(wide.case.grads) // 2)
     contradiction = None if after is None else wide.agrees(plain, after)
     return contradiction and behind(f"of {MANY} parameters, ", contradiction)
 
 
 def _resumed_to_the_bit(trial: Trial) -> str | None:
     """Compare a run with the one that is resumed in its middle; None where they agree or nothing can be saved."""
-    if len(trial.case.grads) < 2:
+    half = len(trial.case.grads) // 2
+    if not half:
         return None
     with watched(trial.guard):
-        half = first_half(trial)
-        if half is None:
+        begun = first_part(trial, half)
+        if begun is None:
             return None
-        session, rows, state = half
+        session, rows, state = begun
         again = resumed(trial, rows[-1], state)
-        second = islice(trial.case.steps, len(rows), None)
+        second = islice(trial.case.steps, half, None)
         calls = (partial(each.step, *step) for step in second for each in (session, again))
         results = (flat(after)[None] for after in in_turn(trial.target, calls))
         for a, b in zip(results, results, strict=True):

@@ -1,4 +1,4 @@
-"""Makes the cases that no seed draws, which every target is fed as well: numbers at 0, with all digits, far from 1.
+"""Makes the cases that no seed draws, which every target is fed as well: numbers at 0, near 1, with all digits, tiny.
 
 Code such as ``rho or 0.95``, a number that is passed on with four decimals, or a clamp that no usual run meets is wrong
 for such cases alone. They are short and always the same, so that the drawn ones stay what they are.
@@ -25,8 +25,14 @@ from optimetry.reference.errors import HyperparameterError
 STEPS, MANY_STEPS = 4, 20
 SHAPE = (3, 4)
 
-LARGE_RATE, COUNT = 4.0, 17
-"""A learning rate and a count above all that are drawn."""
+LARGE_RATE, SMALL_RATE, COUNT = 4.0, 1e-9, 17
+"""A learning rate above all that are drawn, one below them, and a count above them."""
+
+CLOSER = 16
+"""How many times closer to 1 than its default a momentum or a decay rate is, where it is closer than any drawn."""
+
+TINY = 2.0**-60
+"""By which the parameters of a wrapper are scaled: what depends on their sign alone stays what it was."""
 
 DIGITS = 1.2345678901234567
 """By which a number, or what is left of it to 1, is multiplied, so that it has all digits that a float has."""
@@ -43,7 +49,7 @@ POWERS = {"float32": (70, 40, -40, -70, -105), "bfloat16": (70, 40, -40, -70, -1
 
 @cache
 def rare_cases(subject: Subject, dtype: str) -> tuple[Case, ...]:
-    """Return the cases that are not drawn: of a rule normally distributed numbers, of a wrapper a drawn case with 0."""
+    """Return the cases that are not drawn: of a rule normally distributed numbers, of a wrapper a drawn case."""
     cases = _of_rule if isinstance(subject, RuleSubject) else _of_wrapper
     return tuple(cases(subject, dtype))
 
@@ -60,6 +66,8 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
     for grad in grads:
         grad.flat[0] = 0  # what a target divides by may be 0 there
     hyper, rate = documented_defaults(subject)
+    if subject.shaped:  # the default number of an iteration's steps amplifies rounding until nothing can be judged
+        hyper = {**hyper, **{number.name: 1 for number in subject.hyperparameters() if number.kind is int}}
 
     def case(rates: tuple[float, ...], scale: float = 1.0, start: float = 1.0, **changed: Any) -> Iterator[Case]:
         with suppress(HyperparameterError):  # one number may exclude another
@@ -77,6 +85,11 @@ def _of_rule(subject: Subject, dtype: str) -> Iterator[Case]:
         for scale in scales:
             yield from case(usual, scale, **{number.name: 0.0})
     yield from case(usual, start=NEAR, **{x.name: _with_digits(x, hyper[x.name]) for x in subject.hyperparameters()})
+    closer = {number.name: _nearer_1(number, hyper[number.name], CLOSER) for number in subject.hyperparameters()}
+    if closer != hyper:
+        yield from case((rate,) * MANY_STEPS, start=NEAR, **closer)
+    zero = {number.name: 0.0 for number in may_be_zero(subject)}
+    yield from case((SMALL_RATE,) * STEPS, start=SMALL_RATE, **zero)
     for number in subject.hyperparameters():
         if number.kind is int:
             yield from case((rate,) * MANY_STEPS, start=NEAR, **{number.name: COUNT})
@@ -88,15 +101,23 @@ def _with_digits(number: Hyperparameter, value: Any) -> Any:
     """Return a number like its default with more digits than any that is drawn; flags and counts as they are."""
     if number.kind is not float:
         return value
-    near = 1 - (1 - value) * DIGITS if 0.5 < value < 1 else value * DIGITS
+    near = _nearer_1(number, value, 1 / DIGITS) if 0.5 < value < 1 else value * DIGITS
+    return near if number.domain is not None and near in number.domain else value
+
+
+def _nearer_1(number: Hyperparameter, value: Any, times: float) -> Any:
+    """Return a default between 0.5 and 1, such as a momentum, so many times closer to 1; others as they are."""
+    near = 1 - (1 - value) / times if number.kind is float and 0.5 < value < 1 else value
     return near if number.domain is not None and near in number.domain else value
 
 
 def _of_wrapper(subject: Subject, dtype: str) -> Iterator[Case]:
-    drawn = drawn_cases(subject, dtype, seed=0, count=20)
-    first = next(case for case in drawn if case.size and case.grads)
+    numbers = [number.name for number in subject.hyperparameters() if number.kind is float]
+    drawn = drawn_cases(subject, dtype, seed=0, count=100)
+    first = next(case for case in drawn if case.size and case.grads and all(case.hyper[name] for name in numbers))
     for number in may_be_zero(subject):
         hyper = {**first.hyper, number.name: 0.0}
         with suppress(HyperparameterError):
             subject.of(hyper)
             yield first.replace(hyper=hyper)
+    yield first.replace(parameters=tuple(np.asarray(param * param.dtype.type(TINY)) for param in first.parameters))

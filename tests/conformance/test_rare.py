@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,9 +14,18 @@ from optimetry.conformance.naming.mistakes import Mistake
 from optimetry.conformance.naming.runs import zeros
 from optimetry.conformance.numerics.agreement import compare
 from optimetry.conformance.oracle.expected import expected
-from optimetry.conformance.subjects.rare import COUNT, LARGE_RATE, POWERS, may_be_zero, rare_cases
+from optimetry.conformance.selftest.instead import Instead
+from optimetry.conformance.subjects.rare import (
+    CLOSER,
+    COUNT,
+    LARGE_RATE,
+    POWERS,
+    SMALL_RATE,
+    may_be_zero,
+    rare_cases,
+)
 from optimetry.conformance.subjects.registry import SUBJECTS, subject_named
-from optimetry.conformance.targets.numpy.target import NumpyTarget
+from optimetry.conformance.targets.numpy.target import NumpyTarget, run_of
 from optimetry.conformance.targets.session import Guard, trajectory
 from optimetry.reference.rules import RULES
 
@@ -29,6 +41,7 @@ def test_every_rule_is_tried_with_numbers_that_are_never_drawn(optimizer: str, d
     zero = {number.name for number in may_be_zero(subject)}
     assert zero >= {x.name for x in subject.hyperparameters() if x.name in EPSILONS and 0.0 in x.domain}  # type: ignore[operator]
     assert {name for case in others for name in zero if case.hyper[name] == 0} == zero
+    assert [case.learning_rates[0] for case in others].count(SMALL_RATE) == 1
     counts = {x.name for x in subject.hyperparameters() if x.kind is int}
     assert {name for case in others for name in counts if case.hyper[name] == COUNT} == counts
     powers = others[-len(POWERS[dtype]) :]
@@ -58,9 +71,10 @@ def test_a_document_says_what_an_epsilon_of_0_gives() -> None:
         assert case.hyper["epsilon"] or expected(case).known[:, 1:].all()  # of 0/0 it says nothing
 
 
-def test_wrappers_have_numbers_of_0_alone() -> None:
+def test_wrappers_have_numbers_of_0_and_tiny_parameters() -> None:
     assert [case.hyper for case in rare_cases(SUBJECTS["clip_by_value"], "float32") if case.hyper["min"] == 0]
-    assert rare_cases(SUBJECTS["clip_by_norm"], "float32") == ()
+    (tiny,) = rare_cases(SUBJECTS["l1_decay"], "float32")
+    assert 0 < max(float(np.abs(param).max(initial=0)) for param in tiny.parameters) < 1e-12
     assert list(zeros.mistakes(SUBJECTS["clip_by_norm"], "float32")) == []
 
 
@@ -79,3 +93,49 @@ def test_what_is_0_is_replaced_and_nothing_else() -> None:
     usual = case.replace(hyper={**case.hyper, "epsilon": 0.1}, learning_rates=(0.1, 0.5))
     assert rate.fed(usual) is usual
     assert epsilon.hyper(usual.hyper) == {}
+
+
+def refuted(optimizer: str, wrong: Callable[[dict[str, Any]], dict[str, Any]]) -> list[Case]:
+    """The rare cases that contradict a rule computed with other hyperparameters."""
+    begin: Any = lambda rule, parameters: run_of(subject_named(optimizer).of(wrong(rule.hyper())), parameters)  # noqa: E731
+    target = Instead(begin, optimizer)
+    return [case for case in rare_cases(subject_named(optimizer), "float32") if contradicts(target, case)]
+
+
+def contradicts(target: Instead, case: Case) -> bool:
+    return not compare(trajectory(target, case, Guard()), expected(case), case.form).conforms
+
+
+def test_numbers_near_1_are_told_apart() -> None:
+    (case,) = refuted("momentum", lambda hyper: {**hyper, "momentum": min(hyper["momentum"], 0.99)})
+    assert case.hyper["momentum"] == 1 - (1 - 0.9) / CLOSER
+
+
+def test_an_iteration_is_short_enough_to_be_judged() -> None:
+    cases = rare_cases(SUBJECTS["torch.muon"], "float32")
+    judged = [case for case in cases if expected(case).known.any()]
+    assert {case.hyper["ns_steps"] for case in judged} == {1}
+    assert len(judged) >= len(cases) - 2
+
+
+def test_a_number_of_0_shows_beside_a_small_rate() -> None:
+    (case,) = refuted("torch.rprop", lambda hyper: {**hyper, "step_size_min": hyper["step_size_min"] or 1e-6})
+    assert case.hyper["step_size_min"] == 0
+    assert case.learning_rates[0] == SMALL_RATE
+
+
+def test_a_sign_is_told_from_one_with_a_dead_zone() -> None:
+    class DeadZone:
+        def __init__(self, decay: Any, parameters: Any) -> None:
+            self.coefficient, self.signs = decay.regularization_coeff, list(map(self.sign, parameters))
+
+        def sign(self, param: Any) -> Any:
+            return np.where(np.abs(param) < 1e-12, 0, np.sign(param)).astype(param.dtype)
+
+        def transform(self, grads: list[Any]) -> list[Any]:
+            pairs = zip(grads, self.signs, strict=True)
+            return [np.asarray(grad + grad.dtype.type(self.coefficient) * sign) for grad, sign in pairs]
+
+    (case,) = rare_cases(SUBJECTS["l1_decay"], "float32")
+    begin: Any = DeadZone
+    assert contradicts(Instead(begin, "l1_decay"), case)
